@@ -1,0 +1,323 @@
+//go:build interop
+
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// brine is the kind of our own processes; every other kind is the name of a Salt release.
+const brine = "brine"
+
+// releases are the Salt releases of .ci/salt-peers, newest first.
+var releases = []string{"3008", "3007", "3006", "3006v2"}
+
+// brineBin is the binary under test, built once by TestMain; links holds its tool names.
+var brineBin, links string
+
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "brine-bin")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	brineBin, links = filepath.Join(dir, "brine"), filepath.Join(dir, "links")
+	args := []string{"build", "-o", brineBin}
+	if os.Getenv("BRINE_INTEROP_RACE") != "" {
+		args = append(args, "-race")
+	}
+	for _, argv := range [][]string{append([]string{"go"}, append(args, "brine/cmd/brine")...), {brineBin, "links", links}} {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(argv, " "), err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// toolPath is the file of a tool of one kind: salt, salt-key, salt-master, ...
+func toolPath(t testing.TB, kind, tool string) string {
+	t.Helper()
+	if kind == brine {
+		return filepath.Join(links, tool)
+	}
+	cache := os.Getenv("BRINE_SALT_CACHE")
+	if cache == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatalf("cache directory: %v", err)
+		}
+		cache = filepath.Join(base, "brine", "salt")
+	}
+	dir := filepath.Join(cache, kind)
+	if _, err := os.Stat(filepath.Join(dir, ".complete")); err != nil {
+		t.Fatalf("salt %s is not installed (run .ci/salt-peers): %v", kind, err)
+	}
+	return filepath.Join(dir, "bin", tool)
+}
+
+// site is one master and its minions, all below one short directory.
+type site struct {
+	t        testing.TB
+	root     string
+	pub, ret int
+	master   *daemon
+	minions  map[string]*daemon
+}
+
+// newSite makes the directory and picks two free ports. Nothing runs yet.
+func newSite(t testing.TB) *site {
+	t.Helper()
+	root, err := os.MkdirTemp("/tmp", "bi") // short: Unix socket paths end at 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, root: root, pub: freePort(t), ret: freePort(t), minions: map[string]*daemon{}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.dumpLogs()
+		}
+		if err := os.RemoveAll(root); err != nil {
+			t.Errorf("remove %s: %v", root, err)
+		}
+	})
+	return s
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (s *site) masterDir() string           { return filepath.Join(s.root, "m", "etc") }
+func (s *site) masterPath(p string) string  { return filepath.Join(s.root, "m", p) }
+func (s *site) minionDir(id string) string  { return filepath.Join(s.root, id, "etc") }
+func (s *site) minionRoot(id string) string { return filepath.Join(s.root, id) }
+
+// configMaster writes the master's file; extra holds more lines of YAML and wins over the defaults here.
+func (s *site) configMaster(extra string) {
+	s.t.Helper()
+	s.write(filepath.Join(s.masterDir(), "master"), fmt.Sprintf(`root_dir: %s
+interface: 127.0.0.1
+publish_port: %d
+ret_port: %d
+user: root
+worker_threads: 3
+gather_job_timeout: 3
+loop_interval: 2
+log_level_logfile: info
+`, filepath.Join(s.root, "m"), s.pub, s.ret)+extra)
+}
+
+// configMinion writes the file of one minion.
+func (s *site) configMinion(id, extra string) {
+	s.t.Helper()
+	s.write(filepath.Join(s.minionDir(id), "minion"), fmt.Sprintf(`root_dir: %s
+master: 127.0.0.1
+publish_port: %d
+master_port: %d
+id: %s
+user: root
+acceptance_wait_time: 1
+random_reauth_delay: 1
+recon_default: 100
+recon_max: 400
+return_retry_timer: 2
+return_retry_timer_max: 3
+log_level_logfile: info
+`, s.minionRoot(id), s.pub, s.ret, id)+extra)
+}
+
+func (s *site) write(path, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// startMaster starts the master of a kind and waits until its request port answers.
+func (s *site) startMaster(kind string) {
+	s.t.Helper()
+	s.master = s.start(kind+"-master", toolPath(s.t, kind, "salt-master"), "-c", s.masterDir(), "-l", "info")
+	s.eventually(40*time.Second, "master's request port", func() error {
+		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.ret), time.Second)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		_, err = os.Stat(s.masterPath("var/run/salt/master/master_event_pub.ipc"))
+		return err
+	})
+}
+
+// startMinion starts one minion of a kind; configMinion must have run for the id.
+func (s *site) startMinion(kind, id string) {
+	s.t.Helper()
+	s.minions[id] = s.start(kind+"-minion-"+id, toolPath(s.t, kind, "salt-minion"), "-c", s.minionDir(id), "-l", "info", "--disable-keepalive")
+}
+
+// result is what a finished command left.
+type result struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+}
+
+// run runs a tool of a kind against the site's master configuration.
+func (s *site) run(kind, tool string, args ...string) result {
+	s.t.Helper()
+	return s.runIn(s.masterDir(), kind, tool, args...)
+}
+
+func (s *site) runIn(confDir, kind, tool string, args ...string) result {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, toolPath(s.t, kind, tool), append([]string{"-c", confDir}, args...)...)
+	cmd.Env = s.env()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	cmd.WaitDelay = time.Second
+	start := time.Now()
+	err := cmd.Run()
+	r := result{stdout: out.String(), stderr: errOut.String(), took: time.Since(start)}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		s.t.Fatalf("%s %s %q: no end after %v\n%s%s", kind, tool, args, r.took, r.stdout, r.stderr)
+	case errors.As(err, &exit):
+		r.code = exit.ExitCode()
+	case err != nil:
+		s.t.Fatalf("%s %s %q: %v", kind, tool, args, err)
+	}
+	return r
+}
+
+// env keeps a left-over token file or Saltfile of the user out of the tests.
+func (s *site) env() []string {
+	return append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80", "PYTHONWARNINGS=ignore")
+}
+
+// eventually calls try every 50 ms until it returns nil; after limit the test fails with its last error.
+func (s *site) eventually(limit time.Duration, what string, try func() error) {
+	s.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var err error
+	for end := time.Now().Add(limit); time.Now().Before(end); <-tick.C {
+		if err = try(); err == nil {
+			return
+		}
+		for _, d := range s.daemons() {
+			if d.ended() {
+				s.t.Fatalf("waiting for %s: %s ended: %v", what, d.name, d.cmd.ProcessState)
+			}
+		}
+	}
+	s.t.Fatalf("%s: not within %v: %v", what, limit, err)
+}
+
+func (s *site) daemons() []*daemon {
+	var all []*daemon
+	if s.master != nil {
+		all = append(all, s.master)
+	}
+	for _, d := range s.minions {
+		all = append(all, d)
+	}
+	return all
+}
+
+// daemon is one started process with its own process group.
+type daemon struct {
+	name string
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{}
+}
+
+func (d *daemon) ended() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *site) start(name, path string, args ...string) *daemon {
+	s.t.Helper()
+	d := &daemon{name: name, done: make(chan struct{}), log: filepath.Join(s.root, name+".log")}
+	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	d.cmd = exec.Command(path, args...)
+	d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = s.env(), out, out
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := d.cmd.Start(); err != nil {
+		s.t.Fatalf("start %s: %v", name, err)
+	}
+	go func() {
+		_ = d.cmd.Wait() // the state is read from cmd.ProcessState
+		out.Close()
+		close(d.done)
+	}()
+	s.t.Cleanup(func() { d.stop(syscall.SIGKILL) })
+	return d
+}
+
+// stop sends a signal to the main process, waits up to 20 s, and in the end kills the whole group.
+func (d *daemon) stop(sig syscall.Signal) {
+	if d == nil {
+		return
+	}
+	if !d.ended() {
+		_ = d.cmd.Process.Signal(sig) // an ended process is fine
+		select {
+		case <-d.done:
+		case <-time.After(20 * time.Second):
+		}
+	}
+	_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // children that outlived it; none is fine
+	<-d.done
+}
+
+func (s *site) dumpLogs() {
+	names, _ := filepath.Glob(filepath.Join(s.root, "*.log"))
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			continue
+		}
+		if info, err := f.Stat(); err == nil && info.Size() > 6000 {
+			_, _ = f.Seek(-6000, io.SeekEnd)
+		}
+		b, _ := io.ReadAll(f)
+		f.Close()
+		s.t.Logf("--- end of %s\n%s", filepath.Base(name), b)
+	}
+}

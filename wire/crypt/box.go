@@ -1,0 +1,128 @@
+package crypt
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"hash"
+	"sync"
+)
+
+const (
+	aesKeySize  = 24          // AES-192 (salt/crypt.py, Crypticle.AES_BLOCK_SIZE and key_size)
+	hmacKeySize = 32          // HMAC-SHA256
+	macSize     = sha256.Size // at the end of a box
+	nonceSize   = 32          // hex characters of a uuid4
+	prefix      = "pickle::"  // Salt's mark in front of every payload, a left-over of its first encoding
+	keySize     = aesKeySize + hmacKeySize
+)
+
+// NewKeyString returns a new random key in Salt's text form: base64 of 24 bytes for AES and 32 for HMAC,
+// 76 characters. Source: salt/crypt.py, Crypticle.generate_key_string.
+func NewKeyString() string {
+	var key [keySize]byte
+	rand.Read(key[:]) // never fails
+	return base64.StdEncoding.EncodeToString(key[:])
+}
+
+// Box seals and opens messages under one key string. It answers to salt/crypt.py, class Crypticle, without
+// its serial counter, which belongs to the reader of publications (see wire/auth).
+//
+//	key  base64 of: AES-192 key (24) | HMAC key (32)
+//	box  IV (16) | AES-CBC ciphertext | HMAC-SHA256 over IV and ciphertext (32)
+//	text "pickle::" | nonce (32, replies only) | msgpack | PKCS#7 padding
+type Box struct {
+	block cipher.Block
+	macs  sync.Pool // of hash.Hash with the key set
+}
+
+// NewBox reads a key string. The error wraps ErrBadKey and does not show the key.
+func NewBox(keyString string) (*Box, error) {
+	key, err := base64.StdEncoding.DecodeString(keyString)
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("%w: key string of %d characters", ErrBadKey, len(keyString))
+	}
+	block, err := aes.NewCipher(key[:aesKeySize])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadKey, err)
+	}
+	hmacKey := key[aesKeySize:]
+	return &Box{
+		block: block,
+		macs:  sync.Pool{New: func() any { return hmac.New(sha256.New, hmacKey) }},
+	}, nil
+}
+
+// Seal returns packed in a new box, behind nonce when that is not empty.
+func (b *Box) Seal(packed []byte, nonce string) []byte {
+	box := make([]byte, sealedSize(len(packed), len(nonce)))
+	rand.Read(box[:aes.BlockSize]) // never fails
+	b.seal(box, packed, nonce)
+	return box
+}
+
+// sealedSize is the length of a box around n bytes of payload and a nonce.
+func sealedSize(n, nonce int) int {
+	text := len(prefix) + nonce + n
+	return aes.BlockSize + text + aes.BlockSize - text%aes.BlockSize + macSize
+}
+
+// seal fills box, whose first block is the IV and whose size is sealedSize.
+func (b *Box) seal(box, packed []byte, nonce string) {
+	iv, text := box[:aes.BlockSize], box[aes.BlockSize:len(box)-macSize]
+	n := copy(text, prefix)
+	n += copy(text[n:], nonce)
+	n += copy(text[n:], packed)
+	for pad := byte(len(text) - n); n < len(text); n++ {
+		text[n] = pad
+	}
+	cipher.NewCBCEncrypter(b.block, iv).CryptBlocks(text, text)
+	b.mac(box[:len(box)-macSize], box[len(box)-macSize:len(box)-macSize])
+}
+
+// mac appends the MAC of data to dst.
+func (b *Box) mac(data, dst []byte) []byte {
+	h := b.macs.Get().(hash.Hash)
+	h.Reset()
+	h.Write(data)
+	dst = h.Sum(dst)
+	b.macs.Put(h)
+	return dst
+}
+
+// Open checks and decrypts one box and returns the msgpack bytes in it, in a new slice. The MAC is checked in
+// constant time before anything is decrypted: ErrBadMAC. An authentic box without Salt's prefix is
+// ErrNotOurs (Salt reads an empty map). With a nonce that is not empty the text must begin with it:
+// ErrBadNonce. Like Salt, the padding is not checked beyond its last byte.
+// Source: salt/crypt.py, Crypticle.decrypt and loads.
+func (b *Box) Open(box []byte, nonce string) ([]byte, error) {
+	if len(box) < macSize {
+		return nil, ErrBadMAC
+	}
+	sealed := box[:len(box)-macSize]
+	var sum [macSize]byte
+	if !hmac.Equal(b.mac(sealed, sum[:0]), box[len(sealed):]) {
+		return nil, ErrBadMAC
+	}
+	if len(sealed) < 2*aes.BlockSize || len(sealed)%aes.BlockSize != 0 {
+		return nil, ErrNotOurs
+	}
+	text := make([]byte, len(sealed)-aes.BlockSize)
+	cipher.NewCBCDecrypter(b.block, sealed[:aes.BlockSize]).CryptBlocks(text, sealed[aes.BlockSize:])
+	text = text[:max(0, len(text)-int(text[len(text)-1]))]
+	if len(text) < len(prefix) || string(text[:len(prefix)]) != prefix {
+		return nil, ErrNotOurs
+	}
+	text = text[len(prefix):]
+	if nonce == "" {
+		return text, nil
+	}
+	if len(nonce) != nonceSize || len(text) < nonceSize || string(text[:nonceSize]) != nonce {
+		return nil, ErrBadNonce
+	}
+	return text[nonceSize:], nil
+}

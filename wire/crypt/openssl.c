@@ -1,0 +1,52 @@
+//go:build cgo
+
+#include "openssl.h"
+
+#include <openssl/err.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+
+static const EVP_MD *md_of(int hash) {
+	return hash == BRINE_SHA224 ? EVP_sha224() : EVP_sha1();
+}
+
+// done ends an operation: the context goes, errors of this thread are forgotten.
+static int done(EVP_PKEY_CTX *ctx, int ok) {
+	EVP_PKEY_CTX_free(ctx);
+	if (!ok)
+		ERR_clear_error();
+	return ok;
+}
+
+EVP_PKEY *brine_rsa_load(const unsigned char *der, long len) {
+	EVP_PKEY *key = d2i_PrivateKey(EVP_PKEY_RSA, NULL, &der, len);
+	if (key == NULL)
+		ERR_clear_error();
+	return key;
+}
+
+void brine_rsa_free(EVP_PKEY *key) { EVP_PKEY_free(key); }
+
+int brine_rsa_sign(EVP_PKEY *key, int hash, const unsigned char *digest, size_t n, unsigned char *out, size_t *outlen) {
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
+	return done(ctx, ctx != NULL && EVP_PKEY_sign_init(ctx) > 0 &&
+		EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_PADDING) > 0 &&
+		EVP_PKEY_CTX_set_signature_md(ctx, md_of(hash)) > 0 &&
+		EVP_PKEY_sign(ctx, out, outlen, digest, n) > 0);
+}
+
+int brine_rsa_oaep(EVP_PKEY *key, int hash, const unsigned char *ct, size_t n, unsigned char *out, size_t *outlen) {
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
+	return done(ctx, ctx != NULL && EVP_PKEY_decrypt_init(ctx) > 0 &&
+		EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_OAEP_PADDING) > 0 &&
+		EVP_PKEY_CTX_set_rsa_oaep_md(ctx, md_of(hash)) > 0 &&
+		EVP_PKEY_CTX_set_rsa_mgf1_md(ctx, md_of(hash)) > 0 &&
+		EVP_PKEY_decrypt(ctx, out, outlen, ct, n) > 0);
+}
+
+int brine_rsa_raw(EVP_PKEY *key, const unsigned char *block, size_t n, unsigned char *out, size_t *outlen) {
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
+	return done(ctx, ctx != NULL && EVP_PKEY_decrypt_init(ctx) > 0 &&
+		EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_NO_PADDING) > 0 &&
+		EVP_PKEY_decrypt(ctx, out, outlen, block, n) > 0);
+}

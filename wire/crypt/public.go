@@ -1,0 +1,124 @@
+package crypt
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	_ "crypto/sha1"   // SHA-1 for the default algorithms
+	_ "crypto/sha256" // SHA-224
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+)
+
+// PublicKey verifies, encrypts, and recovers X9.31 messages. It is never changed.
+type PublicKey struct {
+	rsa  *rsa.PublicKey
+	text string // PEM, stripped
+}
+
+// ParsePublicKey reads a PEM public key: SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS#1 ("RSA PUBLIC KEY"),
+// with LF or CRLF. The error wraps ErrBadKey.
+func ParsePublicKey(text []byte) (*PublicKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%w: no PEM block", ErrBadKey)
+	}
+	if block.Type == "RSA PUBLIC KEY" {
+		key, err := x509.ParsePKCS1PublicKey(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBadKey, err)
+		}
+		return newPublicKey(key)
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadKey, err)
+	}
+	if key, ok := key.(*rsa.PublicKey); ok {
+		return newPublicKey(key)
+	}
+	return nil, fmt.Errorf("%w: a %T", ErrBadKey, key)
+}
+
+func newPublicKey(key *rsa.PublicKey) (*PublicKey, error) {
+	if key.E < 3 || key.E&1 == 0 || key.N.Bit(0) == 0 {
+		return nil, fmt.Errorf("%w: odd parameters", ErrBadKey)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadKey, err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return &PublicKey{rsa: key, text: strings.TrimSpace(string(text))}, nil
+}
+
+// PEM returns the key as SubjectPublicKeyInfo text without a trailing newline, the form Salt 3007 and later
+// send and store.
+func (p *PublicKey) PEM() string { return p.text }
+
+// Bits returns the size of the modulus.
+func (p *PublicKey) Bits() int { return p.rsa.N.BitLen() }
+
+// Equal tells whether both are the same key, however they were written.
+func (p *PublicKey) Equal(other *PublicKey) bool { return p.rsa.Equal(other.rsa) }
+
+func (p *PublicKey) size() int { return p.rsa.Size() }
+
+// Verify checks a PKCS#1 v1.5 signature: ErrUnknownAlgorithm or ErrBadSignature.
+func (p *PublicKey) Verify(algo string, msg, sig []byte) error {
+	h, err := signatureHash(algo)
+	if err != nil {
+		return err
+	}
+	if err := rsa.VerifyPKCS1v15(p.rsa, h, digest(h, msg), sig); err != nil {
+		return ErrBadSignature
+	}
+	return nil
+}
+
+// Encrypt returns msg encrypted to the key with OAEP: ErrUnknownAlgorithm, or msg is too long for the key.
+func (p *PublicKey) Encrypt(algo string, msg []byte) ([]byte, error) {
+	h, err := encryptionHash(algo)
+	if err != nil {
+		return nil, err
+	}
+	ct, err := rsa.EncryptOAEP(h.New(), rand.Reader, p.rsa, msg, nil)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt %d bytes with %s: %w", len(msg), algo, err)
+	}
+	return ct, nil
+}
+
+// KnownSignature and KnownEncryption tell whether an algorithm's name is one of Salt's.
+func KnownSignature(algo string) bool { _, err := signatureHash(algo); return err == nil }
+
+// KnownEncryption is the twin of KnownSignature for enc_algo.
+func KnownEncryption(algo string) bool { _, err := encryptionHash(algo); return err == nil }
+
+func signatureHash(algo string) (crypto.Hash, error) {
+	switch algo {
+	case PKCS1v15SHA1:
+		return crypto.SHA1, nil
+	case PKCS1v15SHA224:
+		return crypto.SHA224, nil
+	}
+	return 0, fmt.Errorf("%w: signature %.40q", ErrUnknownAlgorithm, algo)
+}
+
+func encryptionHash(algo string) (crypto.Hash, error) {
+	switch algo {
+	case OAEPSHA1:
+		return crypto.SHA1, nil
+	case OAEPSHA224:
+		return crypto.SHA224, nil
+	}
+	return 0, fmt.Errorf("%w: encryption %.40q", ErrUnknownAlgorithm, algo)
+}
+
+func digest(h crypto.Hash, msg []byte) []byte {
+	d := h.New()
+	d.Write(msg)
+	return d.Sum(nil)
+}

@@ -1,0 +1,165 @@
+package payload
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrEnvelope means that a message is msgpack but not the envelope it should be. A master answers such a
+// request with TextBadLoad.
+var ErrEnvelope = errors.New("payload: not an envelope")
+
+const (
+	maxVersion        = 3       // versions above are read as this one
+	maxEnvelopeValues = 1 << 20 // values in a request in clear, which anybody can send
+)
+
+// Request is the envelope of everything that goes to a master's request port.
+type Request struct {
+	Enc     string // EncClear or EncAES; anything else is for the reader to refuse
+	Load    any    // a *Map when clear, the ciphertext as []byte when aes; any other value is the peer's fault
+	Version int    // 0 to 3; 0 when the peer names none
+	ID      any    // the minion's id, with version 3 and aes only; nil when absent, text when the peer is honest
+	EncAlgo string // names of RSA algorithms, aes only, "" when absent
+	SigAlgo string
+	Raw     *Map // the whole envelope as it came, for fields not named here; nil in one of our own
+}
+
+// DecodeRequest reads the payload frame of a request. The error wraps ErrMalformed when it is no msgpack,
+// and ErrEnvelope when it is no map, lacks "enc" or "load", or has a version of a type that stops Salt.
+func DecodeRequest(frame []byte) (*Request, error) {
+	m, err := decodeEnvelope(frame)
+	if err != nil {
+		return nil, err
+	}
+	version, err := readVersion(m.Value("version"))
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{
+		Enc:     m.Str("enc"),
+		Load:    m.Value("load"),
+		Version: version,
+		ID:      m.Value("id"),
+		EncAlgo: m.Str("enc_algo"),
+		SigAlgo: m.Str("sig_algo"),
+		Raw:     m,
+	}
+	if s, ok := r.Load.(string); ok && r.Enc == EncAES {
+		r.Load = []byte(s)
+	}
+	return r, nil
+}
+
+func decodeEnvelope(frame []byte) (*Map, error) {
+	if len(frame) > MaxFrame {
+		return nil, malformed("frame too big")
+	}
+	v, err := decode(frame, false, maxEnvelopeValues)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*Map)
+	if !ok || !m.Has("enc") || !m.Has("load") {
+		return nil, fmt.Errorf("%w: no map with enc and load", ErrEnvelope)
+	}
+	return m, nil
+}
+
+// readVersion reads the version as Python's int() would: digits as text count, a fraction is cut off, what
+// is no number is 0. Unlike Salt: a container, which stops a worker there, is an error.
+func readVersion(v any) (int, error) {
+	switch v := v.(type) {
+	case int64:
+		return clampVersion(float64(v)), nil
+	case uint64:
+		return maxVersion, nil
+	case float64:
+		return clampVersion(v), nil
+	case bool:
+		if v {
+			return 1, nil
+		}
+	case string:
+		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		if err == nil {
+			return clampVersion(float64(n)), nil
+		}
+	case nil, []byte:
+	default:
+		return 0, fmt.Errorf("%w: version is a %T", ErrEnvelope, v)
+	}
+	return 0, nil
+}
+
+func clampVersion(v float64) int {
+	switch {
+	case v >= maxVersion:
+		return maxVersion
+	case v >= 0:
+		return int(v)
+	}
+	return 0
+}
+
+// Encode packs the envelope in the order of Salt's clients. Fields with no value are left out; Raw is not
+// looked at.
+func (r *Request) Encode() ([]byte, error) {
+	m := NewMap(6).Set("enc", r.Enc).Set("load", r.Load)
+	if r.Version != 0 {
+		m.Set("version", r.Version)
+	}
+	if r.ID != nil {
+		m.Set("id", r.ID)
+	}
+	if r.EncAlgo != "" {
+		m.Set("enc_algo", r.EncAlgo)
+	}
+	if r.SigAlgo != "" {
+		m.Set("sig_algo", r.SigAlgo)
+	}
+	b, err := Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("pack request: %w", err)
+	}
+	return b, nil
+}
+
+// Publication is the envelope of everything that a master publishes.
+type Publication struct {
+	Enc     string // EncAES
+	Load    []byte // the ciphertext
+	SigAlgo string // "" from an old master, or when unsigned
+	Sig     []byte // over Load; nil when unsigned
+}
+
+// DecodePublication reads the payload frame of a publication. The error wraps ErrMalformed or ErrEnvelope.
+func DecodePublication(frame []byte) (*Publication, error) {
+	m, err := decodeEnvelope(frame)
+	if err != nil {
+		return nil, err
+	}
+	p := &Publication{Enc: m.Str("enc"), Load: m.Bytes("load"), SigAlgo: m.Str("sig_algo"), Sig: m.Bytes("sig")}
+	if p.Load == nil {
+		return nil, fmt.Errorf("%w: load is no ciphertext", ErrEnvelope)
+	}
+	return p, nil
+}
+
+// Encode packs the envelope in the order of current masters: enc, load, sig_algo, sig.
+func (p *Publication) Encode() ([]byte, error) {
+	m := NewMap(4).Set("enc", p.Enc).Set("load", p.Load)
+	if p.SigAlgo != "" {
+		m.Set("sig_algo", p.SigAlgo)
+	}
+	if p.Sig != nil {
+		m.Set("sig", p.Sig)
+	}
+	b, err := Append(make([]byte, 0, len(p.Load)+len(p.Sig)+64), m)
+	if err != nil {
+		return nil, fmt.Errorf("pack publication: %w", err)
+	}
+	return b, nil
+}

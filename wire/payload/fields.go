@@ -1,0 +1,61 @@
+package payload
+
+import "math"
+
+// Value returns what is under k, or nil.
+func (m *Map) Value(k any) any {
+	v, _ := m.Get(k)
+	return v
+}
+
+// Str returns the text under k, or "" when there is none or it is no text.
+func (m *Map) Str(k string) string {
+	s, _ := m.Value(k).(string)
+	return s
+}
+
+// Int returns the integer under k and whether there is one that fits.
+func (m *Map) Int(k string) (int64, bool) {
+	switch v := m.Value(k).(type) {
+	case int64:
+		return v, true
+	case uint64:
+		return int64(v), v <= math.MaxInt64
+	}
+	return 0, false
+}
+
+// Bool reports whether true stands under k.
+func (m *Map) Bool(k string) bool {
+	b, _ := m.Value(k).(bool)
+	return b
+}
+
+// Map returns the map under k, or nil (which reads as empty).
+func (m *Map) Map(k string) *Map {
+	v, _ := m.Value(k).(*Map)
+	return v
+}
+
+// List returns the list under k, or nil.
+func (m *Map) List(k string) []any {
+	v, _ := m.Value(k).([]any)
+	return v
+}
+
+// Bytes returns what is under k as bytes, whether it arrived as text or as bytes. With the wire rule that
+// is the only way to read a binary field.
+func (m *Map) Bytes(k string) []byte { return AsBytes(m.Value(k)) }
+
+// AsBytes returns text or bytes as bytes, and nil for anything else.
+func AsBytes(v any) []byte {
+	switch v := v.(type) {
+	case []byte:
+		return v
+	case string:
+		return []byte(v)
+	case Bytes:
+		return []byte(v)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package modules
+
+import (
+	"context"
+	"log/slog"
+
+	"brine/wire/payload"
+)
+
+// Host is what the process around the functions offers them. A nil member is not offered: the functions that
+// need it answer as Salt does without a minion or without a master.
+type Host struct {
+	Master  MasterChannel
+	Events  EventFirer
+	Jobs    Jobs
+	Runner  RunnerClient
+	Wheel   WheelClient
+	Local   LocalClient
+	Minion  MinionControl
+	Log     Logger
+	Secrets PillarSource
+}
+
+// MasterChannel asks the master. The implementation adds nothing the caller can set but the minion's token and
+// the seal; an error is a transport error or a refusal.
+type MasterChannel interface {
+	Request(ctx context.Context, load *payload.Map) (any, error)
+}
+
+// EventFirer puts events on the two buses. false means the bus could not be reached.
+type EventFirer interface {
+	// FireMaster sends an event to the master; preload, when not nil, is merged into the load of the request.
+	FireMaster(ctx context.Context, tag string, data any, preload *payload.Map) bool
+	// FireLocal fires on the minion's own bus.
+	FireLocal(ctx context.Context, tag string, data any) bool
+	// AwaitLocal fires tag and waits for an event whose tag begins with answer; false when ctx ends first.
+	AwaitLocal(ctx context.Context, tag string, data any, answer string) (*payload.Map, bool)
+}
+
+// Jobs are the jobs this minion runs at the moment.
+type Jobs interface {
+	// Running lists the job maps (publish load with pid), in order of start.
+	Running() []*payload.Map
+	// Signal sends sig to a running job; false when the jid is not running here. text is Salt's sentence.
+	Signal(jid string, sig int) (text string, ok bool)
+}
+
+// RunnerClient runs a runner function on the master.
+type RunnerClient interface {
+	Run(ctx context.Context, fun string, args []any, kw *payload.Map, full bool) (any, error)
+}
+
+// WheelClient runs a wheel function on the master.
+type WheelClient interface {
+	Wheel(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error)
+}
+
+// LocalCmd is one publication asked for by a function on the master's host (saltutil.cmd).
+type LocalCmd struct {
+	Tgt     any
+	Fun     any
+	Args    []any
+	KW      *payload.Map // further keywords of the client, kwarg included
+	TgtType string
+	Ret     string
+	Timeout *int64 // seconds; nil: the client's default
+}
+
+// LocalClient publishes jobs from the master's host: id → full return of one minion.
+type LocalClient interface {
+	Cmd(ctx context.Context, cmd LocalCmd) (*payload.Map, error)
+}
+
+// MinionControl acts on the minion process.
+type MinionControl interface {
+	// Reload drops what the process caches of its modules (sys.reload_modules).
+	Reload() error
+}
+
+// PillarSource compiles a fresh pillar.
+type PillarSource interface {
+	Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error)
+}
+
+// Logger takes the lines a function writes to Salt's log; salt-call shows those from its level on.
+type Logger interface {
+	Log(level slog.Level, text string)
+}

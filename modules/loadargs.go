@@ -1,0 +1,67 @@
+package modules
+
+import (
+	"strings"
+
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// kwargMarker marks the map of an argument list that holds keywords.
+const kwargMarker = "__kwarg__"
+
+// LoadArgs splits the arg list of a publication into positional arguments and keywords for f, as a minion does:
+// maps marked __kwarg__ and strings of the form name=value are keywords, and a function with **kwargs also gets
+// every field of data as __pub_<field>. A keyword f cannot take is an InvocationError that names them all.
+// The list itself is not changed. Source: salt/minion.py, load_args_and_kwargs.
+func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, error) {
+	var (
+		positional []any
+		invalid    []string
+		kw         = payload.NewMap(0)
+	)
+	for _, arg := range list {
+		words, ok := keywordsOf(arg)
+		if !ok {
+			positional = append(positional, arg)
+			continue
+		}
+		for k, v := range words.All() {
+			name, _ := k.(string)
+			switch {
+			case name == kwargMarker:
+			case f.KWArgs || f.param(name) >= 0:
+				kw.Set(k, v)
+			default:
+				invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
+			}
+		}
+	}
+	if len(invalid) > 0 {
+		return nil, nil, InvalidKeywords(invalid)
+	}
+	if f.KWArgs {
+		for k, v := range data.All() {
+			kw.Set("__pub_"+pytext.Str(k), v)
+		}
+	}
+	return positional, kw, nil
+}
+
+// InvalidKeywords names keywords a function does not know, each as "name=value".
+func InvalidKeywords(words []string) error {
+	return InvocErr("The following keyword arguments are not valid: %s", strings.Join(words, ", "))
+}
+
+func keywordsOf(arg any) (*payload.Map, bool) {
+	switch x := arg.(type) {
+	case *payload.Map:
+		return x, isKwargMap(x)
+	}
+	return nil, false
+}
+
+func isKwargMap(m *payload.Map) bool {
+	mark, _ := m.Value(kwargMarker).(bool)
+	return mark
+}

@@ -1,0 +1,125 @@
+package modules
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Registry holds the functions of one process. It is filled at start and read from many goroutines.
+type Registry struct {
+	mu      sync.RWMutex
+	funcs   map[string]*Func
+	refused map[string]string // module → why it did not load
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{funcs: map[string]*Func{}, refused: map[string]string{}}
+}
+
+// Register adds functions. A name without a dot, a missing body, a twice declared parameter or a name already
+// taken is refused, and nothing after it is added.
+func (r *Registry) Register(funcs ...Func) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range funcs {
+		f := funcs[i]
+		if err := f.check(); err != nil {
+			return err
+		}
+		if _, taken := r.funcs[f.Name]; taken {
+			return fmt.Errorf("register %s: name is taken", f.Name)
+		}
+		r.funcs[f.Name] = &f
+	}
+	return nil
+}
+
+func (f *Func) check() error {
+	mod, name, ok := strings.Cut(f.Name, ".")
+	if !ok || mod == "" || name == "" {
+		return fmt.Errorf("register %q: not of the form module.function", f.Name)
+	}
+	if f.Run == nil {
+		return fmt.Errorf("register %s: no body", f.Name)
+	}
+	seen := map[string]bool{}
+	optional := false
+	for _, p := range f.Params {
+		if p.Name == "" || seen[p.Name] {
+			return fmt.Errorf("register %s: parameter %q declared twice or empty", f.Name, p.Name)
+		}
+		if p.Required && optional {
+			return fmt.Errorf("register %s: parameter %q without default after one with", f.Name, p.Name)
+		}
+		seen[p.Name], optional = true, !p.Required
+	}
+	return nil
+}
+
+// Refuse records why a module is not here, in the words of its __virtual__; "" for a bare False.
+func (r *Registry) Refuse(module, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused[module] = reason
+}
+
+// Lookup finds a function by its full name.
+func (r *Registry) Lookup(name string) (*Func, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	f, ok := r.funcs[name]
+	return f, ok
+}
+
+// Names are all function names, sorted.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := make([]string, 0, len(r.funcs))
+	for n := range r.funcs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Modules are the names of all modules with a function, sorted.
+func (r *Registry) Modules() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var mods []string
+	for n := range r.funcs {
+		mods = append(mods, ModuleOf(n))
+	}
+	sort.Strings(mods)
+	return slices.Compact(mods)
+}
+
+// MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string).
+func (r *Registry) MissingText(name string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	mod := ModuleOf(name)
+	reason, refused := r.refused[mod]
+	switch {
+	case !refused || r.hasModule(mod):
+		return fmt.Sprintf("'%s' is not available.", name)
+	case reason == "":
+		return fmt.Sprintf("'%s' __virtual__ returned False", mod)
+	default:
+		return fmt.Sprintf("'%s' __virtual__ returned False: %s", mod, reason)
+	}
+}
+
+func (r *Registry) hasModule(mod string) bool {
+	for n := range r.funcs {
+		if ModuleOf(n) == mod {
+			return true
+		}
+	}
+	return false
+}

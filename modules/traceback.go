@@ -1,0 +1,105 @@
+package modules
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"brine/modules/pytext"
+)
+
+// panicked is a panic of a function, caught and carried as an error with its stack.
+type panicked struct {
+	value any
+	stack []string // one line a frame, innermost last
+}
+
+func (p *panicked) Error() string { return fmt.Sprint(p.value) }
+
+// guard runs fn and turns a panic into an error.
+func guard(fn func() (any, error)) (v any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, &panicked{value: r, stack: frames(string(debug.Stack()))}
+		}
+	}()
+	return fn()
+}
+
+// frames picks "function at file:line" out of a Go stack, outermost first, down to the function that panicked.
+func frames(stack string) []string {
+	lines := strings.Split(stack, "\n")
+	var out []string
+	for i := 1; i+1 < len(lines); i += 2 {
+		name, _, _ := strings.Cut(lines[i], "(")
+		if name == "panic" { // everything above it is the machinery of the panic itself
+			out = nil
+			continue
+		}
+		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+		if slash := strings.LastIndexByte(place, '/'); slash >= 0 {
+			place = place[slash+1:]
+		}
+		out = append([]string{"  " + lines[i] + " at " + place}, out...)
+	}
+	return out
+}
+
+// Traceback is the text an error has where Salt shows a Python traceback: the heading, at least one line that
+// says where, and "Class: message" with a newline at the end.
+func Traceback(fun string, err error) string {
+	var b strings.Builder
+	b.WriteString("Traceback (most recent call last):\n")
+	var p *panicked
+	if errors.As(err, &p) && len(p.stack) > 0 {
+		b.WriteString(strings.Join(p.stack, "\n"))
+	} else {
+		b.WriteString("  in " + fun)
+	}
+	b.WriteString("\n" + exceptionLine(err) + "\n")
+	return b.String()
+}
+
+// exceptionLine is the last line of a traceback.
+func exceptionLine(err error) string {
+	class, text := ClassOf(err), err.Error()
+	var missing *NotAvailable
+	if errors.As(err, &missing) {
+		text = pytext.Repr(missing.Name)
+	}
+	if text == "" {
+		return class
+	}
+	return class + ": " + text
+}
+
+// ClassOf is the Python class an error stands for, as a traceback names it.
+func ClassOf(err error) string {
+	var (
+		exec  *CommandExecutionError
+		cmd   *CommandNotFoundError
+		invoc *InvocationError
+		cli   *ClientError
+		arg   *ArgumentError
+		na    *NotAvailable
+		exc   *Exception
+	)
+	switch {
+	case errors.As(err, &exec):
+		return "salt.exceptions.CommandExecutionError"
+	case errors.As(err, &cmd):
+		return "salt.exceptions.CommandNotFoundError"
+	case errors.As(err, &invoc):
+		return "salt.exceptions.SaltInvocationError"
+	case errors.As(err, &cli):
+		return "salt.exceptions.SaltClientError"
+	case errors.As(err, &arg):
+		return "TypeError"
+	case errors.As(err, &na):
+		return "KeyError"
+	case errors.As(err, &exc):
+		return exc.Class
+	}
+	return "Exception"
+}

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"time"
+
+	"brine/wire/payload"
+)
+
+// Common holds the options that master and minion share. Times are durations here; the unit a file uses is
+// seconds unless the field is tagged with another one.
+type Common struct {
+	// Raw is the whole option dictionary as Salt's modules see it in opts: every default in Salt's order,
+	// replaced by what the files say, followed by unknown keys in the order of the files.
+	Raw *payload.Map `mapstructure:"-"`
+	// File holds what the configuration files say and nothing else, after all includes.
+	File *payload.Map `mapstructure:"-"`
+	// Warnings are Salt's own log lines about the configuration, for the caller to log at warning level.
+	Warnings []string `mapstructure:"-"`
+	// ConfigDir is the directory of the configuration file.
+	ConfigDir string `mapstructure:"-"`
+
+	ConfFile string `mapstructure:"conf_file"` // path of the main file, also when it does not exist
+	ID       string `mapstructure:"id"`        // minion id; on a master host name + "_master" unless set
+	User     string `mapstructure:"user"`      // the daemon runs as this user
+
+	RootDir          string `mapstructure:"root_dir"`          // put in front of every path below
+	PKIDir           string `mapstructure:"pki_dir"`           // key store
+	CacheDir         string `mapstructure:"cachedir"`          // jobs, proc files, data cache
+	SockDir          string `mapstructure:"sock_dir"`          // Unix sockets
+	ExtensionModules string `mapstructure:"extension_modules"` // synced modules
+	PidFile          string `mapstructure:"pidfile"`
+
+	LogFile           string       `mapstructure:"log_file"`
+	KeyLogFile        string       `mapstructure:"key_logfile"` // log file of salt-key; master only
+	LogLevel          string       `mapstructure:"log_level"`
+	LogLevelLogfile   string       `mapstructure:"log_level_logfile"` // empty: as log_level
+	LogFmtConsole     string       `mapstructure:"log_fmt_console"`
+	LogFmtLogfile     string       `mapstructure:"log_fmt_logfile"`
+	LogDateFmt        string       `mapstructure:"log_datefmt"`
+	LogDateFmtLogfile string       `mapstructure:"log_datefmt_logfile"`
+	LogGranularLevels *payload.Map `mapstructure:"log_granular_levels"`
+
+	Transport             string        `mapstructure:"transport"` // zeromq or tcp
+	Interface             string        `mapstructure:"interface"`
+	IPv6                  bool          `mapstructure:"ipv6"` // null in the file counts as false
+	IPCMode               string        `mapstructure:"ipc_mode"`
+	IPCWriteBuffer        int64         `mapstructure:"ipc_write_buffer"` // bytes, 0: no limit; "dynamic" is sized by memory
+	TCPKeepalive          bool          `mapstructure:"tcp_keepalive"`
+	TCPKeepaliveIdle      int           `mapstructure:"tcp_keepalive_idle"`  // seconds, -1: the kernel's
+	TCPKeepaliveCnt       int           `mapstructure:"tcp_keepalive_cnt"`   // probes, -1: the kernel's
+	TCPKeepaliveIntvl     int           `mapstructure:"tcp_keepalive_intvl"` // seconds, -1: the kernel's
+	ZMQFiltering          bool          `mapstructure:"zmq_filtering"`
+	ZMQMonitor            bool          `mapstructure:"zmq_monitor"`
+	ZMQHeartbeatIvl       time.Duration `mapstructure:"zmq_heartbeat_ivl" unit:"ms"`
+	ZMQHeartbeatTimeout   time.Duration `mapstructure:"zmq_heartbeat_timeout" unit:"ms"`
+	MaxEventSize          int           `mapstructure:"max_event_size"` // bytes
+	RequestChannelTimeout time.Duration `mapstructure:"request_channel_timeout"`
+	RequestChannelTries   int           `mapstructure:"request_channel_tries"`
+	DisableAESWithTLS     bool          `mapstructure:"disable_aes_with_tls"`
+
+	HashType            string        `mapstructure:"hash_type"` // lower case
+	KeySize             int           `mapstructure:"keysize"`   // bits of a new RSA key
+	OpenMode            bool          `mapstructure:"open_mode"` // only a real true counts
+	VerifyEnv           bool          `mapstructure:"verify_env"`
+	PermissivePKIAccess bool          `mapstructure:"permissive_pki_access"`
+	SignPubMessages     bool          `mapstructure:"sign_pub_messages"`
+	MasterSignKeyName   string        `mapstructure:"master_sign_key_name"`
+	KeysCacheDriver     string        `mapstructure:"keys.cache_driver"`
+	PillarCacheDriver   string        `mapstructure:"pillar.cache_driver"`
+	Cache               string        `mapstructure:"cache"` // data cache backend; localfs
+	LoopInterval        time.Duration `mapstructure:"loop_interval"`
+
+	FileClient      string       `mapstructure:"file_client"`
+	FileBufferSize  int          `mapstructure:"file_buffer_size"` // bytes
+	FileRecv        bool         `mapstructure:"file_recv"`
+	FileRecvMaxSize int          `mapstructure:"file_recv_max_size"` // MiB
+	FileRoots       *payload.Map `mapstructure:"file_roots"`         // environment → []any of directories
+	PillarRoots     *payload.Map `mapstructure:"pillar_roots"`
+	SaltEnv         string       `mapstructure:"saltenv"`
+	PillarEnv       string       `mapstructure:"pillarenv"`
+	Renderer        string       `mapstructure:"renderer"`
+
+	ExtJobCache    string       `mapstructure:"ext_job_cache"`
+	Schedule       *payload.Map `mapstructure:"schedule"`
+	Engines        []any        `mapstructure:"engines"`
+	Reactor        []any        `mapstructure:"reactor"`
+	PublisherACL   *payload.Map `mapstructure:"publisher_acl"`           // user → list of functions
+	ACLBlacklist   *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
+	PillarMask     bool         `mapstructure:"pillar_mask_output"`
+	RangeServer    string       `mapstructure:"range_server"`
+	UniqueJID      bool         `mapstructure:"unique_jid"`
+	FailHard       bool         `mapstructure:"failhard"`
+	Test           bool         `mapstructure:"test"`
+	StateOutput    string       `mapstructure:"state_output"`
+	StateVerbose   bool         `mapstructure:"state_verbose"`
+	ReactorThreads int          `mapstructure:"reactor_worker_threads"`
+	ReactorHWM     int          `mapstructure:"reactor_worker_hwm"` // reactions waiting, beyond it they are dropped
+	ReactorRefresh int          `mapstructure:"reactor_refresh_interval"`
+
+	Brine
+}
+
+// Brine holds the options that Salt does not know. Salt's tools keep unknown keys, so they may stand in a
+// file that both read.
+type Brine struct {
+	// IPCFraming is the form of the event socket for local Salt tools: "plain" for 3007 and 3008, "length"
+	// for 3006.28 (four bytes of length before each frame).
+	IPCFraming string `mapstructure:"ipc_framing"`
+	// RestartDelayMax caps the pause before an actor that keeps dying at once is started again.
+	RestartDelayMax time.Duration `mapstructure:"restart_delay_max"`
+	// StopTimeout is how long a stopping daemon waits for its actors before it abandons and names them.
+	StopTimeout time.Duration `mapstructure:"stop_timeout"`
+	// Chaos lets the admin command make actors crash on purpose. For tests and drills.
+	Chaos bool `mapstructure:"chaos"`
+	// EventQueueMax is how many events wait for one slow subscriber of the bus before the oldest are dropped.
+	EventQueueMax int `mapstructure:"event_queue_max"`
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"time"
+
+	"brine/wire/payload"
+)
+
+// Minion holds the options of a minion. Keys, units and defaults are Salt's.
+type Minion struct {
+	Common `mapstructure:",squash"`
+
+	// Masters is the option master as a list with ports resolved; empty when master_type is "disable".
+	Masters []MasterAddr `mapstructure:"-"`
+	// IDFromAddress is set when the id was generated and is an IPv4 address.
+	IDFromAddress bool `mapstructure:"-"`
+
+	MasterPort             int           `mapstructure:"master_port"`
+	PublishPort            int           `mapstructure:"publish_port"` // default when a master does not say its own
+	MasterType             string        `mapstructure:"master_type"`  // str, failover, func, distributed, disable
+	MasterURIFormat        string        `mapstructure:"master_uri_format"`
+	MasterTries            int           `mapstructure:"master_tries"` // rounds over the list of masters, -1: for ever
+	MasterShuffle          bool          `mapstructure:"master_shuffle"`
+	RandomMaster           bool          `mapstructure:"random_master"`
+	MasterAliveInterval    time.Duration `mapstructure:"master_alive_interval"` // 0: off
+	MasterFailback         bool          `mapstructure:"master_failback"`
+	MasterFailbackInterval time.Duration `mapstructure:"master_failback_interval"`
+	MasterFinger           string        `mapstructure:"master_finger"`
+	SyndicFinger           string        `mapstructure:"syndic_finger"`
+	VerifyMasterPubkeySign bool          `mapstructure:"verify_master_pubkey_sign"`
+	AlwaysVerifySignature  bool          `mapstructure:"always_verify_signature"`
+	SourceAddress          string        `mapstructure:"source_address"`
+	SourceInterfaceName    string        `mapstructure:"source_interface_name"`
+	SourceRetPort          int           `mapstructure:"source_ret_port"`
+	SourcePublishPort      int           `mapstructure:"source_publish_port"`
+	ResolveDNSFallback     bool          `mapstructure:"resolve_dns_fallback"`
+	RetryDNS               time.Duration `mapstructure:"retry_dns"`
+	RetryDNSCount          int           `mapstructure:"retry_dns_count"` // null or 0: for ever
+	TCPPubPort             int           `mapstructure:"tcp_pub_port"`    // with ipc_mode: tcp
+	TCPPullPort            int           `mapstructure:"tcp_pull_port"`
+	TCPAuthRetries         int           `mapstructure:"tcp_authentication_retries"`
+	TCPReconnectBackoff    time.Duration `mapstructure:"tcp_reconnect_backoff"`
+
+	AuthTimeout           time.Duration `mapstructure:"auth_timeout"`
+	AuthTries             int           `mapstructure:"auth_tries"`
+	AuthRetries           int           `mapstructure:"auth_retries"` // 0: no limit
+	AuthSafemode          bool          `mapstructure:"auth_safemode"`
+	AcceptanceWaitTime    time.Duration `mapstructure:"acceptance_wait_time"`
+	AcceptanceWaitTimeMax time.Duration `mapstructure:"acceptance_wait_time_max"` // 0: as acceptance_wait_time
+	RejectedRetry         bool          `mapstructure:"rejected_retry"`
+	RandomReauthDelay     time.Duration `mapstructure:"random_reauth_delay"`
+	RandomStartupDelay    time.Duration `mapstructure:"random_startup_delay"`
+	ReconDefault          time.Duration `mapstructure:"recon_default" unit:"ms"`
+	ReconMax              time.Duration `mapstructure:"recon_max" unit:"ms"`
+	ReconRandomize        bool          `mapstructure:"recon_randomize"`
+	ReturnRetryTimer      time.Duration `mapstructure:"return_retry_timer"`
+	ReturnRetryTimerMax   time.Duration `mapstructure:"return_retry_timer_max"`
+	ReturnRetryTries      int           `mapstructure:"return_retry_tries"`
+	PingInterval          time.Duration `mapstructure:"ping_interval" unit:"m"`
+	EncryptionAlgorithm   string        `mapstructure:"encryption_algorithm"`
+	SigningAlgorithm      string        `mapstructure:"signing_algorithm"`
+	MinionSignMessages    bool          `mapstructure:"minion_sign_messages"`
+	AutosignGrains        []string      `mapstructure:"autosign_grains"`
+	RestartOnError        bool          `mapstructure:"restart_on_error"`
+
+	MinionIDCaching      bool         `mapstructure:"minion_id_caching"`
+	MinionIDLowercase    bool         `mapstructure:"minion_id_lowercase"`
+	MinionIDRemoveDomain any          `mapstructure:"minion_id_remove_domain"` // true or one domain
+	AppendDomain         string       `mapstructure:"append_domain"`
+	Grains               *payload.Map `mapstructure:"grains"`
+	GrainsBlacklist      []string     `mapstructure:"grains_blacklist"`
+	GrainsDeepMerge      bool         `mapstructure:"grains_deep_merge"`
+	GrainsCache          bool         `mapstructure:"grains_cache"`
+
+	GrainsCacheExpiration time.Duration `mapstructure:"grains_cache_expiration"`
+	GrainsRefreshEvery    time.Duration `mapstructure:"grains_refresh_every" unit:"m"` // 0: off
+	GrainsRefreshPreExec  bool          `mapstructure:"grains_refresh_pre_exec"`
+	EnableFQDNSGrains     bool          `mapstructure:"enable_fqdns_grains"`
+	EnableGPUGrains       bool          `mapstructure:"enable_gpu_grains"`
+	EnableLspci           bool          `mapstructure:"enable_lspci"`
+	StartEventGrains      []string      `mapstructure:"start_event_grains"`
+	LegacyStartupEvents   bool          `mapstructure:"enable_legacy_startup_events"`
+	StartupStates         string        `mapstructure:"startup_states"`
+	SLSList               []string      `mapstructure:"sls_list"`
+	TopFile               string        `mapstructure:"top_file"`
+
+	Multiprocessing    bool          `mapstructure:"multiprocessing"` // Unlike Salt: false by default
+	MultifuncOrdered   bool          `mapstructure:"multifunc_ordered"`
+	ProcessCountMax    int           `mapstructure:"process_count_max"` // -1: see runtime limits
+	MinionJIDQueueHWM  int           `mapstructure:"minion_jid_queue_hwm"`
+	CacheJobs          bool          `mapstructure:"cache_jobs"`
+	PubRet             bool          `mapstructure:"pub_ret"`
+	Return             []string      `mapstructure:"return"` // returners of every job; text or list in the file
+	ModuleExecutors    []string      `mapstructure:"module_executors"`
+	SudoUser           string        `mapstructure:"sudo_user"`
+	CmdSafe            bool          `mapstructure:"cmd_safe"`
+	DisableModules     []string      `mapstructure:"disable_modules"`
+	DisableReturners   []string      `mapstructure:"disable_returners"`
+	WhitelistModules   []string      `mapstructure:"whitelist_modules"`
+	WhitelistStates    []string      `mapstructure:"whitelist_state_modules"`
+	StateQueue         any           `mapstructure:"state_queue"` // bool or int
+	StateMaxParallel   int           `mapstructure:"state_max_parallel"`
+	MineEnabled        bool          `mapstructure:"mine_enabled"`
+	MineInterval       time.Duration `mapstructure:"mine_interval" unit:"m"`
+	MineReturnJob      bool          `mapstructure:"mine_return_job"`
+	MineFunctions      any           `mapstructure:"mine_functions"` // map or list
+	Beacons            any           `mapstructure:"beacons"`
+	BeaconsEarly       bool          `mapstructure:"beacons_before_connect"`
+	SchedulerEarly     bool          `mapstructure:"scheduler_before_connect"`
+	UseMasterWhenLocal bool          `mapstructure:"use_master_when_local"`
+	MinionPillarCache  bool          `mapstructure:"minion_pillar_cache"`
+	ResourcePillarKey  string        `mapstructure:"resource_pillar_key"`
+	SaltCPChunkSize    int           `mapstructure:"salt_cp_chunk_size"`
+	GPGMustSucceed     bool          `mapstructure:"gpg_decrypt_must_succeed"`
+	AppendIDConfigDirs []string      `mapstructure:"append_minionid_config_dirs"`
+	UpdateRestart      []string      `mapstructure:"update_restart_services"`
+	MinionRestartCmd   []string      `mapstructure:"minion_restart_command"`
+
+	// The rest is brine's own.
+
+	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer. 0: no cap.
+	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
+	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never.
+	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
+	// JobQueueMax caps the publications waiting on disk behind process_count_max. 0: no cap.
+	JobQueueMax int `mapstructure:"job_queue_max"`
+}
+
+// MasterAddr is one master of a minion's list.
+type MasterAddr struct {
+	Host string // name or address; an IPv6 address without brackets
+	Port int    // request port: from the entry, else master_port
+}

@@ -1,0 +1,100 @@
+package master
+
+import (
+	"fmt"
+	"runtime"
+
+	"brine/config"
+	"brine/wire/payload"
+)
+
+// anyCommand is the word that makes a pool take every command no other pool names (option worker_pools).
+const anyCommand = "*"
+
+// pool is a lane of workers: requests of one pool never wait for those of another. 3008 calls it a worker pool.
+type pool struct {
+	name     string
+	workers  int
+	commands []string
+}
+
+// pools tells which pool answers a command.
+type pools struct {
+	list  []pool
+	byCmd map[string]int
+	rest  int // index of the pool with "*"
+}
+
+// defaultPools are brine's three lanes, so that neither a storm of sign-ins nor slow work (pillar, files,
+// runners) holds up returns, events and publications.
+func defaultPools(workerThreads int) []pool {
+	return []pool{
+		{name: "auth", workers: max(2, runtime.NumCPU()), commands: []string{payload.CmdAuth}},
+		{name: "fast", workers: workerThreads, commands: []string{anyCommand}},
+		{name: "slow", workers: workerThreads, commands: []string{
+			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,
+			payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs, payload.CmdFileListEmptydirs, payload.CmdDirList,
+			payload.CmdSymlinkList, payload.CmdMinionRunner, payload.CmdMinionPublish, payload.CmdRunner, payload.CmdWheel,
+			payload.CmdMkToken,
+		}},
+	}
+}
+
+// poolsOf reads worker_pools and falls back to brine's lanes.
+func poolsOf(cfg *config.Master) (*pools, error) {
+	list := defaultPools(cfg.WorkerThreads)
+	if cfg.WorkerPoolsEnabled && cfg.WorkerPools.Len() > 0 {
+		list = list[:0]
+		for name, v := range cfg.WorkerPools.All() {
+			def, _ := v.(*payload.Map)
+			n, _ := def.Int("worker_count")
+			p := pool{name: fmt.Sprint(name), workers: int(n)}
+			for _, c := range def.List("commands") {
+				p.commands = append(p.commands, fmt.Sprint(c))
+			}
+			list = append(list, p)
+		}
+	}
+	return newPools(list)
+}
+
+// newPools checks the list: every pool has workers, a command has one pool, exactly one pool takes the rest.
+func newPools(list []pool) (*pools, error) {
+	ps := &pools{list: list, byCmd: map[string]int{}, rest: -1}
+	for i, p := range list {
+		if p.workers < 1 {
+			return nil, fmt.Errorf("worker_pools: %s: worker_count %d is below 1", p.name, p.workers)
+		}
+		for _, c := range p.commands {
+			if _, taken := ps.byCmd[c]; taken {
+				return nil, fmt.Errorf("worker_pools: command %q stands in two pools", c)
+			}
+			ps.byCmd[c] = i
+		}
+		if at, ok := ps.byCmd[anyCommand]; ok && at == i {
+			ps.rest = i
+		}
+	}
+	if ps.rest < 0 {
+		return nil, fmt.Errorf("worker_pools: no pool takes %q", anyCommand)
+	}
+	return ps, nil
+}
+
+// of is the pool of a command.
+func (ps *pools) of(cmd string) int {
+	if i, ok := ps.byCmd[cmd]; ok {
+		return i
+	}
+	return ps.rest
+}
+
+// ofRequest is the pool a request starts in. The command of an encrypted load is not known yet: it starts in
+// the pool of the rest, whose worker opens it and passes it on when the command belongs elsewhere.
+func (ps *pools) ofRequest(req *payload.Request) int {
+	if req.Enc != payload.EncClear {
+		return ps.rest
+	}
+	load, _ := req.Load.(*payload.Map)
+	return ps.of(load.Str("cmd"))
+}

@@ -1,0 +1,193 @@
+// Package eauth decides who may do what on a master: the local key files, external_auth with its backends
+// (auto, file, sharedsecret), tokens, and the lists of allowed functions (publisher_acl, external_auth, peer,
+// peer_run). It does not expand targets; the caller says which minions a target names. Answers to
+// salt/auth/__init__.py, salt/acl, and auth_check, runner_check, wheel_check of salt/utils/minions.py.
+package eauth
+
+import (
+	"crypto/subtle"
+	"strings"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// The kinds of authentication, as they stand in Salt's error texts.
+const (
+	KindToken = "token"
+	KindEauth = "eauth"
+	KindUser  = "user"
+)
+
+// Options are what a master's configuration says about authentication.
+type Options struct {
+	External       *payload.Map  // external_auth: backend → user, "*" or group% → list of functions
+	PublisherACL   *payload.Map  // publisher_acl: user pattern → list of functions
+	SharedSecret   string        // sharedsecret, for the backend of that name
+	User           string        // user the master runs as by configuration
+	RunningUser    string        // user the process really runs as
+	Keys           Keys          // local key files: user → key
+	TokenDir       string        // one file per token
+	TokenExpire    time.Duration // life of a new token
+	ExpireOverride any           // token_expire_user_override: true, or backend → list of users
+	KeepACL        bool          // keep_acl_in_token
+	Permissive     bool          // permissive_acl: "*" adds to a user's own list
+	SudoACL        bool          // sudo_acl: publisher_acl holds for sudo users too
+	RequireAll     bool          // every function of a job must be allowed, not just one
+	Now            func() time.Time
+}
+
+// Keys are the contents of the local key files, user → key.
+type Keys map[string]string
+
+// Service answers authentication questions. It keeps no state beside the token files and may be used by many
+// goroutines.
+type Service struct{ opt Options }
+
+// New makes a service.
+func New(opt Options) *Service {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	return &Service{opt: opt}
+}
+
+// Identity is the outcome of a successful authentication.
+type Identity struct {
+	Kind string // KindToken, KindEauth or KindUser
+	Name string // user as the master knows him
+	List []any  // what he may do; for KindUser empty means everything
+}
+
+// Denied is a failed authentication. Name and Error() are the two fields of Salt's error reply.
+type Denied struct{ Kind, Name, message string }
+
+func (d *Denied) Error() string { return d.message }
+
+// KindOf tells how a request authenticates: by token, by external authentication, or by a local key.
+func KindOf(fields *payload.Map) string {
+	switch {
+	case fields.Has("token"):
+		return KindToken
+	case fields.Has("eauth"):
+		return KindEauth
+	}
+	return KindUser
+}
+
+// Check authenticates a request. fields holds token, or eauth with username and password, or key and user;
+// the key is removed from fields whatever the outcome, so that it is never stored or shown.
+//
+// The error is always a *Denied. A failed external authentication has already waited for about a second, so
+// that its time tells nothing. Source: salt/auth/__init__.py, LoadAuth.check_authentication (3008).
+func (s *Service) Check(fields *payload.Map) (*Identity, error) {
+	name := fields.Str("username")
+	if !fields.Has("username") {
+		name = "UNKNOWN"
+	}
+	switch KindOf(fields) {
+	case KindToken:
+		tok := s.Token(fields.Str("token"))
+		if tok == nil || !s.opt.External.Has(tok.Str("eauth")) {
+			return nil, &Denied{KindToken, "TokenAuthenticationError", `Authentication failure of type "token" occurred.`}
+		}
+		return &Identity{KindToken, tok.Str("name"), s.listOfToken(tok)}, nil
+	case KindEauth:
+		if !s.authenticate(fields) {
+			return nil, &Denied{KindEauth, "EauthAuthenticationError",
+				`Authentication failure of type "eauth" occurred for user ` + name + "."}
+		}
+		return &Identity{KindEauth, fields.Str("username"), s.listFor(fields.Str("eauth"), fields.Str("username"), nil)}, nil
+	}
+	return s.checkKey(fields)
+}
+
+var errUser = &Denied{KindUser, "UserAuthenticationError", `Authentication failure of type "user" occurred`}
+
+// checkKey compares the key of a local user. The key of root (or of a user named salt) is good for any name.
+func (s *Service) checkKey(fields *payload.Map) (*Identity, error) {
+	key, ok := fields.Get("key")
+	fields.Delete("key")
+	text, isText := key.(string)
+	if !ok || !isText {
+		return nil, errUser
+	}
+	user, named := fields.Get("user")
+	name, _ := user.(string)
+	if !named {
+		return s.anyKey(text, s.opt.RunningUser)
+	}
+	switch {
+	case strings.HasPrefix(name, "sudo_"):
+		return s.checkSudo(text, name)
+	case name == s.opt.User || name == "root":
+		return s.anyKey(text, name)
+	case name == s.opt.RunningUser:
+		if !s.same(name, text) {
+			return nil, errUser
+		}
+	case s.same("root", text) || s.same("salt", text):
+	case s.same(name, text):
+		return s.restricted(name, name)
+	default:
+		return nil, errUser
+	}
+	return &Identity{Kind: KindUser, Name: name}, nil
+}
+
+func (s *Service) same(user, key string) bool {
+	own, ok := s.opt.Keys[user]
+	return ok && own != "" && subtle.ConstantTimeCompare([]byte(own), []byte(key)) == 1
+}
+
+// Unlike Salt: 3008 takes the key of any local user here, so that a restricted user could name himself root.
+// brine asks for the key of the master's own user, as the releases before do.
+func (s *Service) anyKey(key, name string) (*Identity, error) {
+	if s.same(s.opt.User, key) || s.same("root", key) || s.same(s.opt.RunningUser, key) {
+		return &Identity{Kind: KindUser, Name: name}, nil
+	}
+	return nil, errUser
+}
+
+// checkSudo lets root under sudo act, within publisher_acl when sudo_acl is on.
+func (s *Service) checkSudo(key, name string) (*Identity, error) {
+	id, err := s.anyKey(key, name)
+	if err != nil || !s.opt.SudoACL || s.opt.PublisherACL.Len() == 0 {
+		return id, err
+	}
+	return s.restricted(strings.TrimPrefix(name, "sudo_"), name)
+}
+
+// restricted finds what publisher_acl allows a user; a user without an entry is refused.
+func (s *Service) restricted(user, name string) (*Identity, error) {
+	var list []any
+	for pattern, allowed := range s.opt.PublisherACL.All() {
+		if p, ok := pattern.(string); ok && exprMatch(p, user) {
+			list = append(list, asList(allowed)...)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errUser
+	}
+	return &Identity{Kind: KindUser, Name: name, List: list}, nil
+}
+
+// MasterKey tells whether key is that of the master's own user, the only one whose auth_list is trusted.
+func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
+
+// authenticate asks the backend, and lets a failure take as long as any other failure.
+func (s *Service) authenticate(fields *payload.Map) bool {
+	start := s.opt.Now()
+	name := fields.Str("eauth")
+	conf, enabled := s.opt.External.Get(name)
+	backend := backends[name]
+	if !enabled || backend == nil {
+		return false
+	}
+	m, _ := conf.(*payload.Map)
+	if backend(s, m, fields) {
+		return true
+	}
+	waitOutFailure(s.opt.Now().Sub(start))
+	return false
+}

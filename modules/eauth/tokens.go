@@ -1,0 +1,137 @@
+package eauth
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// MakeToken authenticates by external authentication and stores a new token.
+//
+// It returns {start, expire, name, eauth, token[, auth_list]}, times in float epoch seconds, or nil when the
+// authentication failed; an error means that the token could not be stored.
+func (s *Service) MakeToken(fields *payload.Map) (*payload.Map, error) {
+	if !fields.Has("eauth") || !s.authenticate(fields) {
+		return nil, nil
+	}
+	start := epoch(s.opt.Now())
+	eauth, user := fields.Str("eauth"), fields.Str("username")
+	life := s.opt.TokenExpire.Seconds()
+	if wanted, ok := number(fields.Value("token_expire")); ok && s.mayChooseExpire(eauth, user) {
+		life = wanted
+	}
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // crypto/rand never fails: it ends the process instead
+	tok := payload.M("start", start, "expire", start+life, "name", user, "eauth", eauth)
+	if s.opt.KeepACL {
+		tok.Set("auth_list", nil)
+	}
+	name := hex.EncodeToString(raw)
+	tok.Set("token", name)
+	return tok, s.storeToken(name, tok)
+}
+
+func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+func number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	}
+	return 0, false
+}
+
+// mayChooseExpire reads token_expire_user_override.
+func (s *Service) mayChooseExpire(eauth, user string) bool {
+	switch o := s.opt.ExpireOverride.(type) {
+	case bool:
+		return o
+	case *payload.Map:
+		return slices.Contains(o.List(eauth), any(user))
+	}
+	return false
+}
+
+// storeToken writes a token file (mode 0600) by way of a rename.
+func (s *Service) storeToken(name string, tok *payload.Map) error {
+	b, err := payload.Marshal(tok)
+	if err != nil {
+		return fmt.Errorf("pack token: %w", err)
+	}
+	tmp, err := os.CreateTemp(s.opt.TokenDir, ".tmp-") // CreateTemp uses mode 0600
+	if err != nil {
+		return fmt.Errorf("store token: %w", err)
+	}
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(s.opt.TokenDir, name))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("store token: %w", err), os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// tokenPath is the file of a token, or "" for text that is no token: names come from outside.
+func (s *Service) tokenPath(name string) string {
+	if _, err := hex.DecodeString(name); err != nil || len(name) < 32 || len(name) > 128 {
+		return ""
+	}
+	return filepath.Join(s.opt.TokenDir, name)
+}
+
+// Token is the data of a token; nil when it is unknown, unreadable or expired. An expired or damaged file is
+// removed.
+func (s *Service) Token(name string) *payload.Map {
+	path := s.tokenPath(name)
+	if path == "" {
+		return nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	tok, err := payload.UnmarshalMap(b)
+	if expire, ok := number(tok.Value("expire")); err != nil || !ok || expire < epoch(s.opt.Now()) {
+		_ = os.Remove(path) // a file that stays is refused the next time, too
+		return nil
+	}
+	return tok
+}
+
+// CleanTokens removes expired tokens and says how many.
+func (s *Service) CleanTokens() (int, error) {
+	entries, err := os.ReadDir(s.opt.TokenDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	n := 0
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || s.tokenPath(e.Name()) == "" {
+			continue
+		}
+		if s.Token(e.Name()) == nil {
+			n++
+		}
+	}
+	return n, err
+}
+
+// listOfToken is what the owner of a token may do.
+func (s *Service) listOfToken(tok *payload.Map) []any {
+	if list, ok := tok.Get("auth_list"); ok && s.opt.KeepACL && list != nil {
+		return asList(list)
+	}
+	return s.listFor(tok.Str("eauth"), tok.Str("name"), tok.List("groups"))
+}

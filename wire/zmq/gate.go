@@ -1,0 +1,74 @@
+package zmq
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// gate puts a goroutine to sleep until the descriptor of a socket is readable, or somebody pokes it. It
+// works on a copy of the descriptor, so that closing it leaves libzmq's own alone.
+type gate struct {
+	file  *os.File
+	conn  syscall.RawConn
+	poked atomic.Bool
+}
+
+func newGate(fd int) (*gate, error) {
+	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("copy descriptor: %w", err)
+	}
+	if err := unix.SetNonblock(dup, true); err != nil {
+		return nil, errors.Join(fmt.Errorf("unblock descriptor: %w", err), unix.Close(dup))
+	}
+	file := os.NewFile(uintptr(dup), "zmq")
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("watch descriptor: %w", err), file.Close())
+	}
+	return &gate{file: file, conn: conn}, nil
+}
+
+// wait returns when the descriptor is readable, after a poke (also one that came before), or after limit.
+//
+// The netpoller forgets an edge it saw before the read began, so the callback asks the descriptor itself;
+// the poke is kept in a flag, because setting the deadline here would undo one set by poke just before.
+func (g *gate) wait(limit time.Duration) error {
+	if err := g.file.SetReadDeadline(time.Now().Add(limit)); err != nil {
+		return fmt.Errorf("arm gate: %w", err)
+	}
+	if g.poked.Swap(false) {
+		return nil
+	}
+	err := g.conn.Read(readable)
+	g.poked.Store(false)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("wait at gate: %w", err)
+	}
+	return nil
+}
+
+// poke ends the wait that runs, or the next one.
+func (g *gate) poke() {
+	g.poked.Store(true)
+	_ = g.file.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, and then nobody waits
+}
+
+func (g *gate) close() error { return g.file.Close() }
+
+// readable asks the kernel whether the descriptor is readable now.
+func readable(fd uintptr) bool {
+	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds[:], 0)
+		if err != unix.EINTR {
+			return err != nil || n > 0
+		}
+	}
+}

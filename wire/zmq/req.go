@@ -1,0 +1,140 @@
+package zmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/pebbe/zmq4"
+)
+
+// ErrTimeout means the deadline of a request passed without a reply.
+var ErrTimeout = errors.New("zmq: no reply in time")
+
+// reqReconnectMax is Salt's RECONNECT_IVL_MAX of request sockets.
+const reqReconnectMax = 5 * time.Second
+
+// ReqOptions are the options of a Req.
+type ReqOptions struct {
+	Endpoint         string        // see ConnectEndpoint
+	IPv6             bool          // option ipv6; an address in brackets sets it by itself
+	Identity         string        // 0 to 255 bytes; empty: libzmq chooses one for each socket
+	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
+	HeartbeatIvl     time.Duration // 0 is off, as in Salt
+	HeartbeatTimeout time.Duration
+	Context          *Context    // nil: one of its own
+	OnEvent          func(Event) // connection made and lost; may be nil
+}
+
+// Req is the client end of the request port. Underneath is a DEALER socket that writes what a REQ would, so
+// that a lost reply does not leave it stuck: after a request that was not answered the socket is replaced.
+// Requests of several goroutines are sent one after another. It has no goroutine of its own.
+type Req struct {
+	opt  ReqOptions
+	turn chan struct{} // holds one token: who has it may use sock
+	sock *socket       // nil until the first request and after an unanswered one
+
+	closed    atomic.Bool
+	malformed atomic.Uint64
+}
+
+// NewReq makes a Req; the socket is opened by the first request.
+func NewReq(opt ReqOptions) *Req {
+	q := &Req{opt: opt, turn: make(chan struct{}, 1)}
+	q.turn <- struct{}{}
+	return q
+}
+
+// Do sends one request and waits for its reply, which the caller owns. When the deadline of ctx passes it
+// returns ErrTimeout, when ctx is cancelled its cause; the request may have been carried out all the same.
+func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
+	select {
+	case <-q.turn:
+	case <-ctx.Done():
+		return nil, q.ended(ctx)
+	}
+	defer func() { q.turn <- struct{}{} }()
+	if q.closed.Load() {
+		return nil, ErrClosed
+	}
+	reply, err := q.exchange(ctx, payload)
+	if err != nil {
+		q.drop() // a late reply must not answer the next request
+		return nil, err
+	}
+	return reply, nil
+}
+
+// Malformed is the number of replies that were not [empty, payload]; they were dropped.
+func (q *Req) Malformed() uint64 { return q.malformed.Load() }
+
+// Close waits for a running request and closes the socket. Do returns ErrClosed from then on.
+func (q *Req) Close() error {
+	q.closed.Store(true)
+	<-q.turn
+	defer func() { q.turn <- struct{}{} }()
+	return q.drop()
+}
+
+func (q *Req) exchange(ctx context.Context, payload []byte) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, q.ended(ctx)
+	}
+	if q.sock == nil {
+		sock := newSocket(q.opt.Context)
+		if err := sock.open(zmq4.DEALER, q.configure, q.opt.OnEvent); err != nil {
+			return nil, err
+		}
+		q.sock = sock
+	}
+	if err := q.sock.discard(); err != nil { // what came in unasked for
+		return nil, err
+	}
+	if err := q.sock.send(nil, payload); err != nil {
+		return nil, fmt.Errorf("send request to %s: %w", q.opt.Endpoint, err)
+	}
+	stop := context.AfterFunc(ctx, q.sock.poke)
+	defer stop()
+	for {
+		frames, err := q.sock.next(ctx)
+		if ctx.Err() != nil {
+			return nil, q.ended(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(frames) == 2 && len(frames[0]) == 0 {
+			return frames[1], nil
+		}
+		q.malformed.Add(1)
+	}
+}
+
+func (q *Req) ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrTimeout)
+	}
+	return context.Cause(ctx)
+}
+
+func (q *Req) drop() error {
+	if q.sock == nil {
+		return nil
+	}
+	err := q.sock.close()
+	q.sock = nil
+	return err
+}
+
+func (q *Req) configure(s *setup) error {
+	s.common(0, q.opt.IPv6 || isIPv6(q.opt.Endpoint))
+	if q.opt.Identity != "" {
+		s.set("identity", s.raw.SetIdentity(q.opt.Identity))
+	}
+	s.reconnect(0, reqReconnectMax)
+	s.keepalive(q.opt.Keepalive, plainKeepalive())
+	s.heartbeat(q.opt.HeartbeatIvl, q.opt.HeartbeatTimeout)
+	return s.connect(q.opt.Endpoint)
+}

@@ -1,0 +1,128 @@
+package zmq
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/pebbe/zmq4"
+)
+
+// Errors of sending.
+var (
+	// ErrClosed means the adapter is not open, or not any more.
+	ErrClosed = errors.New("zmq: closed")
+	// ErrNoPeer means the peer of a reply has gone.
+	ErrNoPeer = errors.New("zmq: peer is not connected")
+	// ErrBusyPeer means the peer does not read and its queue is full.
+	ErrBusyPeer = errors.New("zmq: peer does not take its messages")
+)
+
+// routerLinger is how long unsent replies may hold up the end (Salt 3006.28 and later).
+const routerLinger = time.Second
+
+// Message is one request as a Router saw it. The receiver owns both slices.
+type Message struct {
+	Peer    []byte // identity of the connection, 1 to 255 bytes
+	Payload []byte // one msgpack value
+}
+
+// RouterOptions are the options of a Router. Zero values mean Salt's defaults.
+type RouterOptions struct {
+	Endpoint         string        // see BindEndpoint
+	IPv6             bool          // option ipv6
+	Backlog          int           // option zmq_backlog
+	Keepalive        *Keepalive    // nil: 1, 60, 3, 15
+	HeartbeatIvl     time.Duration // option zmq_heartbeat_ivl, 0 is off
+	HeartbeatTimeout time.Duration // option zmq_heartbeat_timeout
+	Context          *Context      // nil: one of its own
+	OnEvent          func(Event)   // connections made and lost; may be nil
+}
+
+// RouterStats counts since the Router was made.
+type RouterStats struct {
+	Received  uint64 // requests handed to the sink
+	Replied   uint64 // replies given to libzmq
+	Malformed uint64 // messages that were not [identity, empty, payload], dropped
+	Lost      uint64 // replies whose peer was gone or stuck
+}
+
+// Router is the server end of the request port: a ROUTER socket for many REQ and DEALER peers.
+// Serve receives; Reply may be called from any goroutine. The socket never leaves this file.
+// A new connection with a known identity takes the identity over (ROUTER_HANDOVER).
+type Router struct {
+	opt  RouterOptions
+	sock *socket
+
+	received, replied, malformed, lost atomic.Uint64
+}
+
+// NewRouter makes a Router; nothing is opened yet.
+func NewRouter(opt RouterOptions) *Router {
+	return &Router{opt: opt, sock: newSocket(opt.Context)}
+}
+
+// Listen binds the port. Serve does so by itself; calling Listen first shows a taken port early.
+func (r *Router) Listen() error {
+	return r.sock.open(zmq4.ROUTER, r.configure, r.opt.OnEvent)
+}
+
+// Addr is the endpoint that was bound, with the port in place of 0; "" before Listen and after Serve.
+func (r *Router) Addr() string { return r.sock.lastEndpoint() }
+
+// Serve hands each request to sink until ctx ends, then closes and returns context.Cause(ctx).
+// sink must not block: it posts to a mailbox. It may call Reply.
+func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
+	if err := r.Listen(); err != nil {
+		return err
+	}
+	return r.sock.serve(ctx, func(frames [][]byte) {
+		if len(frames) != 3 || len(frames[1]) != 0 {
+			r.malformed.Add(1)
+			return
+		}
+		r.received.Add(1)
+		sink(Message{Peer: frames[0], Payload: frames[2]})
+	})
+}
+
+// Reply sends one payload to the peer of a request, from any goroutine, and never blocks. The slices may be
+// reused afterwards. Errors: ErrClosed, ErrNoPeer, ErrBusyPeer.
+func (r *Router) Reply(peer, payload []byte) error {
+	err := r.sock.send(peer, nil, payload)
+	switch zmq4.AsErrno(err) {
+	case zmq4.EHOSTUNREACH:
+		err = ErrNoPeer
+	case zmq4.Errno(syscall.EAGAIN):
+		err = ErrBusyPeer
+	}
+	if err != nil {
+		r.lost.Add(1)
+		return err
+	}
+	r.replied.Add(1)
+	return nil
+}
+
+// Stats reads the counters; any goroutine may do so.
+func (r *Router) Stats() RouterStats {
+	return RouterStats{
+		Received: r.received.Load(), Replied: r.replied.Load(),
+		Malformed: r.malformed.Load(), Lost: r.lost.Load(),
+	}
+}
+
+// Close ends a Router that was opened by Listen and never served. After Serve it does nothing.
+func (r *Router) Close() error { return r.sock.close() }
+
+func (r *Router) configure(s *setup) error {
+	s.common(routerLinger, r.opt.IPv6 || isIPv6(r.opt.Endpoint))
+	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
+	s.set("router_handover", s.raw.SetRouterHandover(true))
+	s.set("router_mandatory", s.raw.SetRouterMandatory(1))
+	s.keepalive(r.opt.Keepalive, routerKeepalive())
+	s.heartbeat(r.opt.HeartbeatIvl, r.opt.HeartbeatTimeout)
+	return s.bind(r.opt.Endpoint)
+}

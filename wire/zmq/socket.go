@@ -1,0 +1,303 @@
+package zmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pebbe/zmq4"
+)
+
+const (
+	// safety ends a wait whose wake-up was lost. None was ever seen; it turns a hang into a late message.
+	safety = time.Second
+	// batchSize is how many messages are read under one lock; senders get their turn in between.
+	batchSize = 32
+	// maxFrames is how many frames of a message are kept. No message of Salt has more than three.
+	maxFrames = 4
+)
+
+// socket is a libzmq socket that one goroutine reads and any goroutine writes, under a mutex.
+//
+// The rules that keep wake-ups from being lost: the reader asks for ZMQ_EVENTS before it waits, in the same
+// critical section in which it says that it waits; and a sender that finds a reader waiting asks for
+// ZMQ_EVENTS after sending, because sending may have taken the signal that the descriptor held.
+type socket struct {
+	safety time.Duration
+
+	mu       sync.Mutex
+	ctx      *Context
+	ownCtx   bool
+	raw      *zmq4.Socket // nil before open and after close
+	gate     *gate
+	watch    *monitor
+	endpoint string
+	waiting  bool // the reader found nothing and is at the gate
+	closed   bool
+}
+
+func newSocket(ctx *Context) *socket { return &socket{ctx: ctx, safety: safety} }
+
+// open makes the socket, sets it up and starts its monitor when somebody listens. An open socket stays as it is.
+func (s *socket) open(kind zmq4.Type, configure func(*setup) error, onEvent func(Event)) error {
+	if err := s.openLocked(kind, configure, onEvent); err != nil {
+		return errors.Join(err, s.release())
+	}
+	return nil
+}
+
+func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEvent func(Event)) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if s.raw != nil {
+		return nil
+	}
+	if s.ctx == nil {
+		if s.ctx, err = NewContext(1); err != nil {
+			return err
+		}
+		s.ownCtx = true
+	}
+	if s.raw, err = s.ctx.socket(kind); err != nil {
+		return err
+	}
+	if onEvent != nil {
+		server := kind == zmq4.ROUTER || kind == zmq4.XPUB
+		if s.watch, err = newMonitor(s.ctx, s.raw, server, onEvent); err != nil {
+			return err
+		}
+	}
+	return s.start(configure)
+}
+
+func (s *socket) start(configure func(*setup) error) error {
+	fd, err := s.raw.GetFd()
+	if err != nil {
+		return fmt.Errorf("read descriptor: %w", err)
+	}
+	if s.gate, err = newGate(fd); err != nil {
+		return err
+	}
+	if err := configure(&setup{raw: s.raw}); err != nil {
+		return err
+	}
+	s.endpoint, err = s.raw.GetLastEndpoint()
+	if err != nil {
+		return fmt.Errorf("read endpoint: %w", err)
+	}
+	return nil
+}
+
+// close closes the socket for good. Whoever reads it must have stopped.
+func (s *socket) close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	return s.release()
+}
+
+// release gives back all that open made. The parts are taken under the lock and closed outside: the monitor
+// may be telling somebody who asks for the endpoint.
+func (s *socket) release() error {
+	s.mu.Lock()
+	raw, gate, watch, ctx, own := s.raw, s.gate, s.watch, s.ctx, s.ownCtx
+	s.raw, s.gate, s.watch, s.endpoint = nil, nil, nil, ""
+	if own {
+		s.ctx, s.ownCtx = nil, false
+	}
+	s.mu.Unlock()
+	var errs []error
+	if watch != nil {
+		errs = append(errs, watch.stop(raw))
+	}
+	if gate != nil {
+		errs = append(errs, gate.close())
+	}
+	if raw != nil {
+		errs = append(errs, ctx.release(raw))
+	}
+	if own {
+		errs = append(errs, ctx.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *socket) lastEndpoint() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.endpoint
+}
+
+// serve hands each message to sink until ctx ends, then closes.
+func (s *socket) serve(ctx context.Context, sink func([][]byte)) error {
+	err := s.readLoop(ctx, sink)
+	if cerr := s.close(); cerr != nil {
+		err = errors.Join(err, cerr)
+	}
+	return err
+}
+
+func (s *socket) readLoop(ctx context.Context, sink func([][]byte)) error {
+	stop := context.AfterFunc(ctx, s.poke)
+	defer stop()
+	batch := make([][][]byte, 0, batchSize)
+	for {
+		var err error
+		if batch, err = s.read(ctx, batch[:0]); err != nil {
+			return err
+		}
+		for i, frames := range batch {
+			sink(frames)
+			batch[i] = nil
+		}
+	}
+}
+
+// next waits for one message.
+func (s *socket) next(ctx context.Context) ([][]byte, error) {
+	batch, err := s.read(ctx, make([][][]byte, 0, 1))
+	if err != nil {
+		return nil, err
+	}
+	return batch[0], nil
+}
+
+// read fills batch with at least one message, waiting for it if need be, and with as many more as are there.
+// It returns the cause of ctx when that has ended; poke makes it look.
+func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error) {
+	for ctx.Err() == nil {
+		got, gate, err := s.take(batch)
+		if err != nil || len(got) > 0 {
+			return got, err
+		}
+		if gate == nil {
+			continue
+		}
+		if err := gate.wait(s.safety); err != nil {
+			return nil, err
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// take reads what is there. With nothing there it returns the gate to wait at, or nil to try again at once.
+func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raw == nil {
+		return nil, nil, ErrClosed
+	}
+	s.waiting = false
+	for len(batch) < cap(batch) {
+		frames, err := s.recv()
+		if isAgain(err) {
+			break
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("receive: %w", err)
+		}
+		batch = append(batch, frames)
+	}
+	if len(batch) > 0 {
+		return batch, nil, nil
+	}
+	ready, err := s.ready()
+	if err != nil || ready {
+		return nil, nil, err
+	}
+	s.waiting = true
+	return nil, s.gate, nil
+}
+
+// recv reads one message. Frames past maxFrames are read and forgotten; one is kept to show that there were more.
+func (s *socket) recv() ([][]byte, error) {
+	frames := make([][]byte, 0, maxFrames)
+	for {
+		frame, err := s.raw.RecvBytes(zmq4.DONTWAIT)
+		if err != nil {
+			return nil, err
+		}
+		if len(frames) < maxFrames {
+			frames = append(frames, frame)
+		}
+		more, err := s.raw.GetRcvmore()
+		if err != nil || !more {
+			return frames, err
+		}
+	}
+}
+
+// discard drops what has come in.
+func (s *socket) discard() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raw == nil {
+		return ErrClosed
+	}
+	for {
+		if _, err := s.recv(); isAgain(err) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+	}
+}
+
+// send writes one message without blocking.
+func (s *socket) send(frames ...[]byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raw == nil {
+		return ErrClosed
+	}
+	err := s.write(frames)
+	if !s.waiting {
+		return err
+	}
+	if ready, rerr := s.ready(); ready || rerr != nil {
+		s.waiting = false
+		s.gate.poke()
+	}
+	return err
+}
+
+func (s *socket) write(frames [][]byte) error {
+	for i, frame := range frames {
+		flags := zmq4.DONTWAIT
+		if i < len(frames)-1 {
+			flags |= zmq4.SNDMORE
+		}
+		if _, err := s.raw.SendBytes(frame, flags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready asks libzmq whether a message can be read now.
+func (s *socket) ready() (bool, error) {
+	events, err := s.raw.GetEvents()
+	if err != nil {
+		return false, fmt.Errorf("read events: %w", err)
+	}
+	return events&zmq4.POLLIN != 0, nil
+}
+
+// poke makes a waiting reader look at its context.
+func (s *socket) poke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gate != nil {
+		s.gate.poke()
+	}
+}
+
+func isAgain(err error) bool {
+	return err != nil && zmq4.AsErrno(err) == zmq4.Errno(syscall.EAGAIN)
+}

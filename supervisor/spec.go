@@ -1,0 +1,88 @@
+package supervisor
+
+import (
+	"log/slog"
+	"time"
+
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Defaults of Options and Spec.
+const (
+	DefaultRestartDelayMax = 10 * time.Second
+	DefaultWaitForKill     = 5 * time.Second
+	DefaultHold            = 4096
+	DefaultSweepEvery      = 10 * time.Second // interval of ProcessManager.run (salt/utils/process.py)
+)
+
+// Spec says how one child is made: always with the same constructor, whatever killed the one before.
+type Spec struct {
+	Name string // unique among the living children of its supervisor, without "/" and "#"
+
+	// New makes the value of one incarnation. It is called in the goroutine of the new actor, before its
+	// Started message; a panic in it is a death like any other.
+	New func() actor.Actor
+
+	// OnLost is told of every message that this child took and that no incarnation will handle to its end:
+	// the one in hand at a crash, the queued ones when the child goes for good, the ones refused because the
+	// mailbox is full or the child gone, the ones it has no case for. The owner answers the requester there.
+	// It runs in whichever goroutine found the loss, must not block, and may not call Stop. See also Loser.
+	OnLost func(msg any, why error)
+
+	// Limit bounds the mailbox, 0 is no bound. A message beyond it is refused: OnLost with ErrMailboxFull.
+	Limit int
+	// Hold bounds what is kept for the next incarnation while none lives, default DefaultHold.
+	Hold int
+	// DropQueued hands the queued messages of a dead incarnation to OnLost; by default they stay in the
+	// mailbox and the next incarnation gets them, in order.
+	DropQueued bool
+
+	// StopTimeout is how long the child may take to end before it is abandoned, default Options.WaitForKill.
+	StopTimeout time.Duration
+}
+
+// Loser is a message that wants to know when it is lost: a request that can refuse itself to its requester.
+// Lost is called like Spec.OnLost, and before it.
+type Loser interface{ Lost(why error) }
+
+// Options of one supervisor. The zero value is usable.
+type Options struct {
+	Name   string       // first element of every path, such as "master"
+	Clock  Clock        // default: the real one
+	Logger *slog.Logger // default: the logger of the actor system
+
+	RestartDelayMax time.Duration // cap of the back-off, default DefaultRestartDelayMax
+	WaitForKill     time.Duration // default of Spec.StopTimeout, default DefaultWaitForKill
+	SweepEvery      time.Duration // check_children interval, default DefaultSweepEvery
+
+	// OnDeath is told of each death, in the supervisor's goroutine. It must not block.
+	OnDeath func(stats.Death)
+	// Chaos allows Inject.
+	Chaos bool
+}
+
+// Clock is the time of a supervisor: back-off, deadlines, ages. actortest has one that is driven by hand.
+type Clock interface {
+	Now() time.Time
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+// Report tells how a tree was stopped. Names are paths.
+type Report struct {
+	Stopped    []string
+	Abandoned  []string // did not stop in time; their goroutines leak until the process ends
+	Goroutines string   // dump of all goroutines, only when something was abandoned
+	Took       time.Duration
+}
+
+// Fault is a way to harm an actor on purpose.
+type Fault string
+
+// Faults that Inject knows.
+const (
+	FaultPanic Fault = "panic" // its next message panics
+	FaultExit  Fault = "exit"  // it stops itself
+	FaultHang  Fault = "hang"  // its handler does not return until it is abandoned
+)

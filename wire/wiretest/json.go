@@ -1,0 +1,154 @@
+package wiretest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// parseJSON reads JSON into payload values: objects become ordered maps, whole numbers integers, and
+// objects with one key that starts with a dollar sign the value they stand for.
+func parseJSON(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return parseValue(d)
+}
+
+func parseValue(d *json.Decoder) (any, error) {
+	tok, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch tok {
+	case json.Delim('{'):
+		return parseObject(d)
+	case json.Delim('['):
+		return parseList(d)
+	}
+	if n, ok := tok.(json.Number); ok {
+		return parseNumber(n.String())
+	}
+	return tok, nil
+}
+
+func parseNumber(s string) (any, error) {
+	if strings.ContainsAny(s, ".eE") {
+		return json.Number(s).Float64()
+	}
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return nil, fmt.Errorf("number %q", s)
+	}
+	return payload.Canon(n), nil
+}
+
+func parseList(d *json.Decoder) (any, error) {
+	out := []any{}
+	for d.More() {
+		v, err := parseValue(d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+func parseObject(d *json.Decoder) (any, error) {
+	m := payload.NewMap(0)
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := parseValue(d)
+		if err != nil {
+			return nil, err
+		}
+		m.Set(k, v)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if m.Len() == 1 {
+		if k, ok := m.Keys()[0].(string); ok && strings.HasPrefix(k, "$") {
+			return special(k, m.Value(k))
+		}
+	}
+	return m, nil
+}
+
+// special makes the value that a tagged object stands for.
+func special(tag string, v any) (any, error) {
+	text, _ := v.(string)
+	list, _ := v.([]any)
+	switch tag {
+	case "$b64":
+		return base64.StdEncoding.DecodeString(text)
+	case "$map":
+		return pairs(list)
+	case "$int":
+		return bigInt(text)
+	case "$datetime":
+		t, err := time.Parse("20060102T15:04:05.000000", text)
+		return payload.Time{Time: t}, err
+	case "$date":
+		t, err := time.Parse(time.DateOnly, text)
+		return payload.Time{Time: t}, err
+	case "$tuple", "$set":
+		return v, nil
+	case "$const":
+		data, err := payload.MarshalBin(list)
+		return payload.Ext{Type: 79, Data: data}, err
+	case "$repeat":
+		return repeat(list)
+	}
+	return nil, fmt.Errorf("unknown tag %s", tag)
+}
+
+func pairs(list []any) (any, error) {
+	m := payload.NewMap(len(list))
+	for _, p := range list {
+		kv, ok := p.([]any)
+		if !ok || len(kv) != 2 {
+			return nil, fmt.Errorf("$map: not a pair: %v", p)
+		}
+		m.Set(kv[0], kv[1])
+	}
+	return m, nil
+}
+
+func bigInt(s string) (any, error) {
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return nil, fmt.Errorf("$int %q", s)
+	}
+	return payload.Canon(n), nil
+}
+
+func repeat(list []any) (any, error) {
+	if len(list) == 2 {
+		s, ok := list[0].(string)
+		if n, isInt := list[1].(int64); ok && isInt {
+			return strings.Repeat(s, int(n)), nil
+		}
+	}
+	return nil, fmt.Errorf("$repeat %v", list)
+}
+
+func unbase64(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		t.Fatalf("vectors: %v", err)
+	}
+	return b
+}

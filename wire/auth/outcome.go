@@ -1,0 +1,37 @@
+package auth
+
+import "brine/wire/payload"
+
+// Values of Outcome.Act, as they stand in salt/auth events.
+const (
+	ActAccept = "accept"
+	ActPend   = "pend"
+	ActReject = "reject"
+	ActDenied = "denied"
+	ActFull   = "full"
+	ActError  = "error"
+)
+
+// Outcome is what came of one sign-in, for the event, the log and the counters. The zero value, with Act "",
+// means that the request was refused before any key was looked at: no event is fired.
+type Outcome struct {
+	Result  bool   // accepted, or waiting for an operator
+	Act     string // one of the Act constants
+	ID, Pub string
+	Grains  *payload.Map // autosign_grains of the request, nil when it had none
+	Session bool         // a session key was made
+	Reason  string       // for the log: why the answer is not an acceptance
+}
+
+// Event returns the data of the salt/auth event, nil when there is none. withGrains is whether
+// auth_events_autosign_grains names this act.
+func (o Outcome) Event(withGrains bool) *payload.Map {
+	if o.Act == "" {
+		return nil
+	}
+	data := payload.M("result", o.Result, "act", o.Act, "id", o.ID, "pub", o.Pub)
+	if withGrains && o.Grains.Len() > 0 {
+		data.Set("autosign_grains", o.Grains)
+	}
+	return data
+}

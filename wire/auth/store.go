@@ -1,0 +1,80 @@
+package auth
+
+import (
+	"strings"
+	"time"
+)
+
+// States of a minion's key, in Salt's words.
+const (
+	StateNone     = ""         // no folder holds a key of that id
+	StateAccepted = "accepted" // minions/
+	StatePending  = "pending"  // minions_pre/
+	StateRejected = "rejected" // minions_rejected/
+	StateDenied   = "denied"   // minions_denied/: a second key, beside the one that counts
+)
+
+// KeyStore keeps the public keys of minions. Ids that reach it are valid (see ValidID). It must be safe for
+// concurrent use; other processes (salt-key) may change what is behind it at any time.
+type KeyStore interface {
+	// Get returns the state and the text of id's key. An id in two folders counts as rejected, then pending,
+	// then accepted. StateNone and no error when there is none.
+	Get(id string) (state, pub string, err error)
+	// Accepted returns the key of an id that is accepted now. It is asked for every request and must be
+	// cheap: one lstat when nothing has changed.
+	Accepted(id string) (pub string, ok bool)
+	// Put stores pub as id's key in a state and takes it out of the others; StateDenied is stored beside.
+	Put(id, state, pub string) error
+	// TakeAutosign removes id's stub in minions_autosign/ and tells whether there was one in time.
+	TakeAutosign(id string) bool
+}
+
+// SessionStore keeps the session keys of accepted minions (<cachedir>/sessions/<id>). It must be safe for
+// concurrent use.
+type SessionStore interface {
+	// Session returns id's key string; not ok when it has none, or one older than publish_session at now.
+	Session(id string, now time.Time) (key string, ok bool)
+	// Create stores a new key string for id in place of any other.
+	Create(id, key string, now time.Time) error
+	// Remove forgets id's key, also when there is none.
+	Remove(id string) error
+}
+
+// RuleFiles reads the files that decide on keys without an operator. A file that is missing, or that others
+// may write, has no lines.
+type RuleFiles interface {
+	// Lines returns the lines of a file, white space around them removed.
+	Lines(path string) []string
+	// Names returns the names of the files in a directory.
+	Names(dir string) []string
+}
+
+// TrustStore keeps what a minion knows of its master. A missing text is "", with no error.
+type TrustStore interface {
+	// MasterKey returns the master's public key as trusted so far (minion_master.pub).
+	MasterKey() (pub string, err error)
+	// SetMasterKey trusts pub from now on.
+	SetMasterKey(pub string) error
+	// SigningKey returns the public key that vouches for new master keys (master_sign.pub).
+	SigningKey() (pub string, err error)
+}
+
+// ValidID tells whether id may name a minion: text that names a direct child of a directory.
+// Source: salt/utils/verify.py, valid_id.
+func ValidID(id string) bool {
+	return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/\\\x00")
+}
+
+// CleanKey returns the text of a key with LF line ends and nothing around it: the form that is compared and
+// stored. Source: salt/crypt.py, clean_key.
+func CleanKey(pub string) string {
+	pub = strings.TrimSpace(pub)
+	if strings.Contains(pub, "\r") {
+		pub = strings.ReplaceAll(strings.ReplaceAll(pub, "\r\n", "\n"), "\r", "\n")
+	}
+	return pub
+}
+
+// NeedsToken tells whether a command of protocol version 2 carries the minion's token: the master of an old
+// release refuses it without. With version 3 every request carries it.
+func NeedsToken(cmd string) bool { return tokenCommands[cmd] }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // canonReflect handles the types that are rare on hot paths: sized numbers, typed slices and maps, named
@@ -67,20 +66,13 @@ func canonKey(k any) any {
 	case time.Time:
 		return naive(k)
 	case []byte:
-		return bytesKey(k)
+		return Bytes(k)
 	}
 	switch k := canon(k).(type) {
 	case string, int64, uint64, bool, float64:
 		return k
 	case []byte:
-		return bytesKey(k)
+		return Bytes(k)
 	}
 	return fmt.Sprint(k)
-}
-
-func bytesKey(b []byte) any {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	return Bytes(b)
 }

@@ -1,0 +1,119 @@
+package zmq
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of a test; it is reached only when something is wrong.
+const patience = 10 * time.Second
+
+const anyPort = "tcp://127.0.0.1:0"
+
+func testContext(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// startRouter serves a Router until the test ends or stop is called; stop waits.
+func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (r *Router, stop func()) {
+	t.Helper()
+	r = NewRouter(opt)
+	if err := r.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.Serve(ctx, func(m Message) { sink(r, m) }) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != context.Canceled {
+			t.Errorf("Serve: got %v, want context.Canceled", err)
+		}
+	})
+	t.Cleanup(stop)
+	return r, stop
+}
+
+func echo(r *Router, m Message) { _ = r.Reply(m.Peer, m.Payload) }
+
+func newReq(t testing.TB, opt ReqOptions) *Req {
+	q := NewReq(opt)
+	t.Cleanup(func() {
+		if err := q.Close(); err != nil {
+			t.Errorf("close Req: %v", err)
+		}
+	})
+	return q
+}
+
+func newContext(t testing.TB) *Context {
+	t.Helper()
+	c, err := NewContext(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close Context: %v", err)
+		}
+	})
+	return c
+}
+
+// openPub opens a Pub whose subscription changes arrive on the returned channel.
+func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
+	t.Helper()
+	subs := make(chan subscription, 4096)
+	opt.OnSubscription = func(topic string, peers int) { subs <- subscription{topic, peers} }
+	p := NewPub(opt)
+	if err := p.Open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Errorf("close Pub: %v", err)
+		}
+	})
+	return p, subs
+}
+
+type subscription struct {
+	topic string
+	peers int
+}
+
+// startSub serves a Sub until the test ends or stop is called; stop waits.
+func startSub(t testing.TB, opt SubOptions, sink func([][]byte)) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- NewSub(opt).Serve(ctx, sink) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != context.Canceled {
+			t.Errorf("Serve: got %v, want context.Canceled", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// receive takes one value or fails the test.
+func receive[T any](t testing.TB, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s: nothing within %v", what, patience)
+	}
+	panic("unreachable")
+}

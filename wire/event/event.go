@@ -1,0 +1,96 @@
+// Package event packs and reads the events of Salt's bus and names their tags. An event's body is
+//
+//	tag (UTF-8) | two newlines | msgpack map of the data, bin rule
+//
+// The frame around a body and the sockets belong to wire/ipc. Answers to salt/utils/event.py.
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"brine/wire/payload"
+)
+
+const (
+	tagEnd     = "\n\n"
+	stampField = "_stamp"
+
+	// stampLayout is the form of 3008: UTC with microseconds and the zone. Older releases leave the zone out.
+	stampLayout = "2006-01-02T15:04:05.000000+00:00"
+)
+
+var (
+	// ErrBadTag means that a tag is empty, not UTF-8 or would not be found again in the body.
+	ErrBadTag = errors.New("event: bad tag")
+	// ErrMalformed means that a body is not an event.
+	ErrMalformed = errors.New("event: malformed body")
+)
+
+// Stamp is the text of a moment as it stands in the field _stamp.
+func Stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+// Pack makes the body of an event. Data without _stamp gets one of now, at its end; data itself is not
+// changed. When the packed data is bigger than maxSize bytes (option max_event_size, 0 for no limit), big
+// values are replaced, see trim.
+func Pack(tag string, data *payload.Map, maxSize int) ([]byte, error) {
+	if err := checkTag(tag); err != nil {
+		return nil, err
+	}
+	if !data.Has(stampField) {
+		data = data.Clone().Set(stampField, Stamp(time.Now()))
+	}
+	body := make([]byte, 0, len(tag)+len(tagEnd)+512)
+	body = append(append(body, tag...), tagEnd...)
+	body, err := payload.AppendBin(body, data)
+	if err != nil {
+		return nil, fmt.Errorf("pack event %s: %w", tag, err)
+	}
+	head := len(tag) + len(tagEnd)
+	if maxSize <= 0 || len(body)-head+pythonBytes <= maxSize {
+		return body, nil
+	}
+	body, err = trim(body[:head], data, maxSize)
+	if err != nil {
+		return nil, fmt.Errorf("trim event %s: %w", tag, err)
+	}
+	return body, nil
+}
+
+func checkTag(tag string) error {
+	switch {
+	case tag == "":
+		return fmt.Errorf("%w: empty", ErrBadTag)
+	case strings.Contains(tag, tagEnd), strings.HasSuffix(tag, "\n"):
+		return fmt.Errorf("%w: newlines in %q", ErrBadTag, tag)
+	case !utf8.ValidString(tag):
+		return fmt.Errorf("%w: %q is not UTF-8", ErrBadTag, tag)
+	}
+	return nil
+}
+
+// Unpack reads the body of an event. The error is ErrMalformed, or wraps payload.ErrMalformed as well.
+func Unpack(body []byte) (tag string, data *payload.Map, err error) {
+	head, packed, found := bytes.Cut(body, []byte(tagEnd))
+	if !found || len(head) == 0 || !utf8.Valid(head) {
+		return "", nil, fmt.Errorf("%w: no tag", ErrMalformed)
+	}
+	data, err = payload.UnmarshalBinMap(packed)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: data of %s: %w", ErrMalformed, head, err)
+	}
+	return string(head), data, nil
+}
+
+// Tag returns the tag of a body without reading the data; "" when it has none.
+func Tag(body []byte) string {
+	head, _, found := bytes.Cut(body, []byte(tagEnd))
+	if !found {
+		return ""
+	}
+	return string(head)
+}

@@ -1,0 +1,82 @@
+package event
+
+import "strings"
+
+// Fixed tags of the master's bus.
+const (
+	TagAuth           = "salt/auth"             // a sign-in: result, act, id, pub
+	TagKey            = "salt/key"              // a key was accepted, rejected or deleted: result, act, id
+	TagRotateKey      = "key"                   // the shared key is to be rotated: rotate_aes_key
+	TagPresent        = "salt/presence/present" // present
+	TagPresenceChange = "salt/presence/change"  // new, lost
+	TagMinionStart    = "minion_start"          // only with enable_legacy_startup_events
+	TagJobErrorNoJID  = "salt/job/error"        // a refused publish without a jid
+	TagReturnStart    = "salt/event_listen/start"
+	TagReturnExit     = "salt/event/exit" // stops event returners
+)
+
+// Join makes a tag of its parts; empty parts are left out.
+func Join(parts ...string) string {
+	kept := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "/")
+}
+
+// TagJobNew is fired before a job is published: jid, tgt_type, tgt, user, fun, arg, minions, missing.
+func TagJobNew(jid string) string { return "salt/job/" + jid + "/new" }
+
+// TagJobPublish is fired with the whole publication.
+func TagJobPublish(jid string) string { return "salt/job/" + jid + "/publish" }
+
+// TagJobStart is fired by a minion that was asked to say when it starts a job.
+func TagJobStart(jid, id string) string { return "salt/job/" + jid + "/start/" + id }
+
+// TagJobReturn is fired with the whole load of a minion's return.
+func TagJobReturn(jid, id string) string { return "salt/job/" + jid + "/ret/" + id }
+
+// TagJobSubError is fired for every failed state of a return.
+func TagJobSubError(jid, id, fun string) string {
+	return "salt/job/" + jid + "/sub/" + id + "/error/" + fun
+}
+
+// TagJobError is fired when a publish request was refused.
+func TagJobError(jid string) string {
+	if jid == "" {
+		return TagJobErrorNoJID
+	}
+	return "salt/job/" + jid + "/error"
+}
+
+// TagMinionStarted is fired by a minion that has signed in.
+func TagMinionStarted(id string) string { return "salt/minion/" + id + "/start" }
+
+// TagMinionRefresh is fired when the cached grains and pillar of a minion changed.
+func TagMinionRefresh(id string) string { return "minion/refresh/" + id }
+
+// TagResourceRefresh is fired when a 3008 minion registered its resources.
+func TagResourceRefresh(id string) string { return "resource/refresh/" + id }
+
+// TagRunNew is fired when a runner starts.
+func TagRunNew(jid string) string { return "salt/run/" + jid + "/new" }
+
+// TagRunReturn is fired with the data of TagRunNew, return and success when a runner has ended.
+func TagRunReturn(jid string) string { return "salt/run/" + jid + "/ret" }
+
+// TagWheelNew is fired when a wheel function starts.
+func TagWheelNew(jid string) string { return "salt/wheel/" + jid + "/new" }
+
+// TagWheelReturn is fired with the data of TagWheelNew, return and success when a wheel function has ended.
+func TagWheelReturn(jid string) string { return "salt/wheel/" + jid + "/ret" }
+
+// TagSyndicJob is fired by a syndic that knows which minions of its own will answer.
+func TagSyndicJob(jid string) string { return "syndic/job/" + jid }
+
+// TagStats is fired with the numbers of one worker when master_stats is on.
+func TagStats(worker string) string { return "salt/stats/" + worker }
+
+// TagBatch is fired along an asynchronous batch job; step is new, progress, complete, halted, recover or stop.
+func TagBatch(jid, step string) string { return "salt/batch/" + jid + "/" + step }

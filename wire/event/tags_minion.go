@@ -1,0 +1,28 @@
+package event
+
+// Tags of a minion's own bus, by which job processes and local tools talk to the minion.
+const (
+	TagModuleRefresh   = "module_refresh"
+	TagPillarRefresh   = "pillar_refresh"
+	TagBeaconsRefresh  = "beacons_refresh"
+	TagMatchersRefresh = "matchers_refresh"
+	TagGrainsRefresh   = "grains_refresh"
+	TagManageSchedule  = "manage_schedule"
+	TagManageBeacons   = "manage_beacons"
+	TagSetEnv          = "environ_setenv"
+	TagMine            = "_minion_mine"
+	TagFireMaster      = "fire_master" // data, tag, events, pretag: to be sent to the master
+	TagSaltError       = "_salt_error"
+	TagScheduleReturn  = "__schedule_return"
+	TagBeaconsReturn   = "__beacons_return"
+	TagMasterUp        = "__master_connected"
+	TagMasterDown      = "__master_disconnected"
+	TagMasterFailback  = "__master_failback"
+	TagAuthCreds       = "salt/auth/creds"
+	TagReqChannel      = "__master_req_channel_payload" // prefix: a load to be sent to the master
+	TagReqReturn       = "__master_req_channel_return"  // prefix: the answer to it
+)
+
+// TagMinionComplete is the notice that a request on the minion's bus was carried out; what is for example
+// "pillar_refresh". The leading slash is Salt's.
+func TagMinionComplete(what string) string { return "/salt/minion/minion_" + what + "_complete" }

@@ -1,0 +1,155 @@
+package keys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// AuthKeys is a Store as the sign-in of minions wants it (wire/auth.KeyStore), in Salt's words for states:
+// accepted, pending, rejected, denied.
+type AuthKeys struct {
+	store   *Store
+	timeout time.Duration // autosign_timeout
+	cache   fileCache
+}
+
+// ForAuth makes the sign-in's view of s. autosignTimeout is how long a stub in minions_autosign counts; 0 for
+// ever.
+func (s *Store) ForAuth(autosignTimeout time.Duration) *AuthKeys {
+	return &AuthKeys{store: s, timeout: autosignTimeout}
+}
+
+// Get returns the state and the text of id's key: rejected before pending before accepted, "" for none.
+func (a *AuthKeys) Get(id string) (state, pub string, err error) {
+	st, pub, err := a.store.Get(id)
+	return st.State(), pub, err
+}
+
+// Accepted returns the key of an id that is accepted now. While nothing changes it costs three lstat calls.
+func (a *AuthKeys) Accepted(id string) (pub string, ok bool) {
+	if !ValidID(id) || a.store.Has(Rejected, id) || a.store.Has(Pending, id) {
+		return "", false
+	}
+	pub, _, ok = a.cache.read(a.store.path(Accepted, id))
+	return pub, ok
+}
+
+// Put stores pub as id's key in a state and takes it out of the others; a denied key is stored beside.
+func (a *AuthKeys) Put(id, state, pub string) error {
+	for _, st := range order {
+		if st.State() == state {
+			return a.store.Put(st, id, pub)
+		}
+	}
+	return fmt.Errorf("store key of %s: no such state: %q", id, state)
+}
+
+// TakeAutosign removes id's stub in minions_autosign and tells whether there was one in time.
+func (a *AuthKeys) TakeAutosign(id string) bool {
+	ok, err := a.store.TakeAutosign(id, a.timeout, time.Now())
+	return ok && err == nil
+}
+
+// Sessions keeps the session keys of accepted minions: a file for each id in cachedir/sessions, as Salt's
+// masters do. It is safe for concurrent use.
+type Sessions struct {
+	dir   string
+	ttl   time.Duration
+	cache fileCache
+}
+
+// NewSessions opens the folder sessions of cacheDir. ttl is publish_session.
+func NewSessions(cacheDir string, ttl time.Duration) *Sessions {
+	return &Sessions{dir: filepath.Join(cacheDir, sessionsDir), ttl: ttl}
+}
+
+// sessionsDir is the folder of the session keys in cachedir.
+const sessionsDir = "sessions"
+
+// Session returns id's key string; not ok when it has none, or one older than publish_session at now.
+func (s *Sessions) Session(id string, now time.Time) (key string, ok bool) {
+	if !ValidID(id) {
+		return "", false
+	}
+	text, written, ok := s.cache.read(filepath.Join(s.dir, id))
+	if !ok || now.Sub(written) > s.ttl {
+		return "", false
+	}
+	return strings.TrimSpace(text), true
+}
+
+// Create stores a new key string for id in place of any other.
+func (s *Sessions) Create(id, key string, now time.Time) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, dirMode); err != nil {
+		return fmt.Errorf("store session key of %s: %w", id, err)
+	}
+	path := filepath.Join(s.dir, id)
+	if err := replaceFile(path, []byte(key), keyMode, nil, false); err != nil {
+		return fmt.Errorf("store session key of %s: %w", id, err)
+	}
+	if err := os.Chtimes(path, now, now); err != nil {
+		return fmt.Errorf("store session key of %s: %w", id, err)
+	}
+	return nil
+}
+
+// Remove forgets id's key, also when there is none.
+func (s *Sessions) Remove(id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(s.dir, id)); err != nil && !absent(err) {
+		return fmt.Errorf("remove session key of %s: %w", id, err)
+	}
+	return nil
+}
+
+// RuleFiles reads the files of the autosign and autoreject rules (wire/auth.RuleFiles). A file others may write
+// has no lines; one its group may write has them only with Permissive (permissive_pki_access).
+type RuleFiles struct {
+	Permissive bool
+}
+
+// Lines returns the lines of a file, white space around them removed.
+func (r RuleFiles) Lines(path string) []string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || !r.trusted(info) {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(string(text)) {
+		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+func (r RuleFiles) trusted(info os.FileInfo) bool {
+	const groupWrite, otherWrite = 0o020, 0o002
+	mode := info.Mode().Perm()
+	return mode&otherWrite == 0 && (mode&groupWrite == 0 || r.Permissive)
+}
+
+// Names returns the names of the files in a directory.
+func (r RuleFiles) Names(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}

@@ -1,0 +1,261 @@
+package matchers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/wire/payload"
+)
+
+// Source is what a master knows of its minions. It is read while a target is expanded.
+type Source interface {
+	// Accepted lists the ids with an accepted key, ordered ignoring case.
+	Accepted() ([]string, error)
+	// Cached lists the ids whose data a bank ("grains" or "pillar") holds.
+	Cached(bank string) ([]string, error)
+	// Data returns the cached data of one id; nil and no error when there is none.
+	Data(bank, id string) (*payload.Map, error)
+}
+
+// The banks of the data cache a target may ask for.
+const (
+	BankGrains = "grains"
+	BankPillar = "pillar"
+)
+
+// Expander works out which minions a target means, as a master does before it publishes.
+type Expander struct {
+	Source     Source
+	Nodegroups *payload.Map // option nodegroups
+	DataCache  bool         // option minion_data_cache
+	// KeepUnknown keeps accepted minions without cached data in greedy grain and pillar expansions, so that
+	// they are waited for. Masters before 3006.28, 3007.15 and 3008.3 did so; these leave them out.
+	KeepUnknown bool
+	Range       func(expr string) ([]string, error) // a range server; nil without
+}
+
+// Expansion is what a target means.
+type Expansion struct {
+	Minions []string // ids that should answer
+	Missing []string // ids named in a list that have no accepted key
+}
+
+// Expand works a target out. tgtType "" is glob; the delimiter counts for grain and pillar types, "" is ":".
+// Greedy is the way of publishing: minions that may match are in. Without it only minions with cached data are,
+// as mine and peer permissions want it. An error says what is wrong with the target; the answer beside it is
+// usable, and empty as a rule. Source: salt/utils/minions.py, CkMinions.check_minions.
+func (x *Expander) Expand(tgt any, tgtType, delimiter string, greedy bool) (Expansion, error) {
+	if tgtType == "" {
+		tgtType = "glob"
+	}
+	if tgt == nil {
+		tgt = ""
+	}
+	expand, ok := expanders[tgtType]
+	if !ok {
+		return Expansion{}, targetErr("unknown target type %q", tgtType)
+	}
+	e := &expansion{Expander: x, delimiter: delimiter, greedy: greedy}
+	return expand(e, tgt)
+}
+
+// Within tells whether every minion of a target is among those the compound target valid means
+// (CkMinions.validate_tgt).
+func (x *Expander) Within(valid string, tgt any, tgtType string) (bool, error) {
+	if valid == "*" {
+		return true, nil
+	}
+	if strings.HasPrefix(valid, "@") {
+		return false, nil
+	}
+	target, err := x.Expand(tgt, tgtType, "", true)
+	if err != nil {
+		return false, err
+	}
+	return x.AllWithin(valid, target.Minions)
+}
+
+// AllWithin tells whether every id is among those the compound target valid means.
+func (x *Expander) AllWithin(valid string, ids []string) (bool, error) {
+	if valid == "*" {
+		return true, nil
+	}
+	if strings.HasPrefix(valid, "@") {
+		return false, nil
+	}
+	allowed, err := x.Expand(valid, "compound", "", true)
+	if err != nil {
+		return false, err
+	}
+	in := map[string]bool{}
+	for _, id := range allowed.Minions {
+		in[id] = true
+	}
+	return !slices.ContainsFunc(ids, func(id string) bool { return !in[id] }), nil
+}
+
+// expansion is one run of Expand.
+type expansion struct {
+	*Expander
+	delimiter string
+	greedy    bool
+	exact     bool // pillar words of a compound target compare exactly
+
+	accepted []string
+	loaded   bool
+	known    map[string]bool // ids with cached grains
+}
+
+type expandFunc func(e *expansion, tgt any) (Expansion, error)
+
+// expanders are the target types a master knows.
+var expanders = map[string]expandFunc{
+	"glob":                  (*expansion).glob,
+	"pcre":                  (*expansion).pcre,
+	"list":                  (*expansion).list,
+	"grain":                 cached(BankGrains, ModeGlob),
+	"grain_pcre":            cached(BankGrains, ModeRegexp),
+	"pillar":                cached(BankPillar, ModeGlob),
+	"pillar_pcre":           cached(BankPillar, ModeRegexp),
+	"pillar_exact":          cached(BankPillar, ModeExact),
+	"ipcidr":                (*expansion).ipcidr,
+	"range":                 (*expansion).ranges,
+	"compound":              (*expansion).compound,
+	"compound_pillar_exact": (*expansion).compoundExact,
+	"nodegroup":             (*expansion).nodegroup,
+	"managing_minion":       (*expansion).glob,
+}
+
+func (e *expansion) all() ([]string, error) {
+	if e.loaded {
+		return e.accepted, nil
+	}
+	ids, err := e.Source.Accepted()
+	if err != nil {
+		return nil, fmt.Errorf("list accepted minions: %w", err)
+	}
+	e.accepted, e.loaded = ids, true
+	return ids, nil
+}
+
+// filter keeps the accepted ids a test likes.
+func (e *expansion) filter(keep func(id string) bool) (Expansion, error) {
+	ids, err := e.all()
+	if err != nil {
+		return Expansion{}, err
+	}
+	var out []string
+	for _, id := range ids {
+		if keep(id) {
+			out = append(out, id)
+		}
+	}
+	return Expansion{Minions: out}, nil
+}
+
+func (e *expansion) glob(tgt any) (Expansion, error) {
+	pattern, ok := tgt.(string)
+	if !ok {
+		return Expansion{}, targetErr("glob target is no text")
+	}
+	return e.filter(CompileGlob(pattern).Match)
+}
+
+func (e *expansion) pcre(tgt any) (Expansion, error) {
+	pattern, ok := tgt.(string)
+	if !ok {
+		return Expansion{}, targetErr("pcre target is no text")
+	}
+	re, err := CompileRegexp(pattern)
+	if err != nil {
+		return Expansion{}, err
+	}
+	var bad error
+	out, err := e.filter(func(id string) bool {
+		if bad != nil {
+			return false
+		}
+		var hit bool
+		hit, bad = re.Match(id)
+		return hit
+	})
+	if bad != nil {
+		return Expansion{}, bad
+	}
+	return out, err
+}
+
+func (e *expansion) list(tgt any) (Expansion, error) {
+	wanted, ok := listOf(tgt)
+	if !ok {
+		return Expansion{}, targetErr("list target is neither text nor list")
+	}
+	ids, err := e.all()
+	if err != nil {
+		return Expansion{}, err
+	}
+	accepted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		accepted[id] = true
+	}
+	var out Expansion
+	seen := map[string]bool{}
+	for _, id := range wanted {
+		switch {
+		case seen[id]:
+		case accepted[id]:
+			out.Minions = append(out.Minions, id)
+		default:
+			out.Missing = append(out.Missing, id)
+		}
+		seen[id] = true
+	}
+	return out, nil
+}
+
+// listOf reads ids in one text with commas, or a list of them.
+func listOf(tgt any) ([]string, bool) {
+	var out []string
+	switch t := tgt.(type) {
+	case string:
+		for id := range strings.SplitSeq(t, ",") {
+			if id != "" {
+				out = append(out, id)
+			}
+		}
+	case []any:
+		for _, v := range t {
+			if id, ok := v.(string); ok {
+				out = append(out, id)
+			}
+		}
+	default:
+		return nil, false
+	}
+	return out, true
+}
+
+func (e *expansion) ranges(tgt any) (Expansion, error) {
+	if e.Range == nil {
+		return Expansion{}, targetErr("Range matcher unavailable (unable to import seco.range, " +
+			"module most likely not installed)")
+	}
+	expr, _ := tgt.(string)
+	ids, err := e.Range(expr)
+	if err != nil {
+		return Expansion{}, fmt.Errorf("expand range: %w", err)
+	}
+	return Expansion{Minions: ids}, nil
+}
+
+func (e *expansion) nodegroup(tgt any) (Expansion, error) {
+	name, _ := tgt.(string)
+	words, err := Nodegroup(name, e.Nodegroups)
+	if len(words) == 0 {
+		return Expansion{}, err
+	}
+	e.delimiter = ""
+	out, evalErr := e.compoundWords(words)
+	return out, joinErr(err, evalErr)
+}

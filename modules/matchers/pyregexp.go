@@ -1,0 +1,209 @@
+package matchers
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// fromPython rewrites a pattern of Python's re into the common ground of the two engines of Go. It refuses the
+// escapes Python refuses, which the engines would read in some other way.
+func fromPython(pattern string) (string, error) {
+	t := &translator{in: pattern}
+	for t.pos < len(t.in) {
+		if err := t.next(); err != nil {
+			return "", err
+		}
+	}
+	if t.inSet {
+		return "", errors.New("unterminated character set")
+	}
+	return t.out.String(), nil
+}
+
+type translator struct {
+	in    string
+	pos   int
+	out   strings.Builder
+	inSet bool
+	first bool // at the first character of a set
+}
+
+func (t *translator) next() error {
+	rest := t.in[t.pos:]
+	switch c := rest[0]; {
+	case c == '\\':
+		return t.escape()
+	case t.inSet:
+		t.setChar(c)
+	case c == '[':
+		t.openSet(rest)
+	case strings.HasPrefix(rest, "(?"):
+		return t.group(rest)
+	case strings.HasPrefix(rest, "{,"):
+		t.openRepeat(rest)
+	default:
+		t.copy(1)
+	}
+	return nil
+}
+
+// copy takes n bytes over as they are.
+func (t *translator) copy(n int) {
+	t.out.WriteString(t.in[t.pos : t.pos+n])
+	t.pos += n
+	t.first = false
+}
+
+// put writes text in place of n bytes.
+func (t *translator) put(n int, text string) {
+	t.out.WriteString(text)
+	t.pos += n
+	t.first = false
+}
+
+func (t *translator) openSet(rest string) {
+	t.inSet = true
+	n := 1
+	if strings.HasPrefix(rest, "[^") {
+		n = 2
+	}
+	t.copy(n)
+	t.first = true
+}
+
+func (t *translator) setChar(c byte) {
+	switch {
+	case c == ']' && t.first:
+		t.put(1, `\]`)
+	case c == ']':
+		t.inSet = false
+		t.copy(1)
+	case c == '[':
+		t.put(1, `\[`) // no POSIX classes, no subtraction
+	default:
+		t.copy(1)
+	}
+}
+
+// openRepeat writes {,n} as {0,n}; {,} and the like are plain text.
+func (t *translator) openRepeat(rest string) {
+	end := strings.IndexByte(rest, '}')
+	if end < 0 {
+		t.put(1, `\{`)
+		return
+	}
+	digits := rest[2:end]
+	if strings.Trim(digits, "0123456789") != "" {
+		t.put(1, `\{`)
+		return
+	}
+	t.put(end+1, "{0,"+digits+"}")
+}
+
+// group handles what follows "(?".
+func (t *translator) group(rest string) error {
+	switch {
+	case strings.HasPrefix(rest, "(?P<"):
+		t.put(len("(?P<"), "(?<")
+	case strings.HasPrefix(rest, "(?P="):
+		end := strings.IndexByte(rest, ')')
+		if end < 0 {
+			return errors.New("missing ), unterminated name")
+		}
+		t.put(end+1, `\k<`+rest[len("(?P="):end]+">")
+	case strings.HasPrefix(rest, "(?#"):
+		end := strings.IndexByte(rest, ')')
+		if end < 0 {
+			return errors.New("missing ), unterminated comment")
+		}
+		t.put(end+1, "")
+	case strings.HasPrefix(rest, "(?<") && !strings.HasPrefix(rest, "(?<=") && !strings.HasPrefix(rest, "(?<!"):
+		return errors.New("unknown extension ?<")
+	default:
+		return t.flags(rest)
+	}
+	return nil
+}
+
+// flags checks "(?aiLmsux)" and "(?i-s:": Python takes flags for the whole pattern only at its very start, and
+// the letters a, L and u mean nothing here.
+func (t *translator) flags(rest string) error {
+	end := 2
+	for end < len(rest) && strings.IndexByte("aiLmsux-", rest[end]) >= 0 {
+		end++
+	}
+	if end == 2 || end == len(rest) {
+		t.copy(2)
+		return nil
+	}
+	letters := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("aLu", r) {
+			return -1
+		}
+		return r
+	}, rest[2:end])
+	if rest[end] == ')' {
+		if t.pos != 0 {
+			return errors.New("global flags not at the start of the expression")
+		}
+		if letters == "" {
+			t.put(end+1, "")
+			return nil
+		}
+	}
+	t.put(end, "(?"+letters)
+	return nil
+}
+
+// escape handles a backslash and what it escapes.
+func (t *translator) escape() error {
+	if t.pos+1 >= len(t.in) {
+		return errors.New("bad escape (end of pattern)")
+	}
+	rest := t.in[t.pos:]
+	switch c := rest[1]; {
+	case c == 'u', c == 'U', c == 'x':
+		return t.hexEscape(rest)
+	case t.inSet && c == 'b':
+		t.put(2, `\x08`)
+	case !t.inSet && c == 'Z':
+		t.put(2, `\z`)
+	case strings.IndexByte("afnrtvdDsSwW0123456789", c) >= 0, !t.inSet && strings.IndexByte("AbB", c) >= 0:
+		t.copy(2)
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		return fmt.Errorf(`bad escape \%c`, c)
+	default:
+		_, size := utf8.DecodeRuneInString(rest[1:])
+		t.put(1+size, quoteRune(rest[1:1+size]))
+	}
+	return nil
+}
+
+// quoteRune keeps the backslash where a character needs one.
+func quoteRune(s string) string {
+	if strings.Contains("\\.+*?()|[]{}^$-#& ~/", s) {
+		return `\` + s
+	}
+	return s
+}
+
+// hexEscape turns \xHH, \uHHHH and \UHHHHHHHH into the character.
+func (t *translator) hexEscape(rest string) error {
+	n := map[byte]int{'x': 2, 'u': 4, 'U': 8}[rest[1]]
+	if len(rest) < 2+n {
+		return fmt.Errorf(`incomplete escape %s`, rest)
+	}
+	code, err := strconv.ParseUint(rest[2:2+n], 16, 32)
+	if err != nil || code > utf8.MaxRune {
+		return fmt.Errorf(`incomplete escape %s`, rest[:2+n])
+	}
+	if code < 0x80 {
+		t.put(2+n, fmt.Sprintf(`\x%02x`, code))
+		return nil
+	}
+	t.put(2+n, string(rune(code)))
+	return nil
+}

@@ -3,7 +3,7 @@ package modules
 import (
 	"strings"
 
-	"brine/modules/fnmatch"
+	"brine/modules/matchers"
 	"brine/wire/payload"
 )
 
@@ -29,7 +29,7 @@ func (r *Registry) Select(words ...string) []string {
 func wordSelects(word, name string) bool {
 	switch {
 	case strings.Contains(word, "*"):
-		return fnmatch.Match(word, name)
+		return matchers.GlobMatch(word, name)
 	case word == "":
 		return true
 	case strings.HasSuffix(word, "."):

@@ -3,12 +3,10 @@ package modules
 import (
 	"strings"
 
+	"brine/modules/args"
 	"brine/modules/pytext"
 	"brine/wire/payload"
 )
-
-// kwargMarker marks the map of an argument list that holds keywords.
-const kwargMarker = "__kwarg__"
 
 // LoadArgs splits the arg list of a publication into positional arguments and keywords for f, as a minion does:
 // maps marked __kwarg__ and strings of the form name=value are keywords, and a function with **kwargs also gets
@@ -29,7 +27,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 		for k, v := range words.All() {
 			name, _ := k.(string)
 			switch {
-			case name == kwargMarker:
+			case name == args.KwargMark:
 			case f.KWArgs || f.param(name) >= 0:
 				kw.Set(k, v)
 			default:
@@ -57,11 +55,15 @@ func keywordsOf(arg any) (*payload.Map, bool) {
 	switch x := arg.(type) {
 	case *payload.Map:
 		return x, isKwargMap(x)
+	case string:
+		if name, value, ok := args.Keyword(x); ok {
+			return payload.M(name, args.Yamlify(value)), true
+		}
 	}
 	return nil, false
 }
 
 func isKwargMap(m *payload.Map) bool {
-	mark, _ := m.Value(kwargMarker).(bool)
+	mark, _ := m.Value(args.KwargMark).(bool)
 	return mark
 }

@@ -3,7 +3,9 @@ package modules
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"brine/modules/pytext"
@@ -21,29 +23,33 @@ func (p *panicked) Error() string { return fmt.Sprint(p.value) }
 func guard(fn func() (any, error)) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			v, err = nil, &panicked{value: r, stack: frames(string(debug.Stack()))}
+			v, err = nil, &panicked{value: r, stack: frames()}
 		}
 	}()
 	return fn()
 }
 
-// frames picks "function at file:line" out of a Go stack, outermost first, down to the function that panicked.
-func frames(stack string) []string {
-	lines := strings.Split(stack, "\n")
+// frames lists where a recovered panic came from, "function at file:line", outermost first, from the guarded
+// function down.
+func frames() []string {
+	pcs := make([]uintptr, 64)
+	walk := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	var out []string
-	for i := 1; i+1 < len(lines); i += 2 {
-		name, _, _ := strings.Cut(lines[i], "(")
-		if name == "panic" { // everything above it is the machinery of the panic itself
-			out = nil
-			continue
+	for {
+		f, more := walk.Next()
+		switch {
+		case f.Function == "runtime.gopanic" || f.Function == "runtime.sigpanic":
+			out = nil // what is above is the machinery of the panic
+		case strings.HasSuffix(f.Function, "modules.guard"):
+			more = false
+		default:
+			out = append(out, fmt.Sprintf("  %s at %s:%d", f.Function, filepath.Base(f.File), f.Line))
 		}
-		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
-		if slash := strings.LastIndexByte(place, '/'); slash >= 0 {
-			place = place[slash+1:]
+		if !more {
+			slices.Reverse(out)
+			return out
 		}
-		out = append([]string{"  " + lines[i] + " at " + place}, out...)
 	}
-	return out
 }
 
 // Traceback is the text an error has where Salt shows a Python traceback: the heading, at least one line that
@@ -84,8 +90,11 @@ func ClassOf(err error) string {
 		arg   *ArgumentError
 		na    *NotAvailable
 		exc   *Exception
+		crash *panicked
 	)
 	switch {
+	case errors.As(err, &crash):
+		return "RuntimeError"
 	case errors.As(err, &exec):
 		return "salt.exceptions.CommandExecutionError"
 	case errors.As(err, &cmd):

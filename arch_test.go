@@ -63,13 +63,14 @@ var alone = []struct {
 	{"flag", []string{"cmd/..."}, true},
 	{"os/signal", []string{"cmd/..."}, true},
 	{"log", nil, false},
-	{"log/slog", []string{"cmd/...", "config/...", "modules", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/client"}, true},
-	{"testing", []string{"wire/wiretest", "actors/actortest"}, true},
+	{"log/slog", []string{"cmd/...", "modules/...", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/auth", "wire/client"}, true},
+	{"testing", []string{"wire/wiretest", "actors/actortest", "modules/modtest"}, true},
 	{"github.com/google/go-cmp/", nil, true},
 	{"github.com/rogpeppe/go-internal/", nil, true},
 	{"go.uber.org/goleak", nil, true},
 	{"pgregory.net/rapid", nil, true},
 	{"brine/wire/wiretest", []string{"wire/wiretest"}, true},
+	{"brine/modules/modtest", []string{"modules/modtest"}, true},
 	{"brine/actors/actortest", []string{"actors/actortest"}, true},
 }
 

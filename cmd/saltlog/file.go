@@ -1,0 +1,57 @@
+package saltlog
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// File is a log file that is opened anew when its name leads to another file, as after logrotate.
+type File struct {
+	path string
+	mode os.FileMode
+
+	mu   sync.Mutex
+	file *os.File
+	info os.FileInfo
+}
+
+// OpenFile opens path for appending and makes it with mode if need be.
+func OpenFile(path string, mode os.FileMode) (*File, error) {
+	f := &File{path: path, mode: mode}
+	return f, f.open()
+}
+
+func (f *File) open() error {
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, f.mode)
+	if err != nil {
+		return fmt.Errorf("open log file: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("open log file: %w", err)
+	}
+	f.file, f.info = file, info
+	return nil
+}
+
+// Write appends one line.
+func (f *File) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.info) {
+		old := f.file
+		if err := f.open(); err == nil {
+			old.Close()
+		} // else the old file is better than none
+	}
+	return f.file.Write(line)
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.file.Close()
+}

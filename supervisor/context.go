@@ -10,40 +10,100 @@ import (
 // the harmless thing said with each.
 
 // Context is cancelled before the actor is told to stop and as soon as it dies. Unsupervised: Background.
-func Context(ctx actor.Context) context.Context { return context.Background() }
+func Context(ctx actor.Context) context.Context {
+	if inc := of(ctx); inc != nil {
+		return inc.ctx
+	}
+	return context.Background()
+}
 
 // Self is the actor's own Ref, valid over its restarts. Unsupervised: nil.
-func Self(ctx actor.Context) *Ref { return nil }
+func Self(ctx actor.Context) *Ref {
+	if inc := of(ctx); inc != nil {
+		return inc.ref
+	}
+	return nil
+}
 
 // Of is the supervisor of the actor. Unsupervised: nil.
-func Of(ctx actor.Context) *Supervisor { return nil }
+func Of(ctx actor.Context) *Supervisor {
+	if inc := of(ctx); inc != nil {
+		return inc.sup
+	}
+	return nil
+}
 
 // Incarnation counts from 1. Unsupervised: 1.
-func Incarnation(ctx actor.Context) int { return 1 }
+func Incarnation(ctx actor.Context) int {
+	if inc := of(ctx); inc != nil {
+		return inc.n
+	}
+	return 1
+}
 
 // Nest makes the supervisor of a subtree owned by this incarnation: the owner's death stops the whole
 // subtree, and only when that is down does the next owner start (and build its own). It must be called in
-// onStarted; a second call returns the first one's. Name and Clock of opt are taken from the owner. When the owner
-// is stopped, its subtree stops first, while the owner still lives. Unsupervised: a root supervisor.
-func Nest(ctx actor.Context, opt Options) *Supervisor { return &Supervisor{} }
+// onStarted; a second call returns the first one's. Of opt, Name, Clock and Chaos are the owner's. When the
+// owner is stopped, its subtree stops first, while the owner still lives. Unsupervised: a root supervisor.
+func Nest(ctx actor.Context, opt Options) *Supervisor {
+	if inc := of(ctx); inc != nil {
+		return inc.nest(opt)
+	}
+	return Start(ctx.ActorSystem(), opt)
+}
 
 // Go runs f in a goroutine that belongs to this incarnation, such as a socket loop. Its context is Context(ctx).
-// If f panics or returns an error while that context lives, the actor dies of it. The next incarnation starts only when f
-// has returned (or StopTimeout is over), so a socket is closed before it is bound again.
-func Go(ctx actor.Context, name string, f func(ctx context.Context) error) {}
+// If f panics, or returns an error while that context lives, the actor dies of it. The next incarnation starts
+// only when f has returned (or StopTimeout is over), so a socket is closed before it is bound again.
+// Unsupervised: a plain goroutine.
+func Go(ctx actor.Context, name string, f func(ctx context.Context) error) {
+	if inc := of(ctx); inc != nil {
+		inc.spawn(name, f)
+		return
+	}
+	log := ctx.Logger()
+	go func() {
+		if err := f(context.Background()); err != nil {
+			log.Warn("goroutine ended", "name", name, "err", err)
+		}
+	}()
+}
 
 // Send sends and counts it as sent by this actor.
-func Send(ctx actor.Context, to *Ref, msg any) bool { return to.Send(msg) }
+func Send(ctx actor.Context, to *Ref, msg any) bool {
+	if inc := of(ctx); inc != nil {
+		inc.ref.stats.Sent.Add(1)
+	}
+	return to.Send(msg)
+}
 
 // Failed counts one message as failed though the actor lives on.
-func Failed(ctx actor.Context) {}
+func Failed(ctx actor.Context) {
+	if inc := of(ctx); inc != nil {
+		inc.ref.stats.Failed.Add(1)
+	}
+}
 
 // Note shows a short text in the actor's snapshot until the next Note, such as the jid being worked on.
-func Note(ctx actor.Context, text string) {}
+func Note(ctx actor.Context, text string) {
+	if inc := of(ctx); inc != nil {
+		inc.ref.stats.SetNote(text)
+	}
+}
 
 // Unhandled is the default case of every Receive: silent for the runtime's own messages, else the message
 // is counted, logged by type and reported lost (ErrUnhandled).
-func Unhandled(ctx actor.Context) {}
+func Unhandled(ctx actor.Context) {
+	msg := ctx.Message()
+	if runtimeMessage(msg) {
+		return
+	}
+	ctx.Logger().Warn("unhandled message", "type", typeName(msg))
+	if inc := of(ctx); inc != nil {
+		inc.ref.stats.Unhandled.Add(1)
+		inc.ref.lose(msg, ErrUnhandled)
+	}
+}
 
 // Crash ends the actor because its own state is broken: the only panic in the tree.
 func Crash(err error) { panic(err) }

@@ -3,6 +3,11 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"brine/supervisor/stats"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -19,24 +24,149 @@ var (
 
 // Ref addresses a child by name over all its incarnations. It owns the mailbox: a message sent while no
 // incarnation lives waits there (Spec.Hold) for the next one.
-type Ref struct{}
+type Ref struct {
+	spec  Spec
+	sup   *Supervisor
+	path  string
+	seq   uint64      // order of start
+	group *Supervisor // set for a child made by AddTree
+	inbox inbox
+	stats stats.Counters
+	tree  atomic.Pointer[Supervisor] // subtree of the incarnation that lives
+
+	mu    sync.Mutex
+	face  face
+	pid   *actor.PID
+	ready chan struct{} // closed when face.begun or face.ended, nil while nobody waits
+}
+
+func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
+	if spec.Hold <= 0 {
+		spec.Hold = DefaultHold
+	}
+	if spec.StopTimeout <= 0 {
+		spec.StopTimeout = s.opt.WaitForKill
+	}
+	r := &Ref{spec: spec, sup: s, path: s.path + "/" + spec.Name, seq: seq, group: group}
+	r.inbox.limit, r.inbox.hold, r.inbox.nanos = spec.Limit, spec.Hold, s.nanos
+	r.tree.Store(group)
+	r.face.state, r.face.since = stats.StateStarting, s.opt.Clock.Now()
+	r.face.samples[0].at = s.nanos()
+	r.face.samples[1].at = r.face.samples[0].at
+	return r
+}
 
 // Name is the child's name.
-func (r *Ref) Name() string { return "" }
+func (r *Ref) Name() string { return r.spec.Name }
 
 // Path is the child's name with those of its supervisors before it, joined by "/".
-func (r *Ref) Path() string { return "" }
+func (r *Ref) Path() string { return r.path }
 
-// Send puts a message in the child's mailbox. It never blocks. False means it was refused (mailbox full, child gone);
-// Spec.OnLost and Loser have been told by then. An actor sends with supervisor.Send so that it is counted.
-func (r *Ref) Send(msg any) bool { return false }
+// Send puts a message in the child's mailbox. It never blocks. False means it was refused (mailbox full,
+// child gone, nil); Spec.OnLost and Loser have been told by then. An actor sends with supervisor.Send, so that
+// it is counted.
+func (r *Ref) Send(msg any) bool {
+	err := ErrUnhandled
+	if msg != nil {
+		err = r.inbox.push(msg)
+	}
+	if err != nil {
+		r.lose(msg, err)
+	}
+	return err == nil
+}
 
 // Depth is the number of messages waiting, for admission control by the sender.
-func (r *Ref) Depth() int { return 0 }
+func (r *Ref) Depth() int { return r.inbox.depth() }
 
 // PID is a process id that stays valid over incarnations; messages sent to it take the way of Send, a
 // Stop sent to it kills the incarnation that lives.
-func (r *Ref) PID() *actor.PID { return nil }
+func (r *Ref) PID() *actor.PID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pid == nil {
+		r.pid = register(r.sup.system, process{r}, r.path)
+	}
+	return r.pid
+}
 
-// Ready waits until an incarnation has handled its Started message.
-func (r *Ref) Ready(ctx context.Context) error { return nil }
+// Ready waits until an incarnation has handled its Started message. Errors: ErrGone, or the context's.
+func (r *Ref) Ready(ctx context.Context) error {
+	wait := r.waiter()
+	select {
+	case <-wait:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for %s: %w", r.path, context.Cause(ctx))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.face.begun {
+		return fmt.Errorf("wait for %s: %w", r.path, ErrGone)
+	}
+	return nil
+}
+
+func (r *Ref) waiter() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ready == nil {
+		r.ready = make(chan struct{})
+		if r.face.begun || r.face.ended {
+			close(r.ready)
+		}
+	}
+	return r.ready
+}
+
+// lose tells everybody who wants to know that no incarnation will handle msg to its end.
+func (r *Ref) lose(msg any, why error) {
+	msg = unwrap(msg)
+	if runtimeMessage(msg) {
+		return
+	}
+	r.stats.Lost.Add(1)
+	defer func() {
+		if p := recover(); p != nil {
+			r.sup.log.Error("panic in a loss hook", "actor", r.path, "type", typeName(msg), "err", fmt.Sprint(p))
+		}
+	}()
+	loser, ok := msg.(Loser)
+	if ok {
+		loser.Lost(why)
+	}
+	if r.spec.OnLost != nil {
+		r.spec.OnLost(msg, why)
+		return
+	}
+	if !ok {
+		r.sup.log.Debug("message lost", "actor", r.path, "type", typeName(msg), "err", why)
+	}
+}
+
+// close refuses messages from now on; those waiting are lost.
+func (r *Ref) close() {
+	for _, it := range r.inbox.drain(true) {
+		r.lose(it.msg, ErrGone)
+	}
+	r.mu.Lock()
+	pid := r.pid
+	r.mu.Unlock()
+	if pid != nil {
+		r.sup.system.ProcessRegistry.Remove(pid)
+	}
+}
+
+// process is the face of a Ref towards protoactor.
+type process struct{ r *Ref }
+
+func (p process) SendUserMessage(_ *actor.PID, msg any) { p.r.Send(msg) }
+
+func (p process) SendSystemMessage(pid *actor.PID, msg any) {
+	if m := p.r.inbox.cur.Load(); m != nil {
+		m.PostSystemMessage(msg)
+		return
+	}
+	p.r.sup.system.DeadLetter.SendSystemMessage(pid, msg)
+}
+
+func (p process) Stop(*actor.PID) { p.r.sup.tell(&post{p.r, event{kind: evKill}}) }

@@ -57,10 +57,13 @@ type Options struct {
 	WaitForKill     time.Duration // default of Spec.StopTimeout, default DefaultWaitForKill
 	SweepEvery      time.Duration // check_children interval, default DefaultSweepEvery
 
-	// OnDeath is told of each death, in the supervisor's goroutine. It must not block.
+	// OnDeath is told of each death in the tree. It is called in the goroutine of the supervisor next to
+	// the dead, so several calls may run at once, and must not block.
 	OnDeath func(stats.Death)
 	// Chaos allows Inject.
 	Chaos bool
+
+	unmeasured bool // count nothing per message: for benchmarks
 }
 
 // Clock is the time of a supervisor: back-off, deadlines, ages. actortest has one that is driven by hand.
@@ -86,3 +89,22 @@ const (
 	FaultExit  Fault = "exit"  // it stops itself
 	FaultHang  Fault = "hang"  // its handler does not return until it is abandoned
 )
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = "supervisor"
+	}
+	if o.Clock == nil {
+		o.Clock = realClock{}
+	}
+	if o.RestartDelayMax <= 0 {
+		o.RestartDelayMax = DefaultRestartDelayMax
+	}
+	if o.WaitForKill <= 0 {
+		o.WaitForKill = DefaultWaitForKill
+	}
+	if o.SweepEvery <= 0 {
+		o.SweepEvery = DefaultSweepEvery
+	}
+	return o
+}

@@ -1,7 +1,14 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/supervisor/stats"
@@ -19,47 +26,301 @@ var (
 
 // Supervisor starts actors and starts them again when they die, with the rules of Salt's ProcessManager.
 // All methods may be called from any goroutine, from inside any actor, and none but Stop blocks.
-type Supervisor struct{}
+type Supervisor struct {
+	system *actor.ActorSystem
+	opt    Options // with defaults
+	log    *slog.Logger
+	path   string
+	parent *Supervisor // nil for a root
+	past   *history    // the root's
+	core   *actor.PID
+	nanos  func() int64
+
+	frozen atomic.Bool // StopRestarting was called here
+	strays atomic.Uint64
+
+	mu       sync.Mutex
+	base     context.Context // parent of the children's contexts
+	refs     map[string]*Ref
+	seq      uint64
+	closed   bool           // nothing can be added any more
+	onHalted []func(Report) // told at the end of the next halt
+	report   Report         // of the final halt
+	halted   chan struct{}  // closed after it
+}
 
 // Start makes the root supervisor of a daemon.
-func Start(system *actor.ActorSystem, opt Options) *Supervisor { return &Supervisor{} }
+func Start(system *actor.ActorSystem, opt Options) *Supervisor {
+	if opt.Logger == nil {
+		opt.Logger = system.Logger()
+	}
+	s := newSupervisor(system, opt, opt.Name)
+	s.past = new(history)
+	s.launch(context.Background(), false)
+	return s
+}
+
+func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervisor {
+	opt = opt.withDefaults()
+	return &Supervisor{
+		system: system, opt: opt, log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
+		refs: make(map[string]*Ref), halted: make(chan struct{}),
+	}
+}
+
+// launch starts the core actor. A resting tree starts its children when it is revived.
+func (s *Supervisor) launch(base context.Context, resting bool) {
+	s.base = base
+	props := actor.PropsFromProducer(func() actor.Actor { return newCore(s, resting) }, actor.WithSupervisor(alwaysStop{}))
+	for s.core == nil {
+		pid, err := s.system.Root.SpawnNamed(props, freeID(s.system, "", s.path))
+		if err == nil { // else somebody else took the id meanwhile
+			s.core = pid
+		}
+	}
+	s.tell(&sweep{}) // the first one; it finds nothing and sets the timer of the next
+}
+
+// below makes the supervisor of a subtree under ref.
+func (s *Supervisor) below(ref *Ref, base context.Context, opt Options) *Supervisor {
+	t := s.inherit(opt, ref.path)
+	t.launch(base, false)
+	return t
+}
+
+// inherit makes a supervisor that takes from s what opt does not say.
+func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
+	opt.Clock, opt.Chaos, opt.unmeasured = s.opt.Clock, s.opt.Chaos, s.opt.unmeasured
+	if opt.Logger == nil {
+		opt.Logger = s.opt.Logger
+	}
+	if opt.RestartDelayMax == 0 {
+		opt.RestartDelayMax = s.opt.RestartDelayMax
+	}
+	if opt.WaitForKill == 0 {
+		opt.WaitForKill = s.opt.WaitForKill
+	}
+	if opt.SweepEvery == 0 {
+		opt.SweepEvery = s.opt.SweepEvery
+	}
+	t := newSupervisor(s.system, opt, path)
+	t.parent, t.past = s, s.past
+	return t
+}
 
 // Add starts a child and enters it in the map, as ProcessManager.add_process. The actor is started
 // behind the caller's back within microseconds; the Ref takes messages at once.
 // Errors: ErrNameTaken, ErrStopped, or a Spec that cannot be.
-func (s *Supervisor) Add(spec Spec) (*Ref, error) { return nil, ErrStopped }
+func (s *Supervisor) Add(spec Spec) (*Ref, error) {
+	return s.enter(spec, nil)
+}
 
 // AddTree adds a child that is itself a supervisor, without an actor of its own to do any work. Its death
 // (Restart, Inject) stops all its children and starts them again with the Refs they had. A subtree that
 // belongs to a working actor is made by Nest instead.
-func (s *Supervisor) AddTree(name string, opt Options) (*Supervisor, error) { return nil, ErrStopped }
+func (s *Supervisor) AddTree(name string, opt Options) (*Supervisor, error) {
+	tree := s.inherit(opt, s.path+"/"+name)
+	spec := Spec{Name: name, New: func() actor.Actor { return &group{tree: tree} }}
+	if _, err := s.enter(spec, tree); err != nil {
+		return nil, err
+	}
+	return tree, nil
+}
+
+func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
+	if spec.Name == "" || strings.ContainsAny(spec.Name, "/#") || spec.New == nil {
+		return nil, fmt.Errorf("supervisor: child %q: a name without / and #, and New, must be given", spec.Name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("add %s: %w", spec.Name, ErrStopped)
+	}
+	if _, taken := s.refs[spec.Name]; taken {
+		return nil, fmt.Errorf("add %s: %w", spec.Name, ErrNameTaken)
+	}
+	if tree != nil {
+		tree.launch(context.Background(), true)
+	}
+	s.seq++
+	ref := newRef(s, spec, s.seq, tree)
+	s.refs[spec.Name] = ref
+	s.tell(&post{ref, event{kind: evAdd}})
+	return ref, nil
+}
 
 // Done says that a child has finished its work: it is stopped if it has not ended itself, and its death
-// removes it instead of starting it again. An unknown name is ignored.
-func (s *Supervisor) Done(name string) {}
+// removes it instead of starting it again. Its context is cancelled, so a job calls Done last. An unknown name
+// is ignored.
+func (s *Supervisor) Done(name string) {
+	if ref, ok := s.Lookup(name); ok {
+		ref.sup.tell(&post{ref, event{kind: evDone}})
+	}
+}
 
 // Restart ends a child and starts it again at once, without back-off. A child that does not end within its
-// StopTimeout is abandoned: its successor starts beside it. The name may be a path below this supervisor.
-func (s *Supervisor) Restart(name string) error { return ErrUnknown }
+// StopTimeout is abandoned: its successor starts in its place. The name may be a path below this supervisor.
+func (s *Supervisor) Restart(name string) error {
+	ref, ok := s.Lookup(name)
+	if !ok {
+		return fmt.Errorf("restart %s: %w", name, ErrUnknown)
+	}
+	ref.sup.tell(&post{ref, event{kind: evRestart}})
+	return nil
+}
 
 // StopRestarting lets the dead lie from now on, in the whole tree (ProcessManager.stop_restarting).
-func (s *Supervisor) StopRestarting() {}
+func (s *Supervisor) StopRestarting() { s.frozen.Store(true) }
+
+// restarting is false when this supervisor or one above it lets the dead lie.
+func (s *Supervisor) restarting() bool {
+	for ; s != nil; s = s.parent {
+		if s.frozen.Load() {
+			return false
+		}
+	}
+	return true
+}
 
 // Stop ends the tree as ProcessManager.kill_children does: nothing is restarted any more, children are
-// stopped in reverse order of their start, each with its context cancelled first. The order is kept for
-// the first half of the time given; then all that are left are told at once, and at its end the rest is abandoned.
+// stopped in reverse order of their start, each with its context cancelled first. The order is kept for the
+// first half of the time given; then all that are left are told at once, and at its end the rest is abandoned.
 // It blocks until then and must not be called from an actor of the same tree. A second call waits for the first.
-func (s *Supervisor) Stop(within time.Duration) Report { return Report{} }
+func (s *Supervisor) Stop(within time.Duration) Report {
+	s.halt(true, within, func(Report) {})
+	<-s.halted
+	return s.report
+}
+
+// halt stops the children, for good or to be revived, and calls done in some goroutine when that is over.
+func (s *Supervisor) halt(final bool, within time.Duration, done func(Report)) {
+	s.mu.Lock()
+	select {
+	case <-s.halted:
+		s.mu.Unlock()
+		done(s.report)
+		return
+	default:
+	}
+	s.closed = s.closed || final
+	s.onHalted = append(s.onHalted, done)
+	s.tell(&haltTree{final: final, within: within})
+	s.mu.Unlock()
+}
+
+// close ends a tree that has no time left.
+func (s *Supervisor) close() { s.halt(true, 0, func(Report) {}) }
+
+// revive starts the children of a resting tree.
+func (s *Supervisor) revive(base context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base = base
+	s.tell(&reviveTree{})
+}
+
+func (s *Supervisor) context() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.base
+}
 
 // Snapshot tells the state of every child, in start order, with their subtrees. It asks no actor: it loads
 // atomics, so it answers even while everything hangs.
-func (s *Supervisor) Snapshot() []stats.Child { return nil }
+func (s *Supervisor) Snapshot() []stats.Child {
+	refs := s.children()
+	out := make([]stats.Child, len(refs))
+	for i, ref := range refs {
+		out[i] = ref.snapshot()
+	}
+	return out
+}
+
+// children are the refs in start order.
+func (s *Supervisor) children() []*Ref {
+	s.mu.Lock()
+	refs := make([]*Ref, 0, len(s.refs))
+	for _, ref := range s.refs {
+		refs = append(refs, ref)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(refs, func(a, b *Ref) int { return int(a.seq) - int(b.seq) })
+	return refs
+}
 
 // History returns the last deaths in the whole tree, oldest first, also of children that are gone.
-func (s *Supervisor) History() []stats.Death { return nil }
+func (s *Supervisor) History() []stats.Death { return s.past.list() }
+
+// Strays counts the deaths that belonged to no living child, such as the late end of an abandoned one.
+func (s *Supervisor) Strays() uint64 { return s.strays.Load() }
 
 // Lookup finds a child by its name or its path below this supervisor.
-func (s *Supervisor) Lookup(path string) (*Ref, bool) { return nil, false }
+func (s *Supervisor) Lookup(path string) (*Ref, bool) {
+	name, rest, deeper := strings.Cut(path, "/")
+	s.mu.Lock()
+	ref, ok := s.refs[name]
+	s.mu.Unlock()
+	if !ok || !deeper {
+		return ref, ok
+	}
+	if tree := ref.tree.Load(); tree != nil {
+		return tree.Lookup(rest)
+	}
+	return nil, false
+}
 
-// Inject harms a child on purpose. It fails with ErrNoChaos unless Options.Chaos of the root was set.
-func (s *Supervisor) Inject(path string, how Fault) error { return ErrNoChaos }
+// Inject harms a child on purpose, past its waiting messages. It fails with ErrNoChaos unless Options.Chaos of
+// the root was set.
+func (s *Supervisor) Inject(path string, how Fault) error {
+	ref, ok := s.Lookup(path)
+	switch {
+	case !s.opt.Chaos:
+		return ErrNoChaos
+	case !ok:
+		return fmt.Errorf("harm %s: %w", path, ErrUnknown)
+	case how != FaultPanic && how != FaultExit && how != FaultHang:
+		return fmt.Errorf("harm %s: unknown fault %q", path, how)
+	}
+	if m := ref.inbox.cur.Load(); m != nil {
+		m.PostSystemMessage(&injected{how: how})
+		return nil
+	}
+	return fmt.Errorf("harm %s: %w", path, ErrGone)
+}
+
+// forget drops a child from the map; its name is free again.
+func (s *Supervisor) forget(ref *Ref) {
+	s.mu.Lock()
+	if s.refs[ref.spec.Name] == ref {
+		delete(s.refs, ref.spec.Name)
+	}
+	s.mu.Unlock()
+	ref.close()
+}
+
+// haltOver is called by the core at the end of a halt.
+func (s *Supervisor) haltOver(final bool, report Report) {
+	s.mu.Lock()
+	told := s.onHalted
+	s.onHalted = nil
+	if final {
+		s.report = report
+		close(s.halted)
+	}
+	s.mu.Unlock()
+	for _, f := range told {
+		f(report)
+	}
+}
+
+// bury spreads the news of a death.
+func (s *Supervisor) bury(d stats.Death) {
+	s.past.add(d)
+	for ; s != nil; s = s.parent {
+		if s.opt.OnDeath != nil {
+			s.opt.OnDeath(d)
+		}
+	}
+}
+
+func (s *Supervisor) tell(msg any) { s.system.Root.Send(s.core, msg) }

@@ -32,6 +32,7 @@ type Child struct {
 	Received    uint64    `json:"received"`  // messages taken into the mailbox, over all incarnations
 	Sent        uint64    `json:"sent"`      // messages sent through the actor's context
 	Failed      uint64    `json:"failed"`    // messages that crashed the actor or were counted by supervisor.Failed
+	Abandoned   int       `json:"abandoned"` // incarnations that did not stop in time and still hold a goroutine
 	Lost        uint64    `json:"lost"`      // messages that no incarnation has handled to the end
 	Unhandled   uint64    `json:"unhandled"` // messages the actor has no case for
 	Busy        float64   `json:"busy"`      // share of the last 10 to 20 s spent in handlers, 0 to 1

@@ -1,0 +1,56 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// stackMax bounds the stack kept of a death, in bytes.
+const stackMax = 4096
+
+// cause is why an incarnation died. As an error it is ErrCrashed.
+type cause struct {
+	reason  string
+	message string // type of the message in hand
+	stack   string
+	crashed bool
+}
+
+// newCause is called in the deferred call of a failing handler.
+func newCause(reason any, message string) *cause {
+	c := &cause{reason: fmt.Sprint(reason), message: message, crashed: true}
+	if t := new(taskError); asTask(reason, &t) {
+		c.stack = t.stack
+	} else {
+		c.stack = trimStack(string(debug.Stack()))
+	}
+	return c
+}
+
+func asTask(reason any, t **taskError) bool {
+	err, ok := reason.(error)
+	return ok && errors.As(err, t)
+}
+
+func (c *cause) Error() string        { return fmt.Sprintf("%v: %s", ErrCrashed, c.reason) }
+func (c *cause) Is(target error) bool { return target == ErrCrashed }
+
+// plumbing is where the frames of the actor end and those of the runtime below it begin.
+const plumbing = "\nbrine/supervisor.(*guard)."
+
+// trimStack cuts the frames above the panic, those below the actor, and those beyond stackMax.
+func trimStack(s string) string {
+	if i := strings.LastIndex(s, "\npanic("); i >= 0 {
+		lines := strings.SplitN(s[i+1:], "\n", 3) // panic(...), its position, the rest
+		s = lines[len(lines)-1]
+	}
+	if i := strings.Index(s, plumbing); i >= 0 {
+		s = s[:i]
+	}
+	if len(s) > stackMax {
+		s = s[:stackMax]
+	}
+	return s
+}

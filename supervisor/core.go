@@ -1,0 +1,218 @@
+package supervisor
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of a core: what a Supervisor's methods, its timers and its subtrees tell it.
+type (
+	post struct { // an event in the life of one child
+		ref *Ref
+		ev  event
+	}
+	haltTree struct { // stop all children
+		final  bool
+		within time.Duration
+	}
+	haltTimer struct { // a part of the time for a halt is over
+		halt *halting
+		kind haltKind
+	}
+	subtreeDown struct { // the answer to doDrain and doRelease
+		post
+		report Report
+	}
+	reviveTree struct{} // start the children of a resting tree
+	sweep      struct{} // check_children
+)
+
+// InfrastructureMessage keeps a late message to an ended core out of the dead letters.
+func (*post) InfrastructureMessage()        {}
+func (*haltTree) InfrastructureMessage()    {}
+func (*haltTimer) InfrastructureMessage()   {}
+func (*subtreeDown) InfrastructureMessage() {}
+func (*reviveTree) InfrastructureMessage()  {}
+func (*sweep) InfrastructureMessage()       {}
+
+// core is the actor behind a Supervisor: protoactor's parent of the children. It feeds the policy and
+// carries out its effects.
+type core struct {
+	sup     *Supervisor
+	records map[*Ref]*record
+	byID    map[string]*record // of the incarnations not abandoned, by actor id
+	resting bool               // children are not started until the tree is revived
+	halt    *halting           // nil unless a halt is under way
+	over    bool               // a final halt has ended
+	sweeper func() bool        // stops the timer of the next sweep
+}
+
+// record is what the core holds of one child.
+type record struct {
+	ref      *Ref
+	life     life
+	inc      *incarnation
+	pid      *actor.PID
+	delay    func() bool // stops the back-off timer
+	patience func() bool // stops the timer of doPatience
+	suspect  int         // incarnation that the last sweep missed
+	drained  bool        // the subtree of the incarnation was stopped before its actor
+	counted  bool        // in the report of the halt under way
+}
+
+func newCore(s *Supervisor, resting bool) *core {
+	return &core{sup: s, records: make(map[*Ref]*record), byID: make(map[string]*record), resting: resting}
+}
+
+// alwaysStop is the strategy towards failing children: protoactor only ever stops them, restarts are ours.
+type alwaysStop struct{}
+
+func (alwaysStop) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, _, _ any) {
+	s.StopChildren(child)
+}
+
+func (c *core) Receive(ctx actor.Context) {
+	defer func() { // a supervisor does not die of its own faults
+		if r := recover(); r != nil {
+			c.sup.log.Error("panic in a supervisor", "actor", c.sup.path, "err", fmt.Sprint(r), "stack", trimStack(string(debug.Stack())))
+		}
+	}()
+	switch m := ctx.Message().(type) {
+	case *post:
+		c.onPost(ctx, m)
+	case *actor.Terminated:
+		c.onTerminated(ctx, m)
+	case *subtreeDown:
+		c.note(m.report)
+		c.onPost(ctx, &m.post)
+	case *haltTree:
+		c.onHalt(ctx, m)
+	case *haltTimer:
+		if m.halt == c.halt {
+			c.step(ctx, haltEvent{kind: m.kind})
+		}
+	case *reviveTree:
+		c.onRevive(ctx)
+	case *sweep:
+		c.onSweep(ctx)
+	}
+}
+
+func (c *core) onPost(ctx actor.Context, m *post) {
+	rec, ok := c.records[m.ref]
+	if m.ev.kind == evAdd && !ok && !c.over {
+		rec = &record{ref: m.ref}
+		c.records[m.ref] = rec
+		if c.resting {
+			rec.life.next = rest
+			return
+		}
+	}
+	if rec != nil {
+		c.feed(ctx, rec, m.ev)
+	}
+}
+
+func (c *core) onTerminated(ctx actor.Context, m *actor.Terminated) {
+	rec, ok := c.byID[m.Who.Id]
+	if !ok {
+		c.stray(m.Who.Id)
+		return
+	}
+	c.feed(ctx, rec, event{kind: evTerminated, n: rec.life.n})
+}
+
+func (c *core) stray(id string) {
+	c.sup.strays.Add(1)
+	c.sup.log.Debug("a process that is not in the map has died", "actor", id)
+}
+
+// feed gives one event to the policy, then those that its effects answer at once.
+func (c *core) feed(ctx actor.Context, rec *record, first event) {
+	for queue := []event{first}; len(queue) > 0; queue = queue[1:] {
+		var effects []effect
+		rec.life, effects = next(rec.life, queue[0], c.env())
+		for _, f := range effects {
+			if answer, ok := c.do(ctx, rec, f); ok {
+				queue = append(queue, answer)
+			}
+		}
+	}
+	rec.ref.show(rec.life)
+	switch rec.life.phase {
+	case down, waiting, gone, up:
+		stopTimer(&rec.patience)
+	}
+	if c.halt != nil && (rec.life.phase == gone || rec.life.phase == down) {
+		c.halt.ended(rec)
+		c.step(ctx, haltEvent{haltEnded, rec.ref.spec.Name})
+	}
+}
+
+func (c *core) env() env {
+	final := c.halt != nil && c.halt.final
+	return env{now: c.sup.opt.Clock.Now(), restarting: !final && c.sup.restarting(), delayMax: c.sup.opt.RestartDelayMax}
+}
+
+func (c *core) onRevive(ctx actor.Context) {
+	c.resting = false
+	for _, rec := range c.inOrder() {
+		c.feed(ctx, rec, event{kind: evAdd})
+	}
+}
+
+func (c *core) inOrder() []*record {
+	recs := make([]*record, 0, len(c.records))
+	for _, rec := range c.records {
+		recs = append(recs, rec)
+	}
+	slices.SortFunc(recs, func(a, b *record) int { return int(a.ref.seq) - int(b.ref.seq) })
+	return recs
+}
+
+// onSweep is check_children: a child that the registry has lost counts as dead the second time it is
+// missed, since the first time the news of its death may be under way.
+func (c *core) onSweep(ctx actor.Context) {
+	if c.over {
+		return
+	}
+	now := c.sup.nanos()
+	for _, rec := range c.inOrder() {
+		rec.ref.sample(now)
+		if rec.life.phase != up && rec.life.phase != stopping && rec.life.phase != draining {
+			continue
+		}
+		if _, alive := c.sup.system.ProcessRegistry.GetLocal(rec.pid.Id); alive {
+			continue
+		}
+		if rec.suspect != rec.life.n {
+			rec.suspect = rec.life.n
+			continue
+		}
+		c.feed(ctx, rec, event{kind: evMissing, n: rec.life.n})
+	}
+	c.sweeper = c.after(c.sup.opt.SweepEvery, &sweep{})
+}
+
+// after sends msg to this core when d is over.
+func (c *core) after(d time.Duration, msg any) (stop func() bool) {
+	return c.sup.opt.Clock.AfterFunc(d, func() { c.sup.tell(msg) })
+}
+
+func stopTimer(stop *func() bool) {
+	if *stop != nil {
+		(*stop)()
+		*stop = nil
+	}
+}
+
+// dump is the stacks of all goroutines.
+func dump() string {
+	buf := make([]byte, 1<<20)
+	return string(buf[:runtime.Stack(buf, true)])
+}

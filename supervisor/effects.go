@@ -1,0 +1,213 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// statusKilled is the exit status in the log of a child that was abandoned, as of a process killed by
+// SIGKILL.
+const statusKilled = -9
+
+// do carries out one effect. Some are answered by an event at once.
+func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bool) {
+	switch f.kind {
+	case doSpawn:
+		c.spawn(ctx, rec, f.n)
+	case doDrain:
+		return c.drain(rec)
+	case doCancel:
+		rec.inc.cancel()
+	case doStop:
+		ctx.Stop(rec.pid)
+	case doBury:
+		c.bury(rec, f)
+	case doRelease:
+		return c.release(rec)
+	case doDelay:
+		rec.delay = c.after(f.delay, &post{rec.ref, event{kind: evTimer, n: f.n}})
+	case doUndelay:
+		stopTimer(&rec.delay)
+	case doPatience:
+		if rec.patience == nil && c.halt == nil { // in a halt its deadline counts
+			rec.patience = c.after(rec.ref.spec.StopTimeout, &post{rec.ref, event{kind: evGiveUp, n: f.n}})
+		}
+	case doAbandon:
+		c.abandon(rec)
+	case doForget:
+		c.forget(rec)
+	case doStray:
+		c.stray(rec.ref.path + "#" + strconv.Itoa(f.n))
+	}
+	return event{}, false
+}
+
+// spawn starts incarnation n. The actor's value is made in its own goroutine (see guard).
+func (c *core) spawn(ctx actor.Context, rec *record, n int) {
+	prefix := ctx.Self().Id + "/"
+	for {
+		id := freeID(c.sup.system, prefix, rec.ref.spec.Name+"#"+strconv.Itoa(n))
+		inc := newIncarnation(c.sup, rec.ref, n, id)
+		if rec.ref.group == nil {
+			rec.ref.tree.Store(nil)
+		}
+		rec.ref.spawned(n, id)
+		pid, err := ctx.SpawnNamed(inc.props(), id)
+		if err != nil { // the id was taken between the look and the leap
+			inc.cancel()
+			continue
+		}
+		rec.inc, rec.pid, rec.drained = inc, pid, false
+		break
+	}
+	c.byID[rec.pid.Id] = rec
+	c.debugf(rec, "Started '%s' with pid %s", rec.ref.spec.Name, rec.inc.id)
+}
+
+func (inc *incarnation) props() *actor.Props {
+	return actor.PropsFromProducer(
+		func() actor.Actor { return &guard{inc: inc} },
+		actor.WithMailbox(func() actor.Mailbox { return inc.mailbox }),
+	)
+}
+
+// drain stops the subtree of the incarnation, if it has one.
+func (c *core) drain(rec *record) (event, bool) {
+	drained := event{kind: evDrained, n: rec.inc.n}
+	tree := rec.inc.subtree()
+	if tree == nil {
+		return drained, true
+	}
+	rec.drained = true
+	tree.halt(finally(rec), c.budget(rec), func(r Report) { c.sup.tell(&subtreeDown{post{rec.ref, drained}, r}) })
+	return event{}, false
+}
+
+// release waits until neither goroutine nor subtree of the incarnation is left.
+func (c *core) release(rec *record) (event, bool) {
+	inc, released := rec.inc, event{kind: evReleased, n: rec.inc.n}
+	delete(c.byID, rec.pid.Id)
+	c.takeMail(rec)
+	tree := inc.subtree()
+	if tree == nil && len(inc.tasks()) == 0 {
+		return released, true
+	}
+	known := rec.drained // its report, that is
+	answer := func(r Report) {
+		if known {
+			r = Report{}
+		}
+		inc.whenIdle(func() { c.sup.tell(&subtreeDown{post{rec.ref, released}, r}) })
+	}
+	if tree == nil {
+		answer(Report{})
+	} else {
+		tree.halt(finally(rec), c.budget(rec), answer)
+	}
+	return event{}, false
+}
+
+// finally says whether a subtree goes down for good: one made by AddTree outlives incarnations of its group.
+func finally(rec *record) bool { return rec.ref.group == nil || rec.life.next == remove }
+
+// budget is the time a subtree gets: less than its owner has.
+func (c *core) budget(rec *record) time.Duration {
+	left := rec.ref.spec.StopTimeout
+	if c.halt != nil {
+		left = max(c.halt.until.Sub(c.sup.opt.Clock.Now()), 0)
+	}
+	return left * 3 / 4
+}
+
+// takeMail takes the waiting messages back from the incarnation.
+func (c *core) takeMail(rec *record) {
+	if msg, hung := rec.ref.inbox.detach(rec.inc.mailbox); hung {
+		rec.ref.lose(msg, ErrAbandoned)
+	}
+	if !rec.ref.spec.DropQueued {
+		return
+	}
+	for _, it := range rec.ref.inbox.drain(false) {
+		rec.ref.lose(it.msg, ErrDropped)
+	}
+}
+
+// abandon leaves the incarnation behind, with what it hangs on.
+func (c *core) abandon(rec *record) {
+	delete(c.byID, rec.pid.Id)
+	name := rec.ref.path
+	if rec.life.phase != gone && len(rec.inc.tasks()) > 0 {
+		name = fmt.Sprintf("%s %v", name, rec.inc.tasks())
+	}
+	c.takeMail(rec)
+	close(rec.inc.abandoned)
+	rec.ref.leftBehind()
+	if c.halt != nil {
+		rec.counted = true
+		c.halt.report.Abandoned = append(c.halt.report.Abandoned, name)
+		return
+	}
+	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", dump())
+}
+
+func (c *core) forget(rec *record) {
+	delete(c.records, rec.ref)
+	stopTimer(&rec.delay)
+	if tree := rec.ref.group; tree != nil {
+		tree.close()
+	}
+	c.sup.forget(rec.ref)
+}
+
+// bury records and logs the end of an incarnation. An end that was asked for is a death only to those who
+// wait for the next incarnation.
+func (c *core) bury(rec *record, f effect) {
+	d := c.death(rec, f)
+	asked := rec.life.next == remove || rec.life.next == rest
+	level, tail := slog.LevelDebug, ""
+	if d.Status > 0 {
+		level = slog.LevelInfo
+	}
+	if !asked && c.env().restarting {
+		tail = ", restarting..."
+	}
+	c.logf(rec, level, "Process %s (%s) died with exit status %d%s", d.Name, rec.inc.id, d.Status, tail)
+	if !asked || d.Status != 0 {
+		rec.ref.died(d)
+		c.sup.bury(d)
+	}
+}
+
+func (c *core) death(rec *record, f effect) stats.Death {
+	now := c.sup.opt.Clock.Now()
+	d := stats.Death{
+		Time: now, Reason: "exit", Name: rec.ref.spec.Name, Path: rec.ref.path,
+		Incarnation: f.n, Lived: now.Sub(rec.life.born), Delay: f.delay,
+	}
+	if rec.life.next == again {
+		d.Reason = "restart"
+	}
+	if cause := rec.inc.mailbox.cause.Load(); cause != nil {
+		d.Reason, d.Message, d.Stack, d.Status = cause.reason, cause.message, cause.stack, 1
+	} else if rec.inc.isAbandoned() {
+		d.Reason, d.Status = fmt.Sprintf("did not stop within %s", rec.ref.spec.StopTimeout), statusKilled
+	}
+	return d
+}
+
+func (c *core) debugf(rec *record, format string, args ...any) {
+	c.logf(rec, slog.LevelDebug, format, args...)
+}
+
+func (c *core) logf(rec *record, level slog.Level, format string, args ...any) {
+	if c.sup.log.Enabled(context.Background(), level) {
+		c.sup.log.Log(context.Background(), level, fmt.Sprintf(format, args...), "actor", rec.ref.path)
+	}
+}

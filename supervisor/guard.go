@@ -1,0 +1,151 @@
+package supervisor
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// injected makes an actor fail from outside, past its waiting messages.
+type injected struct {
+	err error // of a goroutine of Go
+	how Fault
+}
+
+// guard stands between protoactor and an actor. It makes the actor's value in the actor's own goroutine,
+// hands it a bound context, and recovers panics once the actor is ending: there they would leave a zombie
+// that is neither alive nor reported dead.
+type guard struct {
+	inc    *incarnation
+	inner  actor.Actor
+	bound  bound
+	ending bool
+}
+
+func (g *guard) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		g.start(ctx)
+	case *actor.Stopping, *actor.Stopped, *actor.Restarting:
+		g.ending = true
+		g.last()
+	case *injected:
+		g.suffer(m)
+	default:
+		if g.ending {
+			g.last()
+			return
+		}
+		g.inner.Receive(&g.bound)
+	}
+}
+
+func (g *guard) start(ctx actor.Context) {
+	g.bound = bound{Context: ctx, inc: g.inc, guard: g}
+	g.inner = g.inc.ref.spec.New()
+	g.inner.Receive(&g.bound)
+	g.inc.ref.started(g.inc.n)
+}
+
+// last delivers a message of the actor's end.
+func (g *guard) last() {
+	defer func() {
+		if r := recover(); r != nil {
+			g.inc.log().Warn("panic while stopping", "err", fmt.Sprint(r), "stack", trimStack(string(debug.Stack())))
+		}
+	}()
+	if g.inner != nil {
+		g.inner.Receive(&g.bound)
+	}
+}
+
+func (g *guard) suffer(m *injected) {
+	switch {
+	case m.err != nil:
+		Crash(m.err)
+	case m.how == FaultExit:
+		g.bound.Stop(g.bound.Self())
+	case m.how == FaultHang:
+		<-g.inc.abandoned
+	default:
+		Crash(fmt.Errorf("injected fault %q", m.how))
+	}
+}
+
+// bound is the context a supervised actor gets: protoactor's, plus the way to its incarnation, and counting
+// what is sent.
+type bound struct {
+	actor.Context
+	inc   *incarnation
+	guard *guard
+}
+
+func (b *bound) Actor() actor.Actor   { return b.guard.inner }
+func (b *bound) Logger() *slog.Logger { return b.inc.log() }
+
+func (b *bound) Send(pid *actor.PID, msg any) {
+	b.inc.ref.stats.Sent.Add(1)
+	b.Context.Send(pid, msg)
+}
+
+func (b *bound) Request(pid *actor.PID, msg any) {
+	b.inc.ref.stats.Sent.Add(1)
+	b.Context.Request(pid, msg)
+}
+
+func (b *bound) RequestWithCustomSender(pid *actor.PID, msg any, sender *actor.PID) {
+	b.inc.ref.stats.Sent.Add(1)
+	b.Context.RequestWithCustomSender(pid, msg, sender)
+}
+
+func (b *bound) Respond(msg any) {
+	b.inc.ref.stats.Sent.Add(1)
+	b.Context.Respond(msg)
+}
+
+func (b *bound) Forward(pid *actor.PID) {
+	b.inc.ref.stats.Sent.Add(1)
+	b.Context.Forward(pid)
+}
+
+// Stop of itself cancels the context first, like every other way to end.
+func (b *bound) Stop(pid *actor.PID) {
+	if pid.Equal(b.Self()) {
+		b.inc.cancel()
+	}
+	b.Context.Stop(pid)
+}
+
+// group is the actor of a child made by AddTree: it does nothing but own the tree.
+type group struct{ tree *Supervisor }
+
+func (g *group) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Started:
+		if inc := of(ctx); inc != nil {
+			inc.adopt(g.tree)
+		}
+	default:
+		Unhandled(ctx)
+	}
+}
+
+// of finds the incarnation behind a context, nil for an unsupervised actor.
+func of(ctx actor.Context) *incarnation {
+	if b, ok := ctx.(*bound); ok {
+		return b.inc
+	}
+	return nil
+}
+
+// runtimeMessage tells the messages of protoactor from those of its users.
+func runtimeMessage(msg any) bool {
+	switch msg.(type) {
+	case actor.SystemMessage, actor.AutoReceiveMessage, actor.MailboxMessage, actor.InfrastructureMessage,
+		*actor.ReceiveTimeout, *actor.DeadLetterResponse:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package supervisor
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// halting is a halt under way.
+type halting struct {
+	final    bool
+	began    time.Time
+	until    time.Time
+	timers   []func() bool
+	state    shutdown
+	pending  []haltEvent
+	stepping bool
+	report   Report
+}
+
+// ended notes a child that is down or gone.
+func (h *halting) ended(rec *record) {
+	if !rec.counted {
+		rec.counted = true
+		h.report.Stopped = append(h.report.Stopped, rec.ref.path)
+	}
+}
+
+// onHalt begins a halt, or makes the one under way final.
+func (c *core) onHalt(ctx actor.Context, m *haltTree) {
+	switch {
+	case c.over:
+	case c.halt == nil:
+		c.begin(ctx, m)
+	case m.final && !c.halt.final:
+		c.halt.final = true
+		for _, rec := range c.inOrder() {
+			if rec.life.phase != up { // the others are told in their turn
+				c.feed(ctx, rec, event{kind: evStop})
+			}
+		}
+	}
+}
+
+func (c *core) begin(ctx actor.Context, m *haltTree) {
+	now := c.sup.opt.Clock.Now()
+	h := &halting{final: m.final, began: now, until: now.Add(m.within)}
+	c.halt, c.resting = h, true
+	var names []string
+	for _, rec := range c.inOrder() {
+		rec.counted = false
+		names = append(names, rec.ref.spec.Name)
+	}
+	h.state = newShutdown(names)
+	h.timers = []func() bool{
+		c.after(m.within/2, &haltTimer{h, haltHalf}),
+		c.after(m.within, &haltTimer{h, haltOver}),
+	}
+	c.step(ctx, haltEvent{kind: haltBegin})
+}
+
+// step feeds the shutdown policy and carries out its orders. It is called again by what it does.
+func (c *core) step(ctx actor.Context, e haltEvent) {
+	h := c.halt
+	h.pending = append(h.pending, e)
+	if h.stepping {
+		return
+	}
+	h.stepping = true
+	finished := false
+	for len(h.pending) > 0 {
+		var o orders
+		h.state, o = nextShutdown(h.state, h.pending[0])
+		h.pending = h.pending[1:]
+		c.carryOut(ctx, o)
+		finished = o.finished
+	}
+	h.stepping = false
+	if finished {
+		c.finish(ctx)
+	}
+}
+
+func (c *core) carryOut(ctx actor.Context, o orders) {
+	kind := evHalt
+	if c.halt.final {
+		kind = evStop
+	}
+	for _, name := range o.tell {
+		if rec := c.named(name); rec != nil {
+			c.feed(ctx, rec, event{kind: kind})
+		}
+	}
+	for _, name := range o.abandon {
+		if rec := c.named(name); rec != nil {
+			c.feed(ctx, rec, event{kind: kind}) // it may not have been told before
+			c.feed(ctx, rec, event{kind: evGiveUp, n: rec.life.n})
+		}
+	}
+}
+
+func (c *core) named(name string) *record {
+	ref, ok := c.sup.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return c.records[ref]
+}
+
+// note adds what a subtree reports to the report of the halt under way.
+func (c *core) note(r Report) {
+	if c.halt != nil {
+		c.halt.report.Stopped = append(c.halt.report.Stopped, r.Stopped...)
+		c.halt.report.Abandoned = append(c.halt.report.Abandoned, r.Abandoned...)
+		return
+	}
+	if len(r.Abandoned) > 0 {
+		c.sup.log.Warn("abandoned", "actor", r.Abandoned, "goroutines", r.Goroutines)
+	}
+}
+
+func (c *core) finish(ctx actor.Context) {
+	h := c.halt
+	c.halt = nil
+	for _, stop := range h.timers {
+		stop()
+	}
+	h.report.Took = c.sup.opt.Clock.Now().Sub(h.began)
+	if len(h.report.Abandoned) > 0 {
+		h.report.Goroutines = dump()
+		if c.sup.parent == nil {
+			c.sup.log.Warn("abandoned at the deadline", "actor", h.report.Abandoned, "goroutines", h.report.Goroutines)
+		}
+	}
+	if h.final {
+		c.over = true
+		stopTimer(&c.sweeper)
+		ctx.Stop(ctx.Self())
+	}
+	c.sup.haltOver(h.final, h.report)
+}

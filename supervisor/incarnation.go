@@ -1,0 +1,179 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// incarnation is one life of a child: its context, mailbox, goroutines and subtree. Whoever holds a bound
+// context reaches it from inside the actor, the core actor from outside.
+type incarnation struct {
+	sup     *Supervisor
+	ref     *Ref
+	n       int
+	id      string // NAME#N, the last element of the actor's id
+	ctx     context.Context
+	cancel  context.CancelFunc
+	mailbox *mailbox
+	logger  atomic.Pointer[slog.Logger] // made at first use
+
+	abandoned chan struct{} // closed when the supervisor gives up waiting
+
+	mu      sync.Mutex
+	nested  *Supervisor
+	busy    map[string]int // goroutines of Go by name
+	open    int            // of those, how many run
+	onIdle  func()         // called once when open is 0
+	expired bool           // no subtree may be made any more
+}
+
+func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
+	inc := &incarnation{sup: s, ref: ref, n: n, id: id, abandoned: make(chan struct{})}
+	inc.ctx, inc.cancel = context.WithCancel(s.context())
+	inc.mailbox = &mailbox{inbox: &ref.inbox, lost: ref.lose}
+	if !s.opt.unmeasured {
+		inc.mailbox.stats = &ref.stats
+	}
+	return inc
+}
+
+func (inc *incarnation) log() *slog.Logger {
+	if l := inc.logger.Load(); l != nil {
+		return l
+	}
+	l := inc.sup.log.With("actor", inc.ref.path)
+	inc.logger.Store(l)
+	return l
+}
+
+// taskError is the failure of a goroutine of Go, brought into the actor to kill it.
+type taskError struct {
+	name  string
+	err   error
+	stack string
+}
+
+func (e *taskError) Error() string { return e.name + ": " + e.err.Error() }
+func (e *taskError) Unwrap() error { return e.err }
+
+// spawn runs f as Go says.
+func (inc *incarnation) spawn(name string, f func(context.Context) error) {
+	inc.mu.Lock()
+	if inc.busy == nil {
+		inc.busy = make(map[string]int)
+	}
+	inc.busy[name]++
+	inc.open++
+	inc.mu.Unlock()
+	go inc.task(name, f)
+}
+
+func (inc *incarnation) task(name string, f func(context.Context) error) {
+	whole := false
+	defer func() {
+		if !whole {
+			inc.fail(&taskError{name: name, err: asError(recover()), stack: trimStack(string(debug.Stack()))})
+		}
+		inc.ended(name)
+	}()
+	if err := f(inc.ctx); err != nil && inc.ctx.Err() == nil {
+		inc.fail(&taskError{name: name, err: err})
+	}
+	whole = true
+}
+
+func asError(reason any) error {
+	switch r := reason.(type) {
+	case nil:
+		return errGoexit
+	case error:
+		return r
+	}
+	return fmt.Errorf("%v", reason)
+}
+
+// fail kills the actor with err from outside its goroutine.
+func (inc *incarnation) fail(err error) { inc.mailbox.PostSystemMessage(&injected{err: err}) }
+
+func (inc *incarnation) ended(name string) {
+	inc.mu.Lock()
+	inc.open--
+	if inc.busy[name]--; inc.busy[name] == 0 {
+		delete(inc.busy, name)
+	}
+	var tell func()
+	if inc.open == 0 {
+		tell, inc.onIdle = inc.onIdle, nil
+	}
+	inc.mu.Unlock()
+	if tell != nil {
+		tell()
+	}
+}
+
+// whenIdle calls f once no goroutine of Go runs.
+func (inc *incarnation) whenIdle(f func()) {
+	inc.mu.Lock()
+	if inc.open > 0 {
+		inc.onIdle = f
+		inc.mu.Unlock()
+		return
+	}
+	inc.mu.Unlock()
+	f()
+}
+
+// tasks names the goroutines that still run.
+func (inc *incarnation) tasks() []string {
+	inc.mu.Lock()
+	defer inc.mu.Unlock()
+	names := make([]string, 0, len(inc.busy))
+	for name := range inc.busy {
+		names = append(names, name)
+	}
+	return names
+}
+
+// nest returns the subtree of this incarnation and makes it first when there is none.
+func (inc *incarnation) nest(opt Options) *Supervisor {
+	inc.mu.Lock()
+	defer inc.mu.Unlock()
+	if inc.nested == nil {
+		inc.nested = inc.sup.below(inc.ref, inc.ctx, opt)
+		if inc.expired {
+			inc.nested.close()
+		} else {
+			inc.ref.tree.Store(inc.nested)
+		}
+	}
+	return inc.nested
+}
+
+// adopt makes a tree that outlives incarnations the subtree of this one.
+func (inc *incarnation) adopt(tree *Supervisor) {
+	inc.mu.Lock()
+	inc.nested = tree
+	inc.mu.Unlock()
+	tree.revive(inc.ctx)
+}
+
+// subtree returns what Nest made, and lets it make no more.
+func (inc *incarnation) subtree() *Supervisor {
+	inc.mu.Lock()
+	defer inc.mu.Unlock()
+	inc.expired = true
+	return inc.nested
+}
+
+func (inc *incarnation) isAbandoned() bool {
+	select {
+	case <-inc.abandoned:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,275 @@
+package supervisor
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// mailbox is the mailbox of one incarnation: system messages of its own, user messages from the child's
+// inbox, in batches. It measures what it delivers. Unlike protoactor's it delivers no user message once the
+// actor is stopping, has no MessageBatch, and survives runtime.Goexit in a handler.
+type mailbox struct {
+	inbox *inbox
+	stats *stats.Counters // nil: do not measure
+	lost  func(msg any, why error)
+
+	invoker    actor.MessageInvoker
+	dispatcher actor.Dispatcher
+	loop       func() // m.process, made once
+	status     atomic.Int32
+	cause      atomic.Pointer[cause] // of the first failure
+
+	sysMu  sync.Mutex
+	sys    []any
+	sysLen atomic.Int32
+
+	// Of the goroutine that runs process:
+	suspended bool         // after a failure
+	ending    bool         // Stop was delivered
+	lastType  reflect.Type // last one told to stats
+	next      int          // index in items
+	items     []item       // the batch; an observer must not look
+
+	pos    atomic.Int64 // 2 x index of the next item, plus 1 while the item before it is in hand; detached when negative
+	size   atomic.Int64 // len(items)
+	nextAt atomic.Int64 // time the next item came, 0 at the end of the batch
+}
+
+const (
+	idle int32 = iota
+	running
+)
+
+// detached is what pos becomes when the messages are taken away; adding to it leaves it negative.
+const detached = math.MinInt64 / 2
+
+var errGoexit = errors.New("runtime.Goexit in a handler")
+
+// waiting is the number of items of the batch not yet begun.
+func (m *mailbox) waiting() int {
+	pos := m.pos.Load()
+	if pos < 0 {
+		return 0
+	}
+	return max(int(m.size.Load()-(pos+1)/2), 0)
+}
+
+func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
+	m.invoker, m.dispatcher, m.loop = invoker, dispatcher, m.process
+}
+
+// Start is called when the actor's Started message is in the mailbox.
+func (m *mailbox) Start() { m.inbox.attach(m) }
+
+// PostUserMessage takes what was sent to the incarnation's own PID. It takes the way of Ref.Send, so that a
+// message for a dead incarnation reaches the next; a poison pill for a dead one is no message.
+func (m *mailbox) PostUserMessage(msg any) {
+	if _, poison := msg.(*actor.PoisonPill); poison && m.pos.Load() < 0 {
+		return
+	}
+	if err := m.inbox.push(msg); err != nil {
+		m.lost(msg, err)
+	}
+}
+
+func (m *mailbox) PostSystemMessage(msg any) {
+	m.sysMu.Lock()
+	m.sys = append(m.sys, msg)
+	m.sysLen.Store(int32(len(m.sys)))
+	m.sysMu.Unlock()
+	m.wake()
+}
+
+func (m *mailbox) UserMessageCount() int { return m.inbox.depth() }
+
+// wake makes sure that somebody processes the messages.
+func (m *mailbox) wake() {
+	if m.status.Load() == idle && m.status.CompareAndSwap(idle, running) {
+		m.dispatcher.Schedule(m.loop)
+	}
+}
+
+func (m *mailbox) process() {
+	for {
+		m.run()
+		m.rest()
+		user := !m.suspended && !m.ending // read while still running: afterwards they may be another's
+		m.status.Store(idle)
+		more := m.sysLen.Load() > 0 || user && m.inbox.cur.Load() == m && m.inbox.inLen.Load() > 0
+		if !more || !m.status.CompareAndSwap(idle, running) {
+			return
+		}
+	}
+}
+
+// rest leaves nothing behind that an observer could take for work.
+func (m *mailbox) rest() {
+	if m.stats != nil {
+		m.stats.Idle()
+	}
+}
+
+// run delivers until nothing is left or a handler fails.
+func (m *mailbox) run() {
+	var hand any
+	whole := false
+	defer func() {
+		if whole {
+			return
+		}
+		if r := recover(); r != nil {
+			m.fail(r, hand)
+			return
+		}
+		m.fail(errGoexit, hand) // this goroutine is ending
+		m.dispatcher.Schedule(m.loop)
+	}()
+	var now int64 // end of the message before, 0 when the clock must be read
+	for turn := 0; ; turn++ {
+		if turn > m.dispatcher.Throughput() {
+			turn = 0
+			runtime.Gosched()
+		}
+		if m.sysLen.Load() > 0 {
+			hand = m.popSystem()
+			m.system(hand)
+			hand, now = nil, 0
+			continue
+		}
+		it, ok := m.take()
+		if !ok {
+			break
+		}
+		hand = it.msg
+		now = m.deliver(it, now)
+		hand = nil
+	}
+	whole = true
+}
+
+// deliver hands one user message to the actor and returns the time when it was done.
+func (m *mailbox) deliver(it item, start int64) int64 {
+	if m.stats == nil {
+		m.invoker.InvokeUserMessage(it.msg)
+		m.done()
+		return 0
+	}
+	if start == 0 {
+		start = m.inbox.nanos()
+	}
+	m.begin(start, it.msg)
+	m.stats.Waiting.Record(start - it.at)
+	m.invoker.InvokeUserMessage(it.msg)
+	if !m.done() {
+		return 0
+	}
+	end := m.inbox.nanos()
+	m.stats.Handling.Record(end - start)
+	m.stats.End(start, end)
+	return end
+}
+
+func (m *mailbox) begin(start int64, msg any) {
+	t := reflect.TypeOf(unwrap(msg))
+	if t == m.lastType {
+		t = nil
+	} else {
+		m.lastType = t
+	}
+	m.stats.Begin(max(start, 1), t)
+}
+
+// take claims the next item.
+func (m *mailbox) take() (item, bool) {
+	if m.suspended || m.ending {
+		return item{}, false
+	}
+	if m.next >= len(m.items) && !m.inbox.refill(m) {
+		return item{}, false
+	}
+	if m.pos.Add(1) < 0 {
+		return item{}, false
+	}
+	it := m.items[m.next]
+	m.next++
+	if m.next < len(m.items) {
+		m.nextAt.Store(m.items[m.next].at)
+	} else if m.nextAt.Load() != 0 {
+		m.nextAt.Store(0)
+	}
+	return it, true
+}
+
+// done ends the claim of take. False: the supervisor has taken the message away meanwhile and reported it;
+// the counters are another incarnation's by now.
+func (m *mailbox) done() bool {
+	if m.pos.Add(1) < 0 {
+		m.stats = nil
+		return false
+	}
+	m.items[m.next-1] = item{}
+	return true
+}
+
+func (m *mailbox) popSystem() any {
+	m.sysMu.Lock()
+	defer m.sysMu.Unlock()
+	msg := m.sys[0]
+	m.sys = m.sys[1:]
+	if len(m.sys) == 0 {
+		m.sys = nil
+	}
+	m.sysLen.Store(int32(len(m.sys)))
+	return msg
+}
+
+func (m *mailbox) system(msg any) {
+	var start int64
+	if m.stats != nil {
+		start = m.inbox.nanos()
+		m.begin(start, msg)
+	}
+	switch msg.(type) {
+	case *actor.SuspendMailbox:
+		m.suspended = true
+	case *actor.ResumeMailbox:
+		m.suspended = false
+	case *injected:
+		m.invoker.InvokeUserMessage(msg)
+	case *actor.Stop:
+		m.ending = true
+		m.invoker.InvokeSystemMessage(msg)
+	default:
+		m.invoker.InvokeSystemMessage(msg)
+	}
+	switch {
+	case m.stats == nil:
+	case m.pos.Load() < 0:
+		m.stats = nil
+	default:
+		m.stats.End(start, m.inbox.nanos())
+	}
+}
+
+// fail tells the supervisor that a handler did not return, and that the message in hand is lost. It runs in
+// the deferred call of the failing handler, so the stack of the failure is still there.
+func (m *mailbox) fail(reason, hand any) {
+	m.suspended = true // until the supervisor's answer
+	c := newCause(reason, typeName(hand))
+	m.cause.CompareAndSwap(nil, c)
+	if m.stats != nil {
+		m.stats.Failed.Add(1)
+	}
+	m.invoker.EscalateFailure(reason, hand)
+	if m.pos.Load()%2 == 1 && m.done() {
+		m.lost(hand, c)
+	}
+}

@@ -1,0 +1,67 @@
+package supervisor
+
+import "slices"
+
+// shutdown is kill_children as a pure state machine. Children are told to stop in reverse order of their
+// start, the next one when the one before has ended; after half of the time all that are left are told at
+// once; at the deadline the rest is abandoned.
+type shutdown struct {
+	queue   []string // not told yet, the next one first
+	told    []string // told, not ended yet
+	hurried bool     // the first half is over
+}
+
+type haltEvent struct {
+	kind haltKind
+	name string
+}
+
+type haltKind uint8
+
+const (
+	haltBegin haltKind = iota
+	haltEnded          // the child of that name has ended
+	haltHalf           // half of the time is over
+	haltOver           // the deadline
+)
+
+// orders says what to do after an event of a shutdown: whom to tell, whom to abandon, and whether it is over.
+type orders struct {
+	tell, abandon []string
+	finished      bool
+}
+
+// newShutdown takes the children in the order they were started.
+func newShutdown(started []string) shutdown {
+	queue := slices.Clone(started)
+	slices.Reverse(queue)
+	return shutdown{queue: queue}
+}
+
+func nextShutdown(s shutdown, e haltEvent) (shutdown, orders) {
+	var o orders
+	switch e.kind {
+	case haltEnded:
+		s.queue, s.told = without(s.queue, e.name), without(s.told, e.name)
+	case haltHalf:
+		s.hurried = true
+	case haltOver:
+		o.abandon = append(slices.Clone(s.told), s.queue...)
+		s.queue, s.told = nil, nil
+	}
+	for len(s.queue) > 0 && (s.hurried || len(s.told) == 0) {
+		o.tell = append(o.tell, s.queue[0])
+		s.told = append(slices.Clone(s.told), s.queue[0])
+		s.queue = s.queue[1:]
+	}
+	o.finished = len(s.queue) == 0 && len(s.told) == 0
+	return s, o
+}
+
+func without(names []string, name string) []string {
+	i := slices.Index(names, name)
+	if i < 0 {
+		return names
+	}
+	return slices.Delete(slices.Clone(names), i, i+1)
+}

@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"reflect"
+	"sync/atomic"
+)
+
+// Counters is what an actor counts about itself. Every field is written by the goroutine that works on the
+// actor's messages (Lost also by others) and read by anybody.
+type Counters struct {
+	Sent      atomic.Uint64
+	Failed    atomic.Uint64
+	Lost      atomic.Uint64
+	Unhandled atomic.Uint64
+
+	Handling Histogram // time in the handler
+	Waiting  Histogram // time in the mailbox
+
+	busyNS atomic.Int64
+	since  atomic.Int64 // start of the handler that runs, 0 when none does
+	inHand atomic.Value // reflect.Type of the last message
+	note   atomic.Pointer[string]
+}
+
+// Begin says that a handler starts at now (never 0) with a message of type t, or of the same type as the last one when t is nil.
+func (c *Counters) Begin(now int64, t reflect.Type) {
+	if t != nil {
+		c.inHand.Store(t)
+	}
+	c.since.Store(now)
+}
+
+// End adds the time of the handler that began at start and ends at now.
+func (c *Counters) End(start, now int64) { c.busyNS.Add(now - start) }
+
+// Idle says that no handler runs.
+func (c *Counters) Idle() { c.since.Store(0) }
+
+// SetNote sets the text that Note returns.
+func (c *Counters) SetNote(text string) { c.note.Store(&text) }
+
+// Note is what the actor last said of itself.
+func (c *Counters) Note() string {
+	if p := c.note.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// InHand is the type of the message being handled and since when, or "" and 0.
+func (c *Counters) InHand() (name string, since int64) {
+	since = c.since.Load()
+	t, ok := c.inHand.Load().(reflect.Type)
+	if since == 0 || !ok {
+		return "", 0
+	}
+	return t.String(), since
+}
+
+// Busy is the time spent in handlers up to now, the running one included.
+func (c *Counters) Busy(now int64) int64 {
+	total := c.busyNS.Load()
+	if since := c.since.Load(); since != 0 && now > since {
+		total += now - since
+	}
+	return total
+}

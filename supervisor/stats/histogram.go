@@ -1,0 +1,79 @@
+package stats
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"time"
+)
+
+// buckets of a Histogram: the first holds everything below 512 ns, each next one twice the range, the last
+// everything from 550 s.
+const (
+	buckets    = 32
+	firstShift = 9
+)
+
+// Histogram counts durations by powers of two. Recording costs one atomic add; reading costs the recorder
+// nothing.
+type Histogram struct {
+	counts [buckets]atomic.Uint64
+	max    atomic.Int64
+}
+
+// Record adds one duration in nanoseconds. A negative one counts as zero. One goroutine records at a time.
+func (h *Histogram) Record(ns int64) {
+	h.counts[bucket(ns)].Add(1)
+	if ns > h.max.Load() {
+		h.max.Store(ns)
+	}
+}
+
+func bucket(ns int64) int {
+	if ns < 0 {
+		return 0
+	}
+	return min(max(bits.Len64(uint64(ns))-firstShift, 0), buckets-1)
+}
+
+// Count is the number of durations recorded.
+func (h *Histogram) Count() uint64 {
+	var n uint64
+	for i := range h.counts {
+		n += h.counts[i].Load()
+	}
+	return n
+}
+
+// Spread sums the histogram up.
+func (h *Histogram) Spread() Spread {
+	var counts [buckets]uint64
+	var n uint64
+	for i := range h.counts {
+		counts[i] = h.counts[i].Load()
+		n += counts[i]
+	}
+	top := h.max.Load()
+	return Spread{
+		Count: n,
+		P50US: micros(min(percentile(counts[:], n, 50), top)),
+		P99US: micros(min(percentile(counts[:], n, 99), top)),
+		MaxUS: micros(top),
+	}
+}
+
+// percentile is the upper bound in nanoseconds of the bucket that holds the p-th hundredth of n durations.
+func percentile(counts []uint64, n uint64, p uint64) int64 {
+	if n == 0 {
+		return 0
+	}
+	rank := (n*p + 99) / 100
+	for i, c := range counts {
+		if c >= rank {
+			return 1 << (i + firstShift)
+		}
+		rank -= c
+	}
+	return 1 << (len(counts) + firstShift)
+}
+
+func micros(ns int64) int64 { return int64(time.Duration(ns) / time.Microsecond) }

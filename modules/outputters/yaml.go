@@ -1,0 +1,144 @@
+package outputters
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// FlowStyle says which collections of a YAML text are written in brackets.
+type FlowStyle uint8
+
+// FlowNever is default_flow_style=False, FlowAlways True, FlowLeaves None: collections without others in them.
+const (
+	FlowNever FlowStyle = iota
+	FlowAlways
+	FlowLeaves
+)
+
+// DumpYAML writes v as Salt's safe_dump does (PyYAML's C emitter with allow_unicode): keys sorted, lines folded
+// at 80. Empty collections are always in brackets. indent outside 2 to 9 is 2.
+func DumpYAML(v any, flow FlowStyle, indent int) string {
+	e := newEmitter(indent)
+	e.document(represent(v, flow))
+	return e.out.String()
+}
+
+// yamlOut is the outputter (salt/output/yaml_out.py).
+func yamlOut(data any, o *Options) (string, error) {
+	switch o.Indent.Kind {
+	case IndentNull, IndentPretty:
+		return "", errShape // Python cannot compare these with a number
+	case IndentNumber:
+		if o.Indent.N < 0 {
+			return DumpYAML(data, FlowAlways, 0), nil
+		}
+		return DumpYAML(data, FlowNever, o.Indent.N), nil
+	}
+	return DumpYAML(data, FlowNever, 0), nil
+}
+
+// yamlNode is a value as YAML writes it: a scalar, a sequence (items) or a mapping (items in pairs).
+type yamlNode struct {
+	kind    yamlKind
+	text    string // of a scalar
+	plainOK bool   // the plain text reads back as the right type
+	binary  bool   // !!binary, in literal style
+	flow    bool
+	items   []*yamlNode
+}
+
+type yamlKind uint8
+
+const (
+	yamlScalar yamlKind = iota
+	yamlSequence
+	yamlMapping
+)
+
+// represent turns a value into a node (yaml/representer.py, SafeRepresenter).
+func represent(v any, flow FlowStyle) *yamlNode {
+	switch x := v.(type) {
+	case nil:
+		return &yamlNode{text: "null", plainOK: true}
+	case bool:
+		return &yamlNode{text: strings.ToLower(pytext.Repr(x)), plainOK: true}
+	case int64, uint64:
+		return &yamlNode{text: pytext.Repr(x), plainOK: true}
+	case float64:
+		return &yamlNode{text: yamlFloat(x), plainOK: true}
+	case string:
+		return &yamlNode{text: x, plainOK: !resolves(x)}
+	case payload.Bytes:
+		return &yamlNode{text: base64Lines([]byte(x)), binary: true}
+	case []byte:
+		return &yamlNode{text: base64Lines(x), binary: true}
+	case payload.Time:
+		return &yamlNode{text: yamlTime(x), plainOK: true}
+	case []any:
+		n := &yamlNode{kind: yamlSequence}
+		for _, item := range x {
+			n.items = append(n.items, represent(item, flow))
+		}
+		n.setFlow(flow)
+		return n
+	case *payload.Map:
+		n := &yamlNode{kind: yamlMapping}
+		list, _ := sorted(x)
+		for _, e := range list {
+			n.items = append(n.items, represent(e.key, flow), represent(e.value, flow))
+		}
+		n.setFlow(flow)
+		return n
+	}
+	return &yamlNode{text: "NULL", plainOK: true} // what Salt writes for objects it has no form for
+}
+
+func (n *yamlNode) setFlow(flow FlowStyle) {
+	n.flow = flow == FlowAlways
+	if flow == FlowLeaves {
+		n.flow = true
+		for _, item := range n.items {
+			if item.kind != yamlScalar || item.binary {
+				n.flow = false
+			}
+		}
+	}
+}
+
+func yamlFloat(f float64) string {
+	switch s := pytext.Float(f); s {
+	case "nan", "inf":
+		return "." + s
+	case "-inf":
+		return "-.inf"
+	default:
+		if !strings.Contains(s, ".") {
+			s = strings.Replace(s, "e", ".0e", 1)
+		}
+		return s
+	}
+}
+
+// yamlTime is datetime.isoformat(" ").
+func yamlTime(t payload.Time) string {
+	if t.Nanosecond()/1000 == 0 {
+		return t.Format("2006-01-02 15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05.000000")
+}
+
+// base64Lines is Python's base64.encodebytes: lines of 76 characters, each with its end.
+func base64Lines(b []byte) string {
+	const lineLen = 76
+	text := base64.StdEncoding.EncodeToString(b)
+	var out strings.Builder
+	for len(text) > 0 {
+		n := min(lineLen, len(text))
+		out.WriteString(text[:n] + "\n")
+		text = text[n:]
+	}
+	return out.String()
+}

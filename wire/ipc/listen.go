@@ -1,0 +1,193 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxPath is the longest path of a unix socket, in bytes: sun_path holds 108 with the closing zero.
+const maxPath = 107
+
+const (
+	probeTimeout = time.Second      // to find out whether somebody serves a socket that is there
+	acceptPause  = time.Second / 10 // after a failed accept, for example for want of descriptors
+	maxPeers     = 1024             // connections at one socket
+)
+
+var (
+	// ErrPathTooLong means that the path of a socket is over 107 bytes, the limit of the system.
+	ErrPathTooLong = errors.New("ipc: path of a unix socket is too long")
+	// ErrInUse means that another process serves the socket.
+	ErrInUse = errors.New("ipc: socket is in use")
+	// ErrNotListening means that Serve was called before Listen.
+	ErrNotListening = errors.New("ipc: not listening")
+)
+
+// network splits an address into what net wants.
+func network(addr string) (kind, name string, err error) {
+	if rest, ok := strings.CutPrefix(addr, "tcp://"); ok {
+		return "tcp", rest, nil
+	}
+	if len(addr) > maxPath {
+		return "", "", fmt.Errorf("%w: %s has %d bytes, the limit is %d; use a shorter sock_dir",
+			ErrPathTooLong, addr, len(addr), maxPath)
+	}
+	return "unix", addr, nil
+}
+
+// Dial connects to a socket.
+func Dial(ctx context.Context, addr string) (net.Conn, error) {
+	kind, name, err := network(addr)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, kind, name)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	return conn, nil
+}
+
+// listener is a bound socket and the peers that it serves.
+type listener struct {
+	net.Listener
+	addr string
+	log  *slog.Logger
+}
+
+// listen binds addr. A socket file that nobody serves is replaced. The file never has more permissions than
+// mode, not even while it is made.
+func listen(addr string, mode fs.FileMode, log *slog.Logger) (*listener, error) {
+	kind, name, err := network(addr)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	var lc net.ListenConfig
+	if kind == "unix" {
+		if err := removeStale(name); err != nil {
+			return nil, err
+		}
+		lc.Control = restrict(mode)
+	}
+	ln, err := lc.Listen(context.Background(), kind, name)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	if kind == "unix" { // the umask may have taken bits away
+		if err := os.Chmod(name, mode); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen on %s: %w", addr, err), ln.Close())
+		}
+	}
+	return &listener{Listener: ln, addr: addr, log: log}, nil
+}
+
+// restrict sets the mode of the socket before it gets a name. Systems that refuse it get the mode a moment
+// after the name.
+func restrict(mode fs.FileMode) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { _ = unix.Fchmod(int(fd), uint32(mode.Perm())) })
+	}
+}
+
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", path, err)
+	}
+	if info.Mode().Type() == fs.ModeSocket {
+		if conn, err := net.DialTimeout("unix", path, probeTimeout); err == nil {
+			return errors.Join(fmt.Errorf("%w: %s", ErrInUse, path), conn.Close())
+		}
+	} else if !info.Mode().IsRegular() || info.Size() > 0 {
+		return fmt.Errorf("%w: %s is not a socket", ErrInUse, path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove old socket: %w", err)
+	}
+	return nil
+}
+
+// close gives up the socket of a server that may not have one.
+func (l *listener) close() error {
+	if l == nil {
+		return nil
+	}
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// serve hands each connection to handle in a goroutine of its own until ctx ends. Then the socket and all
+// connections are closed; when every handle has returned, so does serve, with the cause.
+func (l *listener) serve(ctx context.Context, handle func(ctx context.Context, conn net.Conn)) error {
+	var peers sync.WaitGroup
+	defer peers.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	slots := make(chan struct{}, maxPeers)
+	for {
+		conn, err := l.Accept()
+		if ctx.Err() != nil {
+			if err == nil {
+				_ = conn.Close()
+			}
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return fmt.Errorf("accept on %s: %w", l.addr, err)
+		}
+		if err != nil {
+			l.log.Warn("accept failed", "socket", l.addr, "err", err)
+			pause(ctx, acceptPause)
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			l.log.Warn("too many connections, one refused", "socket", l.addr, "limit", maxPeers)
+			_ = conn.Close()
+			continue
+		}
+		peers.Go(func() {
+			defer func() { <-slots }()
+			serveConn(ctx, conn, handle)
+		})
+	}
+}
+
+func serveConn(ctx context.Context, conn net.Conn, handle func(context.Context, net.Conn)) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	defer conn.Close()
+	handle(ctx, conn)
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

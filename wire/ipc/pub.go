@@ -1,0 +1,152 @@
+package ipc
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultQueue        = 100_000  // events that wait for one subscriber
+	defaultQueueBytes   = 64 << 20 // and their bytes
+	defaultWriteTimeout = 15 * time.Second
+)
+
+// PubOptions configure a PubServer.
+type PubOptions struct {
+	Path    string      // or a tcp address
+	Mode    fs.FileMode // of the socket file, 0600 when 0
+	Framing Framing     // what the local tools expect
+
+	Queue        int           // events that may wait for one subscriber, 0 for 100,000
+	QueueBytes   int           // bytes that may wait for one subscriber, 0 for 64 MiB
+	WriteTimeout time.Duration // without progress a subscriber is disconnected, 0 for 15 s
+
+	OnConnect    func(*Subscriber) // when a subscriber has come; must not block
+	OnDisconnect func(*Subscriber) // when it is gone; must not block
+	Logger       *slog.Logger      // nil for silence
+}
+
+// PubServer writes every event to every subscriber. A subscriber that reads too slowly loses events of its
+// own (the newest, and they are counted), one that does not read at all is disconnected.
+type PubServer struct {
+	opt     PubOptions
+	ln      *listener
+	mu      sync.Mutex
+	subs    map[uint64]*Subscriber
+	next    uint64
+	dropped atomic.Uint64
+}
+
+// NewPubServer returns a PubServer that does not listen yet.
+func NewPubServer(opt PubOptions) *PubServer {
+	if opt.Mode == 0 {
+		opt.Mode = defaultMode
+	}
+	if opt.Queue <= 0 {
+		opt.Queue = defaultQueue
+	}
+	if opt.QueueBytes <= 0 {
+		opt.QueueBytes = defaultQueueBytes
+	}
+	if opt.WriteTimeout <= 0 {
+		opt.WriteTimeout = defaultWriteTimeout
+	}
+	return &PubServer{opt: opt, subs: make(map[uint64]*Subscriber)}
+}
+
+// Listen binds the socket.
+func (s *PubServer) Listen() error {
+	ln, err := listen(s.opt.Path, s.opt.Mode, s.opt.Logger)
+	s.ln = ln
+	return err
+}
+
+// Close gives up the socket. It is needed only when Serve is never called.
+func (s *PubServer) Close() error { return s.ln.close() }
+
+// Addr is the address that subscribers connect to; of use when a tcp port was left to the system.
+func (s *PubServer) Addr() string { return boundAddr(s.ln, s.opt.Path) }
+
+// Serve takes subscribers until ctx ends, then disconnects them, removes the socket and returns the cause.
+func (s *PubServer) Serve(ctx context.Context) error {
+	if s.ln == nil {
+		return ErrNotListening
+	}
+	return s.ln.serve(ctx, func(ctx context.Context, conn net.Conn) {
+		sub := s.add(conn)
+		if s.opt.OnConnect != nil {
+			s.opt.OnConnect(sub)
+		}
+		err := sub.run()
+		s.remove(sub)
+		if ctx.Err() == nil && err != nil {
+			s.ln.log.Warn("event subscriber dropped", "socket", s.opt.Path, "pid", sub.peer.PID, "dropped", sub.Stats().Dropped, "err", err)
+		}
+		if s.opt.OnDisconnect != nil {
+			s.opt.OnDisconnect(sub)
+		}
+	})
+}
+
+func (s *PubServer) add(conn net.Conn) *Subscriber {
+	peer, _ := PeerOf(conn) // for the logs only
+	sub := &Subscriber{
+		conn: conn, peer: peer, since: time.Now(), wake: make(chan struct{}, 1), gone: make(chan struct{}),
+		framing: s.opt.Framing, maxFrames: s.opt.Queue, maxBytes: s.opt.QueueBytes, timeout: s.opt.WriteTimeout,
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	sub.id = s.next
+	s.subs[sub.id] = sub
+	return sub
+}
+
+func (s *PubServer) remove(sub *Subscriber) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.subs, sub.id)
+	s.dropped.Add(sub.Stats().Dropped)
+}
+
+// Publish queues an event body for every subscriber and never blocks. Events of one goroutine keep their
+// order at every subscriber.
+func (s *PubServer) Publish(body []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.subs) == 0 {
+		return
+	}
+	frame := EncodeFrame(body, s.opt.Framing)
+	for _, sub := range s.subs {
+		sub.send(frame)
+	}
+}
+
+// Subscribers returns the numbers of those who are connected, oldest first.
+func (s *PubServer) Subscribers() []SubscriberStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]SubscriberStats, 0, len(s.subs))
+	for _, id := range slices.Sorted(maps.Keys(s.subs)) {
+		out = append(out, s.subs[id].Stats())
+	}
+	return out
+}
+
+// Dropped is the number of events that subscribers did not get because they read too slowly, those who are
+// gone included.
+func (s *PubServer) Dropped() uint64 {
+	n := s.dropped.Load()
+	for _, sub := range s.Subscribers() {
+		n += sub.Dropped
+	}
+	return n
+}

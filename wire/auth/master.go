@@ -42,14 +42,15 @@ type MasterOptions struct {
 
 // Master is the master's side. Make it with NewMaster.
 type Master struct {
-	opt     MasterOptions
-	log     *slog.Logger
-	pubKey  string // of opt.Key, as sent
-	pubSigs pubSigs
-	shared  atomic.Pointer[sharedKey]
-	rotate  sync.Mutex // held while shared is replaced
-	decide  sync.Mutex // held from reading a key's state until its new state is stored
-	peers   peers
+	opt      MasterOptions
+	log      *slog.Logger
+	pubKey   string // of opt.Key, as sent
+	pubSigs  pubSigs
+	shared   atomic.Pointer[sharedKey]
+	rotate   sync.Mutex // held while shared is replaced
+	decide   sync.Mutex // held from reading a key's state until its new state is stored
+	peers    peers
+	patterns patterns
 }
 
 // sharedKey is one generation of the key that all minions know.

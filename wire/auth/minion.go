@@ -48,6 +48,8 @@ type MinionOptions struct {
 
 	SignMessages    bool // [minion_sign_messages]
 	SignPubMessages bool // [sign_pub_messages] refuse unsigned publications
+
+	Now func() time.Time // nil: time.Now
 }
 
 // Minion is a minion's side towards one master. Make it with NewMinion. The order of calls is Request, send
@@ -83,6 +85,7 @@ type creds struct {
 	version     int        // of requests
 	publishPort int
 	masterKey   *crypt.PublicKey
+	masterText  string // of masterKey, as the master sent it
 	serial      *serial
 }
 
@@ -97,6 +100,9 @@ func NewMinion(opt MinionOptions) (*Minion, error) {
 	opt.EncAlgo = orDefault(opt.EncAlgo, crypt.OAEPSHA1)
 	opt.SigAlgo = orDefault(opt.SigAlgo, crypt.PKCS1v15SHA1)
 	opt.HashType = orDefault(opt.HashType, "sha256")
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
 	if !crypt.KnownEncryption(opt.EncAlgo) || !crypt.KnownSignature(opt.SigAlgo) {
 		return nil, fmt.Errorf("algorithms %q, %q: %w", opt.EncAlgo, opt.SigAlgo, crypt.ErrUnknownAlgorithm)
 	}

@@ -1,19 +1,119 @@
 package auth
 
-import "brine/wire/payload"
+import (
+	"errors"
+	"fmt"
+
+	"brine/wire/crypt"
+	"brine/wire/payload"
+)
 
 // Seal packs a request. load is not changed; it is completed with what the protocol version asks for: nonce,
 // ts, tok, id and sig. The nonce is what Open and OpenPillar want with the reply. ErrNotSignedIn.
-func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) { return nil, "", nil }
+// Source: salt/channel/client.py, AsyncReqChannel._package_load.
+func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) {
+	c := m.current()
+	if c == nil {
+		return nil, "", ErrNotSignedIn
+	}
+	nonce = newNonce()
+	full, err := m.complete(c, load, nonce)
+	if err != nil {
+		return nil, "", err
+	}
+	packed, err := payload.Marshal(full)
+	if err != nil {
+		return nil, "", fmt.Errorf("pack request: %w", err)
+	}
+	req := payload.Request{
+		Enc: payload.EncAES, Load: c.session.Seal(packed, ""), Version: c.version,
+		EncAlgo: m.opt.EncAlgo, SigAlgo: m.opt.SigAlgo,
+	}
+	if c.version > 2 {
+		req.ID = m.opt.ID
+	}
+	frame, err = req.Encode()
+	return frame, nonce, err
+}
+
+// complete returns a copy of a load with the fields of the channel at its end.
+func (m *Minion) complete(c *creds, load *payload.Map, nonce string) (*payload.Map, error) {
+	load = load.Clone()
+	if c.version > 2 {
+		load.Set("nonce", nonce).Set("ts", m.opt.Now().Unix()).Set("tok", m.tok).Set("id", m.opt.ID)
+		return load, m.sign(load, m.opt.SigAlgo)
+	}
+	load.Set("id", m.opt.ID)
+	if NeedsToken(load.Str("cmd")) {
+		load.Set("tok", m.tok)
+	}
+	if err := m.sign(load, crypt.PKCS1v15SHA1); err != nil { // the only one that 3006 knows
+		return nil, err
+	}
+	return load.Set("nonce", nonce), nil
+}
+
+// sign adds sig over all fields but nonce and tok when minion_sign_messages is on.
+func (m *Minion) sign(load *payload.Map, algo string) error {
+	if !m.opt.SignMessages {
+		return nil
+	}
+	bare := load.Clone()
+	bare.Delete("nonce")
+	bare.Delete("tok")
+	packed, err := payload.MarshalBin(bare)
+	if err != nil {
+		return fmt.Errorf("pack signed load: %w", err)
+	}
+	sig, err := m.opt.Key.Sign(algo, packed)
+	if err != nil {
+		return fmt.Errorf("sign load: %w", err)
+	}
+	load.Set("sig", sig)
+	return nil
+}
 
 // Open opens the reply to a request. ErrReauth: the master answered with text, or with a key we do not have;
-// crypt.ErrBadNonce: the reply to another request; ErrBadReply.
-func (m *Minion) Open(reply []byte, nonce string) (any, error) { return nil, nil }
+// crypt.ErrBadNonce: the reply to another request; ErrBadReply. A box that is not Salt's is an empty map.
+func (m *Minion) Open(reply []byte, nonce string) (any, error) {
+	v, err := payload.Unmarshal(reply)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
+	}
+	sealed := payload.AsBytes(v)
+	if sealed == nil {
+		return nil, fmt.Errorf("%w: a %T in place of a ciphertext", ErrBadReply, v)
+	}
+	packed, err := m.openBox(sealed, nonce)
+	switch {
+	case errors.Is(err, crypt.ErrBadMAC):
+		if text, ok := v.(string); ok {
+			return nil, fmt.Errorf("%w: the master says %.80q", ErrReauth, text)
+		}
+		return nil, fmt.Errorf("%w: the reply does not open", ErrReauth)
+	case errors.Is(err, crypt.ErrNotOurs):
+		return payload.NewMap(0), nil
+	case err != nil:
+		return nil, err
+	}
+	if v, err = payload.Unmarshal(packed); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
+	}
+	return v, nil
+}
 
-// OpenPillar opens the private reply to a _pillar request, with the errors of Open. An error that the master
-// names in the reply is ErrReauth as well, as it is for Salt.
-func (m *Minion) OpenPillar(reply []byte, nonce string) (*payload.Map, error) { return nil, nil }
-
-// OpenPublication opens one publication and takes its serial out. ErrReauth: sealed with a key we do not
-// have; ErrIgnore: repeated or empty; crypt.ErrBadSignature: refused by sign_pub_messages.
-func (m *Minion) OpenPublication(frame []byte) (*payload.Map, error) { return nil, nil }
+// openBox opens a reply with the keys of now, or with those before the last sign-in, under which it may have
+// been on its way.
+func (m *Minion) openBox(sealed []byte, nonce string) ([]byte, error) {
+	m.mu.Lock()
+	c, previous := m.creds, m.previous
+	m.mu.Unlock()
+	if c == nil {
+		return nil, ErrNotSignedIn
+	}
+	packed, err := c.session.Open(sealed, nonce)
+	if previous != nil && errors.Is(err, crypt.ErrBadMAC) {
+		return previous.session.Open(sealed, nonce)
+	}
+	return packed, err
+}

@@ -1,13 +1,78 @@
 package auth
 
+import (
+	"crypto/sha256"
+	"sync"
+
+	"brine/wire/crypt"
+)
+
+// peer is what was checked about one accepted minion.
+type peer struct {
+	pub string            // text of the key that was accepted then
+	tok [sha256.Size]byte // digest of the token that was checked with it
+}
+
+// peers remembers tokens that were checked. A token is a constant of its key, and to recover one costs more
+// than all the rest of a request.
+type peers struct {
+	mu   sync.RWMutex
+	byID map[string]peer
+}
+
+func (p *peers) get(id string) (peer, bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	known, ok := p.byID[id]
+	return known, ok
+}
+
+func (p *peers) set(id string, known peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byID == nil {
+		p.byID = map[string]peer{}
+	}
+	p.byID[id] = known
+}
+
+func (p *peers) forget(id string) {
+	if _, ok := p.get(id); !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byID, id)
+}
+
+// checkToken tells whether tok was made with the accepted key of id.
+func (m *Master) checkToken(id string, tok []byte) bool {
+	pub, ok := m.opt.Keys.Accepted(id)
+	if !ok || len(tok) == 0 {
+		m.peers.forget(id)
+		return false
+	}
+	now := peer{pub: pub, tok: sha256.Sum256(tok)}
+	if known, ok := m.peers.get(id); ok && known == now {
+		return true
+	}
+	key, err := crypt.ParsePublicKey([]byte(pub))
+	if err != nil {
+		return false
+	}
+	if msg, err := key.RecoverX931(tok); err != nil || string(msg) != "salt" {
+		return false
+	}
+	m.peers.set(id, now)
+	return true
+}
+
 // Revoke forgets a minion whose key was deleted or rejected, with its session key. Requests of an id without
 // an accepted key are refused anyway; Revoke sees to it that a later key of that id gets another session.
-func (m *Master) Revoke(id string) error { return nil }
-
-// peers remembers what was checked about accepted minions.
-type peers struct{}
-
-// pubSigs holds the signatures over the master's public key.
-type pubSigs struct{}
-
-func (p *pubSigs) init(MasterOptions) {}
+func (m *Master) Revoke(id string) error {
+	m.peers.forget(id)
+	if !ValidID(id) {
+		return nil
+	}
+	return m.opt.Sessions.Remove(id)
+}

@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"errors"
 	"time"
 
+	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -18,22 +20,186 @@ type Opened struct {
 	TokenOK          bool
 	EncAlgo, SigAlgo string // as the envelope names them, Salt's defaults when it does not
 
-	nonce any // nil when the load had none
-	seal  func(packed []byte) []byte
+	nonce    string     // of a sealed request above version 1
+	hasNonce bool       // pillars are refused without
+	box      *crypt.Box // nil for a clear request
 }
 
-// Seal returns the reply frame for the packed answer of the command's handler. A clear request's answer goes
-// out as it is.
-func (o *Opened) Seal(packed []byte) []byte { return o.seal(packed) }
-
-// OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
-// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn).
-func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
-	return nil, nil
+// Seal returns the reply frame for the packed answer of the command's handler: a box under the key of the
+// request with its nonce in front. A clear request's answer goes out as it is.
+func (o *Opened) Seal(packed []byte) []byte {
+	if o.box == nil {
+		return packed
+	}
+	return mustPack(o.box.Seal(packed, o.nonce))
 }
 
 // IsSignIn tells whether Handle answers a request.
 func IsSignIn(req *payload.Request) bool {
 	load, ok := req.Load.(*payload.Map)
 	return ok && req.Enc == payload.EncClear && load.Str("cmd") == payload.CmdAuth
+}
+
+// OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
+// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn).
+// Source: salt/channel/server.py, ReqServerChannel.handle_message, which the order of the checks follows.
+func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
+	o, r := m.open(req, now)
+	if r != nil {
+		id, _ := req.ID.(string)
+		m.log.Warn("request refused", "minion", id, "why", r.why)
+		return nil, r.packed()
+	}
+	return o, nil
+}
+
+func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
+	if r := m.screen(req); r != nil {
+		return nil, r
+	}
+	o := &Opened{
+		Version: req.Version,
+		Clear:   req.Enc == payload.EncClear,
+		EncAlgo: orDefault(req.EncAlgo, crypt.OAEPSHA1),
+		SigAlgo: orDefault(req.SigAlgo, crypt.PKCS1v15SHA1),
+	}
+	value := req.Load
+	if !o.Clear {
+		var r *refusal
+		if o.box, value, r = m.decrypt(req, now); r != nil {
+			return nil, r
+		}
+	}
+	var r *refusal
+	if o.Load, o.ID, r = screenLoad(value); r != nil {
+		return nil, r
+	}
+	o.Cmd = o.Load.Str("cmd")
+	if o.Clear {
+		return o, nil
+	}
+	if r := o.takeNonce(); r != nil {
+		return nil, r
+	}
+	if o.Version > 2 {
+		return o, m.checkSession(o, req.ID, now)
+	}
+	return o, m.checkOptionalToken(o)
+}
+
+// decrypt opens the ciphertext of a request and returns the key it was sealed with.
+func (m *Master) decrypt(req *payload.Request, now time.Time) (*crypt.Box, any, *refusal) {
+	sealed := payload.AsBytes(req.Load)
+	if sealed == nil {
+		return nil, nil, badLoad("no ciphertext")
+	}
+	box := m.shared.Load().box
+	if req.Version > 2 {
+		var r *refusal
+		if box, r = m.sessionBox(req.ID, now); r != nil {
+			return nil, nil, r
+		}
+	}
+	packed, err := box.Open(sealed, "")
+	if errors.Is(err, crypt.ErrNotOurs) {
+		return box, payload.NewMap(0), nil
+	}
+	if err != nil {
+		return nil, nil, badLoad("sealed with another key")
+	}
+	value, err := payload.Unmarshal(packed)
+	if err != nil {
+		return nil, nil, badLoad("malformed load")
+	}
+	return box, value, nil
+}
+
+// sessionBox returns the session key of the id that an envelope names.
+func (m *Master) sessionBox(envelopeID any, now time.Time) (*crypt.Box, *refusal) {
+	id, ok := envelopeID.(string)
+	if !ok || !ValidID(id) {
+		return nil, badLoad("no valid id in the envelope")
+	}
+	// Unlike Salt: an id without an accepted key has no session, so that nobody can fill the disk with them.
+	if _, ok := m.opt.Keys.Accepted(id); !ok {
+		m.peers.forget(id)
+		return nil, badLoad("key is not accepted")
+	}
+	key, ok := m.opt.Sessions.Session(id, now)
+	if !ok {
+		return nil, badLoad("no session, or one that is too old")
+	}
+	box, err := crypt.NewBox(key)
+	if err != nil {
+		return nil, badLoad("unreadable session key")
+	}
+	return box, nil
+}
+
+// takeNonce moves the nonce out of the load, where requests above version 1 carry it.
+func (o *Opened) takeNonce() *refusal {
+	if o.Version < 2 {
+		return nil
+	}
+	v := o.Load.Value("nonce")
+	o.Load.Delete("nonce")
+	if v == nil {
+		return nil
+	}
+	nonce := payload.AsBytes(v)
+	if nonce == nil {
+		return badLoad("nonce is no text")
+	}
+	o.nonce, o.hasNonce = string(nonce), true
+	return nil
+}
+
+// checkSession makes the checks of version 3: age, the two ids, token.
+func (m *Master) checkSession(o *Opened, envelopeID any, now time.Time) *refusal {
+	tok := o.Load.Bytes("tok")
+	o.Load.Delete("tok")
+	if ttl := m.opt.RequestServerTTL; ttl > 0 {
+		ts, ok := seconds(o.Load.Value("ts"))
+		if !ok {
+			return badLoad("no ts")
+		}
+		if float64(now.UnixNano())/1e9-ts > ttl.Seconds() {
+			return badLoad("older than request_server_ttl")
+		}
+	}
+	if o.ID == "" || o.ID != envelopeID {
+		return badLoad("ids of load and envelope differ")
+	}
+	if !m.checkToken(o.ID, tok) {
+		return badLoad("token does not match")
+	}
+	o.TokenOK = true
+	return nil
+}
+
+// checkOptionalToken checks the token of a request below version 3 when it carries one with an id.
+func (m *Master) checkOptionalToken(o *Opened) *refusal {
+	v := o.Load.Value("tok")
+	o.Load.Delete("tok")
+	if v == nil || !o.Load.Has("id") {
+		return nil
+	}
+	if !ValidID(o.ID) || !m.checkToken(o.ID, payload.AsBytes(v)) {
+		return badLoad("token does not match")
+	}
+	o.TokenOK = true
+	return nil
+}
+
+// seconds reads a time stamp of a load.
+func seconds(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, v == v
+	}
+	return 0, false
 }

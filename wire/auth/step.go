@@ -1,6 +1,9 @@
 package auth
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // Verdict is what a minion does after a sign-in reply.
 type Verdict int
@@ -16,6 +19,15 @@ const (
 	Fatal                       // end the process with Step.ExitCode at once
 )
 
+// String returns the verdict for logs.
+func (v Verdict) String() string {
+	names := [...]string{"none", "accepted", "pending", "retry", "full", "failed", "rejected", "fatal"}
+	if v < 0 || int(v) >= len(names) {
+		return "unknown"
+	}
+	return names[v]
+}
+
 // Exit codes of a minion's process (salt/defaults/exitcodes.py; crypt.py, _finger_fail).
 const (
 	ExitNoPermission = 77
@@ -25,7 +37,7 @@ const (
 // Step is what to do next. Only the fields that go with its verdict are set.
 type Step struct {
 	Verdict  Verdict
-	Text     string        // for the log, in Salt's words; "" when accepted
+	Text     string        // for the log; "" when accepted
 	Wait     time.Duration // before the next Request, or before the end
 	ExitCode int           // of Rejected and Fatal
 
@@ -33,4 +45,51 @@ type Step struct {
 	Version     int  // of requests from now on, 3 or 2
 	NewKey      bool // the shared or session key is not the one before
 	NewMaster   bool // the master's key was stored: it was unknown, or vouched for by the signing key
+}
+
+func failedStep(text string) Step { return Step{Verdict: Failed, Text: text} }
+
+// fault is what is wrong with a reply, for the log.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+
+// Faults of a reply. The short ones are the texts of Salt's errors (salt/crypt.py).
+const (
+	textMalformed    fault = "sign-in failed: malformed reply"
+	textMasterKey    fault = "Invalid master key"
+	textSignature    fault = "Invalid signature"
+	textNonce        fault = "Invalid nonce"
+	textKeyChanged   fault = "the master's key has changed: this may be another master; if it is meant, remove minion_master.pub"
+	textMasterSigns  fault = "the master signs its public key, and verify_master_pubkey_sign is off here"
+	textMinionChecks fault = "verify_master_pubkey_sign is on, and the master does not sign its public key"
+	textNoSigningKey fault = "verify_master_pubkey_sign is on, and the public key to verify with is not in the pki directory"
+	textBadPubSig    fault = "the signature of the master's public key does not match"
+	textTokenMissing fault = "the master could not return our token"
+	textSessionGone  fault = "the master gave a session key before and none now: it is refused until this minion restarts"
+)
+
+// What else a step says.
+const (
+	textBadEncAlgo    = "the master does not know the encryption_algorithm of this minion"
+	textBadSigAlgo    = "the master does not know the signing_algorithm of this minion"
+	textFull          = "the master has reached its max_minions"
+	textRejected      = "the master has rejected this minion's public key: delete the key there, then start this minion again"
+	textRejectedRetry = "the master has rejected this minion's public key: delete the key there; this minion goes on asking"
+	textPending       = "the master holds this minion's public key for an operator to accept"
+	textTimeout       = "the master did not answer the sign-in in time"
+	textFingerprint   = "the master's key has fingerprint %s, and master_finger is %s: this may be another master"
+)
+
+// rejectedPause is how long a rejected minion waits before it ends, 10 to 20 s, so that a service manager
+// does not start it at once.
+func rejectedPause() time.Duration { return 10*time.Second + rand.N(10*time.Second+1) }
+
+// nextWait returns acceptance_wait_time, doubled at each call until acceptance_wait_time_max.
+func (m *Minion) nextWait() time.Duration {
+	wait := m.wait
+	if m.wait < m.opt.AcceptanceWaitMax {
+		m.wait += m.wait
+	}
+	return wait
 }

@@ -1,0 +1,89 @@
+package auth
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"brine/wire/payload"
+)
+
+// refusal is why a request is not served: the text for the peer and the reason for the log.
+type refusal struct{ text, why string }
+
+func badLoad(why string) *refusal { return &refusal{payload.TextBadLoad, why} }
+
+// packed returns the frame that sends the text.
+func (r *refusal) packed() []byte { return packText(r.text) }
+
+func packText(text string) []byte { return mustPack(text) }
+
+// mustPack packs a value made of parts that always have a msgpack form. Anything else is answered with the
+// text for a handler that failed, so that the peer gets a reply.
+func mustPack(v any) []byte {
+	b, err := payload.Marshal(v)
+	if err != nil {
+		return packText(payload.TextHandlerFailed)
+	}
+	return b
+}
+
+// screen makes the checks that come before a request is decrypted.
+func (m *Master) screen(req *payload.Request) *refusal {
+	if req.Version < m.opt.MinimumAuthVersion {
+		return badLoad("protocol version " + strconv.Itoa(req.Version) + " is below minimum_auth_version")
+	}
+	if req.Enc != payload.EncClear && req.Enc != payload.EncAES {
+		return badLoad("unknown enc") // Unlike Salt: releases differ, some take it for decrypted
+	}
+	return nil
+}
+
+// screenLoad makes the checks on every load in clear, and returns it as a map with its id, "" when it has none.
+func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
+	load, ok := v.(*payload.Map)
+	if !ok {
+		return nil, "", &refusal{payload.TextNotDict, "load is no map"}
+	}
+	raw, ok := load.Get("id")
+	if !ok {
+		return load, "", nil
+	}
+	if id, ok = raw.(string); !ok {
+		text := payload.TextBadLoad // Unlike Salt: a container passes there
+		if s, scalar := pythonText(raw); scalar {
+			text = fmt.Sprintf(payload.TextIDNotString, s)
+		}
+		return nil, "", &refusal{text, "id is no text"}
+	}
+	if strings.Contains(id, "\x00") {
+		return nil, "", &refusal{payload.TextNullByte, "id with a NUL"}
+	}
+	return load, id, nil
+}
+
+// pythonText returns str() of a scalar as Python writes it.
+func pythonText(v any) (text string, scalar bool) {
+	switch v := v.(type) {
+	case nil:
+		return "None", true
+	case string:
+		return v, true
+	case bool:
+		if v {
+			return "True", true
+		}
+		return "False", true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case uint64:
+		return strconv.FormatUint(v, 10), true
+	case float64:
+		text = strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".einN") {
+			text += ".0"
+		}
+		return text, true
+	}
+	return "", false
+}

@@ -1,0 +1,106 @@
+package auth
+
+import (
+	"encoding/base64"
+	"fmt"
+	"sync"
+
+	"brine/wire/crypt"
+	"brine/wire/payload"
+)
+
+// acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
+func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
+	shared := m.shared.Load()
+	a := payload.NewMap(9).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
+	if !crypt.KnownSignature(in.sigAlgo) && in.version > 1 {
+		return badAlgorithm("sig"), nil
+	}
+	if err := m.pubSigs.add(a, in.sigAlgo); err != nil {
+		return nil, err
+	}
+	if token, ok := m.returnToken(in, adm.key); ok {
+		a.Set("token", token)
+	}
+	aes, err := adm.key.Encrypt(in.encAlgo, []byte(shared.text))
+	if err != nil {
+		return nil, fmt.Errorf("encrypt shared key: %w", err)
+	}
+	session, err := adm.key.Encrypt(in.encAlgo, []byte(adm.session))
+	if err != nil {
+		return nil, fmt.Errorf("encrypt session key: %w", err)
+	}
+	a.Set("aes", aes).Set("session", session).Set("sig", shared.sig)
+	if in.version < 2 {
+		return mustPack(a), nil
+	}
+	return m.signed(in, a), nil
+}
+
+// returnToken encrypts the minion's token back to it. A token that cannot be decrypted is passed over.
+func (m *Master) returnToken(in signInRequest, key *crypt.PublicKey) ([]byte, bool) {
+	if in.token == nil {
+		return nil, false
+	}
+	token, err := m.opt.Key.Decrypt(in.encAlgo, in.token)
+	if err != nil {
+		return nil, false
+	}
+	sealed, err := key.Encrypt(in.encAlgo, token)
+	return sealed, err == nil
+}
+
+// signed returns the envelope of a sign-in reply: signed with the nonce above version 1, else in clear.
+func (m *Master) signed(in signInRequest, inner *payload.Map) []byte {
+	if in.version < 2 {
+		return mustPack(payload.M("enc", payload.EncClear, "load", inner))
+	}
+	load := mustPack(inner.Set("nonce", in.nonce))
+	sig, err := m.opt.Key.Sign(in.sigAlgo, load)
+	if err != nil {
+		return badAlgorithm("sig")
+	}
+	return mustPack(payload.M("enc", payload.EncClear, "load", load, "sig", sig))
+}
+
+// badAlgorithm is the unsigned reply to a name that is not Salt's; which is "enc" or "sig".
+func badAlgorithm(which string) []byte {
+	return mustPack(payload.M("enc", payload.EncClear, "load", ret("bad "+which+" algo")))
+}
+
+// pubSigs holds the signatures over the master's public key, one for each algorithm, made when first needed.
+type pubSigs struct {
+	fixed string // master_use_pubkey_signature
+	key   *crypt.PrivateKey
+	text  []byte
+
+	mu     sync.Mutex
+	byAlgo map[string][]byte
+}
+
+func (p *pubSigs) init(opt MasterOptions) {
+	p.fixed, p.key, p.text = CleanKey(opt.PubSig), opt.SignKey, []byte(opt.Key.Public().PEM())
+	p.byAlgo = map[string][]byte{}
+}
+
+// add sets pub_sig when master_sign_pubkey is on: base64 with a newline, or the precomputed file's content.
+func (p *pubSigs) add(a *payload.Map, algo string) error {
+	if p.fixed != "" {
+		a.Set("pub_sig", p.fixed)
+		return nil
+	}
+	if p.key == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byAlgo[algo] == nil {
+		sig, err := p.key.Sign(algo, p.text)
+		if err != nil {
+			return fmt.Errorf("sign public key: %w", err)
+		}
+		p.byAlgo[algo] = append(base64.StdEncoding.AppendEncode(nil, sig), '\n')
+	}
+	a.Set("pub_sig", p.byAlgo[algo])
+	return nil
+}

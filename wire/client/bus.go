@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"path/filepath"
+
+	"brine/wire/event"
+	"brine/wire/ipc"
+)
+
+// socketBus is the bus as the sockets of a daemon show it. The form of the frames it reads shows by itself.
+type socketBus struct {
+	pub    string
+	pusher *ipc.Pusher
+}
+
+func newSocketBus(opt Options) *socketBus {
+	pub, pull := opt.EventPub, opt.EventPull
+	if pub == "" {
+		pub = filepath.Join(opt.SockDir, event.MasterPubSocket)
+	}
+	if pull == "" {
+		pull = filepath.Join(opt.SockDir, event.MasterPullSocket)
+	}
+	framing := ipc.FramingLength
+	if opt.PlainPull {
+		framing = ipc.FramingPlain
+	}
+	return &socketBus{pub: pub, pusher: ipc.NewPusher(pull, framing)}
+}
+
+func (b *socketBus) Subscribe(ctx context.Context) (Events, error) {
+	sub, err := ipc.Subscribe(ctx, b.pub, ipc.FramingDetect)
+	if err != nil {
+		return nil, err
+	}
+	return bodies{sub}, nil
+}
+
+func (b *socketBus) Push(ctx context.Context, body []byte) error { return b.pusher.Push(ctx, body) }
+
+// bodies is a subscription that is read body by body.
+type bodies struct{ *ipc.Subscription }
+
+func (b bodies) Next(ctx context.Context) ([]byte, error) { return b.NextBody(ctx) }

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// Options say where the master is and how long to wait. The zero value of a duration means Salt's default.
+type Options struct {
+	MasterURI string // request port, tcp://INTERFACE:RET_PORT of the master's configuration
+	SockDir   string // option sock_dir of the master
+	CacheDir  string // option cachedir of the master, where the key files are
+	IPCMode   string // option ipc_mode: with "tcp" the file publish_pull.ipc is not asked for
+
+	User     string // name sent with every request, see LoginName
+	KeyOwner string // option user of the master, whose key root and sudo users send; "" is root
+
+	Timeout          time.Duration // option timeout, 5 s: one try of a request, and the first wait for returns
+	GatherJobTimeout time.Duration // option gather_job_timeout, 10 s: the wait for the answers of find_job
+	SyndicWait       time.Duration // option syndic_wait, 5 s
+	OrderMasters     bool          // option order_masters: minions may turn up below syndics
+	Tries            int           // sendings of one request, 3
+
+	EventPub  string // address of the event bus to listen to; "": master_event_pub.ipc in SockDir
+	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir
+	PlainPull bool   // the master is so old that it expects no length in front of events (before 3006.26, 3007.4)
+
+	Bus     Bus            // in place of the two sockets
+	Context *zmq.Context   // nil: each connection makes its own
+	Socket  zmq.ReqOptions // further socket options; Endpoint and Context are set from above
+	Logger  *slog.Logger   // nil: silent
+
+	// Gone tells which of some minions cannot have received a job that was just published. It must be
+	// certain: these are not waited for. nil: nobody knows.
+	Gone func(ctx context.Context, ids []string) []string
+}
+
+// Bus is the event bus of a master, as a tool on the same machine sees it.
+type Bus interface {
+	// Subscribe opens a stream of all events from now on.
+	Subscribe(ctx context.Context) (Events, error)
+	// Push puts the body of one event on the bus.
+	Push(ctx context.Context, body []byte) error
+}
+
+// Events is a stream of event bodies.
+type Events interface {
+	// Next waits for the next body.
+	Next(ctx context.Context) ([]byte, error)
+	// Close ends the stream and a Next that waits.
+	Close() error
+}
+
+// protocolVersion is what every clear request states. Old masters take it for 2.
+const protocolVersion = 3
+
+// idleRequesters is how many connections to the request port are kept for later.
+const idleRequesters = 4
+
+// Client talks to one master. It is safe for concurrent use.
+type Client struct {
+	opt Options
+	log *slog.Logger
+
+	sockets *socketBus // nil when the bus was given
+
+	mu   sync.Mutex
+	key  string
+	idle []*zmq.Req
+}
+
+// New makes a Client and reads the key file. Without a readable one the key is empty, which is right for a
+// user that has a token or a password.
+func New(opt Options) *Client {
+	fill(&opt.Timeout, 5*time.Second)
+	fill(&opt.GatherJobTimeout, 10*time.Second)
+	fill(&opt.SyndicWait, 5*time.Second)
+	fill(&opt.Tries, 3)
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{opt: opt, log: opt.Logger}
+	if opt.Bus == nil {
+		c.sockets = newSocketBus(opt)
+		c.opt.Bus = c.sockets
+	}
+	c.key = c.readKey()
+	return c
+}
+
+func fill[T comparable](v *T, fallback T) {
+	var zero T
+	if *v == zero {
+		*v = fallback
+	}
+}
+
+// Close closes the connections to the request port and to the pull socket. Runs that are still open end by themselves.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, q := range c.idle {
+		errs = append(errs, q.Close())
+	}
+	c.idle = nil
+	if c.sockets != nil {
+		errs = append(errs, c.sockets.pusher.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// MasterHere reports whether a master runs on this machine, by the sign that Salt's tools look for.
+// The error is ErrNoMaster.
+func (c *Client) MasterHere() error {
+	if c.opt.IPCMode == "tcp" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(c.opt.SockDir, "publish_pull.ipc")); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoMaster, err)
+	}
+	return nil
+}
+
+// Request sends one clear load and returns the reply value. A try that takes longer than timeout is repeated.
+func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
+	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion}).Encode()
+	if err != nil {
+		return nil, fmt.Errorf("pack %s request: %w", load.Str("cmd"), err)
+	}
+	reply, err := c.exchange(ctx, frame, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("%s request: %w", load.Str("cmd"), err)
+	}
+	value, err := payload.Unmarshal(reply)
+	if err != nil {
+		return nil, fmt.Errorf("read reply to %s: %w", load.Str("cmd"), err)
+	}
+	return value, nil
+}
+
+func (c *Client) exchange(ctx context.Context, frame []byte, timeout time.Duration) ([]byte, error) {
+	q := c.takeRequester()
+	defer c.giveRequester(q)
+	for try := 1; ; try++ {
+		tryCtx, cancel := context.WithTimeout(ctx, timeout)
+		reply, err := q.Do(tryCtx, frame)
+		cancel()
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !errors.Is(err, zmq.ErrTimeout) {
+			return nil, err
+		}
+		if try >= c.opt.Tries {
+			return nil, fmt.Errorf("%w: %w (%d tries)", ErrTimeout, err, try)
+		}
+		c.log.Debug("request not answered, trying again", "try", try, "uri", c.opt.MasterURI)
+	}
+}
+
+func (c *Client) takeRequester() *zmq.Req {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.idle); n > 0 {
+		q := c.idle[n-1]
+		c.idle = c.idle[:n-1]
+		return q
+	}
+	opt := c.opt.Socket
+	opt.Endpoint, opt.Context = c.opt.MasterURI, c.opt.Context
+	return zmq.NewReq(opt)
+}
+
+func (c *Client) giveRequester(q *zmq.Req) {
+	c.mu.Lock()
+	if len(c.idle) < idleRequesters {
+		c.idle = append(c.idle, q)
+		q = nil
+	}
+	c.mu.Unlock()
+	if q != nil {
+		_ = q.Close() // nothing is under way on it
+	}
+}

@@ -1,0 +1,161 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// GetToken returns what the master knows of a token: start, expire, name, eauth, token and more. An unknown
+// or expired one is ErrAuthentication.
+func (c *Client) GetToken(ctx context.Context, token string) (*payload.Map, error) {
+	return c.askToken(ctx, payload.M("cmd", payload.CmdGetToken, "token", token))
+}
+
+// MkToken asks for a new token. credentials are eauth and the fields that it needs, username and password as a
+// rule, and token_expire if wanted. Refused credentials are ErrAuthentication.
+func (c *Client) MkToken(ctx context.Context, credentials *payload.Map) (*payload.Map, error) {
+	load := payload.M("cmd", payload.CmdMkToken)
+	load.Update(credentials)
+	return c.askToken(ctx, load)
+}
+
+func (c *Client) askToken(ctx context.Context, load *payload.Map) (*payload.Map, error) {
+	reply, err := c.Request(ctx, load, c.opt.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	if isEmpty(reply) {
+		return nil, fmt.Errorf("%s: %w", load.Str("cmd"), ErrAuthentication)
+	}
+	return readMap(load.Str("cmd"), reply)
+}
+
+// Call asks for a runner or a wheel function.
+type Call struct {
+	Fun   string
+	Arg   []any        // positional arguments
+	KWArg *payload.Map // keyword arguments
+
+	// Credentials are token, or eauth with its fields. nil or empty: user and key of the key file.
+	Credentials *payload.Map
+}
+
+// Started is a runner at work: its result is the event Tag + "/ret".
+type Started struct{ Tag, JID string }
+
+// Runner starts a runner on the master and does not wait for its end. An unknown function starts as well and
+// fails afterwards.
+func (c *Client) Runner(ctx context.Context, call Call) (Started, error) {
+	m, err := c.callMap(ctx, payload.CmdRunner, call)
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{Tag: m.Str("tag"), JID: m.Str("jid")}, nil
+}
+
+// RunRunner starts a runner and waits for its result: the data of its last event, with return and success.
+// The deadline of ctx is the only limit (salt-run waits 300 s).
+func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Map, error) {
+	stream, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/run/") })
+	if err != nil {
+		return Started{}, nil, err
+	}
+	defer stream.close()
+	started, err := c.Runner(ctx, call)
+	if err != nil {
+		return Started{}, nil, err
+	}
+	for {
+		for _, body := range stream.take() {
+			if event.Tag(body) == started.Tag+"/ret" {
+				_, data, err := event.Unpack(body)
+				return started, data, err
+			}
+		}
+		select {
+		case <-stream.more:
+		case <-ctx.Done():
+			return started, nil, fmt.Errorf("wait for runner %s: %w", started.JID, context.Cause(ctx))
+		}
+	}
+}
+
+// Wheel calls a wheel function and waits for its end. The map holds fun, jid, tag, user, return and success.
+func (c *Client) Wheel(ctx context.Context, call Call) (*payload.Map, error) {
+	m, err := c.callMap(ctx, payload.CmdWheel, call)
+	if err != nil {
+		return nil, err
+	}
+	if !m.Has("data") {
+		return nil, malformed("wheel answered without data")
+	}
+	return m.Map("data"), nil
+}
+
+func (c *Client) callMap(ctx context.Context, cmd string, call Call) (*payload.Map, error) {
+	reply, err := c.Request(ctx, c.callLoad(cmd, call), c.opt.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	return readMap(cmd, reply)
+}
+
+// callLoad builds the load of both commands. The arguments of a wheel function stand in the load itself, those
+// of a runner one level down under kwarg. Both lists are always there: a master that misses one of them takes
+// every field of the load for an argument.
+func (c *Client) callLoad(cmd string, call Call) *payload.Map {
+	arg, kwarg := call.Arg, call.KWArg
+	if arg == nil {
+		arg = []any{}
+	}
+	if kwarg == nil {
+		kwarg = payload.NewMap(0)
+	}
+	load := payload.M("cmd", cmd, "fun", call.Fun)
+	if cmd == payload.CmdRunner {
+		load.Set("kwarg", payload.M("kwarg", kwarg, "arg", arg))
+	} else {
+		load.Set("kwarg", kwarg).Set("arg", arg)
+	}
+	if call.Credentials.Len() > 0 {
+		load.Update(call.Credentials)
+		return load
+	}
+	return load.Set("key", c.Key()).Set("user", c.opt.User)
+}
+
+func readMap(cmd string, reply any) (*payload.Map, error) {
+	if err := refusal(reply); err != nil {
+		return nil, fmt.Errorf("%s: %w", cmd, err)
+	}
+	m, ok := reply.(*payload.Map)
+	if !ok {
+		return nil, malformed("%s answered with %T", cmd, reply)
+	}
+	return m, nil
+}
+
+// Fire puts an event on the master's bus.
+func (c *Client) Fire(ctx context.Context, tag string, data *payload.Map) error {
+	body, err := event.Pack(tag, data, 0)
+	if err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	if err := c.opt.Bus.Push(ctx, body); err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	return nil
+}
+
+// Events opens a stream of all events of the master's bus. Read the bodies with wire/event.
+func (c *Client) Events(ctx context.Context) (Events, error) {
+	events, err := c.opt.Bus.Subscribe(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoBus, err)
+	}
+	return events, nil
+}

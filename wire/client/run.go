@@ -1,0 +1,292 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// Return is what one minion had to say to a job: its return, or the reason why there is none.
+type Return struct {
+	ID      string       // the minion, or the resource that it manages
+	Value   any          // the field return
+	Retcode int64        // 0 when the minion sent none
+	Out     string       // the outputter that the minion names, "" when none
+	Data    *payload.Map // all fields of the event; nil when the minion is silent
+	Silence Silence      // Answered when there is a return
+}
+
+// Run is a published job whose returns come in.
+type Run struct {
+	Published
+
+	c      *Client
+	job    Job
+	stream *stream
+	track  tracker
+	rounds chan round
+	info   string // jid of the last find_job, "" before the first
+}
+
+// round is the outcome of publishing find_job.
+type round struct {
+	pending []string
+	pub     Published
+	err     error
+}
+
+// errRefused is in the place of an error event of the master: somebody may not see these returns.
+var errRefused = &RemoteError{Name: "AuthorizationError", Message: "Authorization error occurred."}
+
+// Run publishes a job with the ear already at the event bus, so that no return is missed. Errors are those of
+// Publish and ErrNoBus. The caller reads Returns or calls Close.
+func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
+	if err := c.MasterHere(); err != nil {
+		return nil, err
+	}
+	stream, err := c.listen(ctx, isJobTag) // the jid is not known yet
+	if err != nil {
+		return nil, err
+	}
+	pub, err := c.Publish(ctx, job)
+	if err != nil {
+		stream.close()
+		return nil, err
+	}
+	r := &Run{Published: pub, c: c, job: job, stream: stream, rounds: make(chan round, 1)}
+	r.narrow()
+	r.track = tracker{
+		timeout: c.opt.Timeout, gather: c.opt.GatherJobTimeout, grace: unknownGrace,
+		syndicWait: c.opt.SyndicWait, ordered: c.opt.OrderMasters,
+	}
+	if job.Timeout > 0 {
+		r.track.timeout = job.Timeout
+	}
+	if job.GatherJobTimeout > 0 {
+		r.track.gather = job.GatherJobTimeout
+	}
+	now := time.Now()
+	r.track.start(now, pub.Minions)
+	r.track.missing = append(r.track.missing, pub.Missing...)
+	if c.opt.Gone != nil {
+		r.track.gone(now, NotConnected, c.opt.Gone(ctx, pub.Minions)...)
+	}
+	return r, nil
+}
+
+// Close ends a Run whose Returns are not read.
+func (r *Run) Close() { r.stream.close() }
+
+// Returns gives the returns as they come, then the silent minions, sorted. It ends when nothing more can come
+// (see cli.md 4: a minion that still runs the job is waited for without limit). It can be read once, and
+// leaves nothing behind when the reader stops early. An error is the last thing it gives: the cause of ctx,
+// or a refusal of the master.
+func (r *Run) Returns(ctx context.Context) iter.Seq2[Return, error] {
+	return func(yield func(Return, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer r.stream.close()
+		defer r.awaitRound()
+		defer cancel()
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for {
+			if more := r.drain(yield); !more {
+				return
+			}
+			what, until := r.track.next(time.Now())
+			switch what {
+			case done:
+				r.report(yield)
+				return
+			case ask:
+				r.ask(ctx)
+			}
+			if err := r.sleep(ctx, timer, until); err != nil {
+				yield(Return{}, err)
+				return
+			}
+		}
+	}
+}
+
+// report gives the silent minions.
+func (r *Run) report(yield func(Return, error) bool) {
+	for _, ret := range r.track.silences() {
+		if !yield(ret, nil) {
+			return
+		}
+	}
+}
+
+// sleep waits for events, for the outcome of find_job, or until a time.
+func (r *Run) sleep(ctx context.Context, timer *time.Timer, until time.Time) error {
+	var alarm <-chan time.Time
+	if !until.IsZero() {
+		timer.Reset(time.Until(until) + time.Millisecond) // the rules say later than, not at
+		alarm = timer.C
+	}
+	select {
+	case <-r.stream.more:
+	case <-alarm:
+	case round := <-r.rounds:
+		r.onRound(round)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// drain handles what has come in and reports whether the reader wants more.
+func (r *Run) drain(yield func(Return, error) bool) bool {
+	for _, body := range r.stream.take() {
+		tag := event.Tag(body)
+		mine, info := belongs(tag, r.JID), r.info != "" && belongs(tag, r.info)
+		if !mine && !info {
+			continue
+		}
+		_, data, err := event.Unpack(body)
+		if err != nil {
+			r.c.log.Warn("event not readable", "tag", tag, "err", err)
+			continue
+		}
+		if info {
+			r.onInfo(tag, data)
+			continue
+		}
+		ret, ok, err := r.onEvent(tag, data)
+		if err != nil {
+			yield(Return{}, err)
+			return false
+		}
+		if ok && !yield(ret, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// onEvent takes an event of the job. It may be a return.
+func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
+	if data.Has("error") {
+		return Return{}, false, errRefused
+	}
+	if data.Has("minions") {
+		r.track.expect(texts(data.List("minions")))
+		r.track.missing = append(r.track.missing, texts(data.List("missing"))...)
+		return Return{}, false, nil
+	}
+	if !strings.HasPrefix(tag, event.TagJobReturn(r.JID, "")) || !data.Has("return") {
+		return Return{}, false, nil
+	}
+	ret := readReturn(data)
+	if ret.ID == "" || !r.track.returned(ret.ID) {
+		r.c.log.Debug("return is not the first or names nobody", "jid", r.JID, "minion", ret.ID)
+		return Return{}, false, nil
+	}
+	return ret, true, nil
+}
+
+func readReturn(data *payload.Map) Return {
+	id := data.Str("resource_id")
+	if id == "" {
+		id = data.Str("id")
+	}
+	retcode, _ := data.Int("retcode")
+	return Return{ID: id, Value: data.Value("return"), Retcode: retcode, Out: data.Str("out"), Data: data}
+}
+
+// onInfo takes an event of the last find_job.
+func (r *Run) onInfo(tag string, data *payload.Map) {
+	if !strings.HasPrefix(tag, event.TagJobReturn(r.info, "")) {
+		return
+	}
+	now, id := time.Now(), data.Str("id")
+	if retcode, _ := data.Int("retcode"); retcode > 0 {
+		r.c.log.Error("saltutil returning errors on minion", "minion", id)
+		r.track.gone(now, FindJobError, id)
+		return
+	}
+	switch v := data.Value("return").(type) {
+	case *payload.Map:
+		if inner, ok := v.Value("return").(*payload.Map); v.Len() == 0 || ok && inner.Len() == 0 {
+			r.track.foundIdle(now, id)
+		} else {
+			r.track.foundRunning(now, id)
+		}
+	default:
+		r.c.log.Error("unexpected return of find_job", "minion", id, "jid", r.info)
+	}
+}
+
+// ask publishes find_job to the pending minions; the outcome comes by rounds.
+func (r *Run) ask(ctx context.Context) {
+	pending := r.track.pending()
+	if len(pending) == 0 {
+		r.rounds <- round{}
+		return
+	}
+	r.stream.narrow(isJobTag) // until its jid is known
+	job := Job{
+		Tgt: pending, TgtType: "list", Fun: "saltutil.find_job", Arg: []any{r.JID},
+		Kwargs: findJobKwargs(r.job.Kwargs), Timeout: r.track.gather,
+	}
+	go func() {
+		pub, err := r.c.Publish(ctx, job)
+		r.rounds <- round{pending, pub, err}
+	}()
+}
+
+func (r *Run) onRound(found round) {
+	if found.err != nil {
+		r.c.log.Warn("find_job not published", "jid", r.JID, "err", found.err)
+	}
+	r.info = found.pub.JID
+	r.narrow()
+	reached := found.pub.Minions
+	if found.err != nil || len(found.pending) == 0 {
+		reached = nil
+	}
+	r.track.asked(time.Now(), found.pending, reached)
+}
+
+// awaitRound waits for a find_job under way; its context has ended.
+func (r *Run) awaitRound() {
+	if r.track.asking {
+		<-r.rounds
+	}
+}
+
+func (r *Run) narrow() {
+	jid, info := r.JID, r.info
+	r.stream.narrow(func(tag string) bool {
+		return belongs(tag, jid) || info != "" && belongs(tag, info)
+	})
+}
+
+// findJobKwargs are the extras of the job itself, which hold the credentials, without those that change how
+// or where a function runs.
+func findJobKwargs(kwargs *payload.Map) *payload.Map {
+	kwargs = kwargs.Clone()
+	for _, k := range []string{"module_executors", "executor_opts", "ret_config", "ret_kwargs", "start_event", "metadata", "batch"} {
+		kwargs.Delete(k)
+	}
+	return kwargs
+}
+
+// isJobTag picks the events that may belong to a job.
+func isJobTag(tag string) bool {
+	return strings.HasPrefix(tag, "salt/job/") || strings.HasPrefix(tag, "syndic/")
+}
+
+// belongs reports whether a tag is one of a job: salt/job/JID/..., or syndic/MASTER/JID.
+func belongs(tag, jid string) bool {
+	if rest, ok := strings.CutPrefix(tag, "salt/job/"); ok {
+		return strings.HasPrefix(rest, jid) && (len(rest) == len(jid) || rest[len(jid)] == '/')
+	}
+	rest, ok := strings.CutPrefix(tag, "syndic/")
+	return ok && strings.HasSuffix(rest, "/"+jid)
+}

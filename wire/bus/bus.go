@@ -1,0 +1,80 @@
+// Package bus is one event bus of a daemon: the two sockets of wire/ipc and the subscribers inside the
+// process, one stream in one order for all. It is not safe for concurrent use: an actor owns it. Answers to
+// EventPublisher in salt/utils/event.py.
+package bus
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"brine/wire/event"
+	"brine/wire/ipc"
+)
+
+// Sink gets the events of a subscriber inside the process, in order. It runs in the owner's goroutine and
+// must not block; it may keep body but not change it.
+type Sink func(tag string, body []byte)
+
+// Subscribers are those inside the process. They outlive a Bus, so that the owner's restart loses none.
+type Subscribers struct{ list []subscriber }
+
+type subscriber struct {
+	name string
+	sink Sink
+}
+
+// Add subscribes to all events from now on, in place of a subscriber of the same name.
+func (s *Subscribers) Add(name string, sink Sink) {
+	s.Remove(name)
+	s.list = append(s.list, subscriber{name, sink})
+}
+
+// Remove ends a subscription; an unknown name is ignored.
+func (s *Subscribers) Remove(name string) {
+	s.list = slices.DeleteFunc(s.list, func(sub subscriber) bool { return sub.name == name })
+}
+
+// Bus is the two sockets and the subscribers.
+type Bus struct {
+	pub  *ipc.PubServer
+	pull *ipc.PullServer
+	subs *Subscribers
+}
+
+// New makes a bus that does not listen yet.
+func New(pub ipc.PubOptions, pull ipc.PullOptions, subs *Subscribers) *Bus {
+	return &Bus{pub: ipc.NewPubServer(pub), pull: ipc.NewPullServer(pull), subs: subs}
+}
+
+// Listen binds both sockets, or none.
+func (b *Bus) Listen() error {
+	if err := b.pub.Listen(); err != nil {
+		return err
+	}
+	if err := b.pull.Listen(); err != nil {
+		return errors.Join(err, b.pub.Close())
+	}
+	return nil
+}
+
+// ServePub takes subscribers until ctx ends.
+func (b *Bus) ServePub(ctx context.Context) error { return b.pub.Serve(ctx) }
+
+// ServePull hands the events that local tools send to sink until ctx ends; sink is called by several
+// goroutines.
+func (b *Bus) ServePull(ctx context.Context, sink func(body []byte)) error {
+	return b.pull.Serve(ctx, sink)
+}
+
+// Publish puts one packed event on the bus.
+func (b *Bus) Publish(body []byte) {
+	b.pub.Publish(body)
+	if len(b.subs.list) == 0 {
+		return
+	}
+	tag := event.Tag(body)
+	for _, s := range b.subs.list {
+		s.sink(tag, body)
+	}
+}

@@ -1,0 +1,73 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"brine/wire/auth"
+)
+
+var _ auth.TrustStore = Dir{}
+
+func TestDir(t *testing.T) {
+	path := t.TempDir()
+	d := Dir{Path: path, SignKey: "master_sign"}
+	for _, get := range []func() (string, error){d.MasterKey, d.SigningKey, Dir{Path: path}.SigningKey} {
+		if text, err := get(); text != "" || err != nil {
+			t.Errorf("nothing there: got %q, %v", text, err)
+		}
+	}
+	for _, pub := range []string{"first", "second"} {
+		if err := d.SetMasterKey(pub); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := d.MasterKey(); text != pub || err != nil {
+			t.Errorf("MasterKey: got %q, %v", text, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(path, "master_sign.pub"), []byte("sign\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := d.SigningKey(); text != "sign\n" || err != nil {
+		t.Errorf("SigningKey: got %q, %v", text, err)
+	}
+	if names, _ := filepath.Glob(filepath.Join(path, ".*")); len(names) != 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+func TestSetMasterKeyFollowsLink(t *testing.T) {
+	path, other := t.TempDir(), t.TempDir()
+	target := filepath.Join(other, "key")
+	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(path, SyndicFile)); err != nil {
+		t.Fatal(err)
+	}
+	d := Dir{Path: path, File: SyndicFile}
+	if err := d.SetMasterKey("new"); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(target); string(text) != "new" || err != nil {
+		t.Errorf("behind the link: %q, %v", text, err)
+	}
+	if info, err := os.Lstat(filepath.Join(path, SyndicFile)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v", err)
+	}
+}
+
+func TestDirErrors(t *testing.T) {
+	gone := Dir{Path: filepath.Join(t.TempDir(), "gone")}
+	if err := gone.SetMasterKey("x"); err == nil {
+		t.Error("stored in a directory that does not exist")
+	}
+	path := t.TempDir()
+	if err := os.Mkdir(filepath.Join(path, MinionFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Dir{Path: path}).MasterKey(); err == nil {
+		t.Error("read a directory as a key")
+	}
+}

@@ -33,7 +33,7 @@ func defaultPools(workerThreads int) []pool {
 		{name: "fast", workers: workerThreads, commands: []string{anyCommand}},
 		{name: "slow", workers: workerThreads, commands: []string{
 			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,
-			payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs, payload.CmdFileListEmptydirs, payload.CmdDirList,
+			payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs, payload.CmdFileListEmptyDirs, payload.CmdDirList,
 			payload.CmdSymlinkList, payload.CmdMinionRunner, payload.CmdMinionPublish, payload.CmdRunner, payload.CmdWheel,
 			payload.CmdMkToken,
 		}},

@@ -1,0 +1,160 @@
+package master
+
+import (
+	"slices"
+	"strings"
+
+	"brine/modules/eauth"
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// Keys of a mine entry that carries its own access rule (salt/utils/mine.py).
+const (
+	mineACL  = "__saltmine_acl__"
+	mineData = "__data__"
+)
+
+// mine merges what a minion offers into its mine, or replaces it (clear).
+func mine(c *core, r *call) (any, error) {
+	data, ok := r.load.Value("data").(*payload.Map)
+	if r.id == "" || !ok {
+		return payload.NewMap(0), nil
+	}
+	if !c.cfg.MinionDataCache && !c.cfg.EnforceMineCache {
+		return true, nil
+	}
+	if !r.load.Bool("clear") {
+		old, err := c.cache.Mine(r.id)
+		if err != nil {
+			c.log.Warn("mine could not be read, it begins anew", "minion", r.id, "err", err)
+		}
+		if old != nil {
+			old.Update(data)
+			data = old
+		}
+	}
+	if err := c.cache.StoreMine(r.id, data); err != nil {
+		return nil, err
+	}
+	return true, nil
+}
+
+func mineDelete(c *core, r *call) (any, error) {
+	if r.id == "" || !r.load.Has("fun") {
+		return payload.NewMap(0), nil
+	}
+	data, err := c.cache.Mine(r.id)
+	if err != nil || data == nil {
+		return true, err
+	}
+	data.Delete(r.load.Value("fun"))
+	return true, c.cache.StoreMine(r.id, data)
+}
+
+func mineFlush(c *core, r *call) (any, error) {
+	if r.id == "" {
+		return payload.NewMap(0), nil
+	}
+	return true, c.cache.FlushMine(r.id)
+}
+
+// mineGet collects the values of one function (id → value) or of several (function → id → value) from the
+// mines of the targeted minions, as far as the master's mine_get option and the entries' own rules allow.
+func mineGet(c *core, r *call) (any, error) {
+	funs, several := mineFunctions(r.load.Value("fun"))
+	out := payload.NewMap(0)
+	if !auth.ValidID(r.id) || !r.load.Has("tgt") || len(funs) == 0 {
+		return out, nil
+	}
+	funs = c.mineAllowed(r.id, funs)
+	for _, id := range c.mineTargets(r.load) {
+		data, err := c.cache.Mine(id)
+		if err != nil || data == nil {
+			continue
+		}
+		for _, fun := range funs {
+			v, ok := data.Get(fun)
+			if !ok {
+				continue
+			}
+			if v, ok = c.mineValue(v, r.id); !ok {
+				continue
+			}
+			if !several {
+				out.Set(id, v)
+				continue
+			}
+			if !out.Has(fun) {
+				out.Set(fun, payload.NewMap(1))
+			}
+			out.Map(fun).Set(id, v)
+		}
+	}
+	return out, nil
+}
+
+// mineFunctions reads fun: one name, a comma list, or a list.
+func mineFunctions(v any) (funs []string, several bool) {
+	switch v := v.(type) {
+	case string:
+		for _, f := range strings.Split(v, ",") {
+			if !slices.Contains(funs, f) {
+				funs = append(funs, f)
+			}
+		}
+		return funs, len(funs) > 1
+	case []any:
+		for _, f := range v {
+			if name, ok := f.(string); ok {
+				funs = append(funs, name)
+			}
+		}
+	}
+	return funs, true
+}
+
+// mineAllowed applies the master's option mine_get: {id pattern: [function patterns]}.
+func (c *core) mineAllowed(id string, funs []string) []string {
+	rules, set := c.cfg.Raw.Get("mine_get")
+	if !set || rules == nil {
+		return funs
+	}
+	m, _ := rules.(*payload.Map)
+	return slices.DeleteFunc(slices.Clone(funs), func(f string) bool { return !eauth.PeerAllowed(m, id, f) })
+}
+
+// mineTargets expands the target strictly: ids without data do not count, pillars match exactly.
+func (c *core) mineTargets(load *payload.Map) []string {
+	tgtType := load.Str("tgt_type")
+	if tgtType == "" {
+		tgtType = load.Str("expr_form")
+	}
+	switch strings.ToLower(tgtType) {
+	case "":
+		tgtType = "glob"
+	case "pillar":
+		tgtType = "pillar_exact"
+	case "compound":
+		tgtType = "compound_pillar_exact"
+	}
+	return c.expandKnown(load.Value("tgt"), tgtType).Minions
+}
+
+// mineValue unwraps an entry that carries a rule; not ok when the rule excludes the asking minion.
+func (c *core) mineValue(v any, asker string) (any, bool) {
+	entry, ok := v.(*payload.Map)
+	if !ok || !entry.Has(mineACL) {
+		return v, true
+	}
+	if tgt, limited := entry.Get("allow_tgt"); limited {
+		tgtType := entry.Str("allow_tgt_type")
+		if tgtType == "" {
+			tgtType = "glob"
+		}
+		if !slices.Contains(c.expand(tgt, tgtType, defaultDelimiter).Minions, asker) {
+			return nil, false
+		}
+	}
+	return entry.Value(mineData), true
+}

@@ -1,0 +1,215 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/supervisor"
+	"brine/wire/auth"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Work hands one request to a worker.
+type Work struct {
+	Req   *request
+	Since time.Time
+}
+
+// Lost answers the request when its worker dies of it.
+func (w *Work) Lost(why error) { w.Req.Lost(why) }
+
+// mworker answers requests, one at a time. What it can be asked stands in clear.go and aes.go.
+type mworker struct {
+	name   string
+	pool   int
+	server *supervisor.Ref
+	pools  *pools
+	core   *core
+	stats  workerStats
+}
+
+// call is one request as its handler sees it.
+type call struct {
+	ctx  context.Context
+	load *payload.Map
+	id   string // of the minion; "" with clear requests
+	req  *request
+}
+
+// errLater is returned by a handler that answers by call.finish, later and from another actor.
+var errLater = errors.New("the answer comes later")
+
+func (w *mworker) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		w.ready(ctx)
+	case *Work:
+		w.onWork(ctx, m.Req)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+// ready asks for the next request; after a death of the worker it is how the ReqServer learns of the new one.
+func (w *mworker) ready(ctx actor.Context) {
+	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx)})
+}
+
+func (w *mworker) onWork(ctx actor.Context, r *request) {
+	defer w.ready(ctx)
+	start := time.Now()
+	cmd := payload.CmdAuth
+	if r.opened == nil && auth.IsSignIn(r.env) {
+		w.signIn(r)
+	} else if cmd = w.open(ctx, r); cmd == "" {
+		return
+	} else {
+		w.serve(ctx, r)
+	}
+	w.stats.add(cmd, time.Since(start))
+	w.core.reportStats(w, start)
+}
+
+func (w *mworker) signIn(r *request) {
+	reply, outcome := w.core.auth.Handle(r.env, time.Now())
+	w.core.signedIn(outcome)
+	r.answer(reply)
+}
+
+// open checks a request once. It returns "" when there is nothing more to do here: the request was refused,
+// or its command belongs to another pool.
+func (w *mworker) open(ctx actor.Context, r *request) string {
+	if r.opened == nil {
+		opened, refuse := w.core.auth.OpenRequest(r.env, time.Now())
+		if opened == nil {
+			supervisor.Failed(ctx)
+			r.answer(refuse)
+			return ""
+		}
+		r.opened, r.env = opened, nil
+	}
+	if pool := w.pools.of(r.opened.Cmd); pool != w.pool {
+		r.pool = pool
+		supervisor.Send(ctx, w.server, &RouteRequest{Req: r})
+		return ""
+	}
+	return r.opened.Cmd
+}
+
+// serve runs the command's handler and answers in the form of the request.
+func (w *mworker) serve(ctx actor.Context, r *request) {
+	table := aesCommands
+	if r.opened.Clear {
+		table = clearCommands
+	} else if r.opened.Cmd == "" {
+		r.answer(textFailed)
+		return
+	}
+	handler, known := table[r.opened.Cmd]
+	if !known || (!r.opened.Clear && !w.core.trusted(r.opened)) {
+		w.core.log.Debug("command does not exist", "cmd", r.opened.Cmd, "minion", r.opened.ID)
+		w.core.finish(r, payload.NewMap(0))
+		return
+	}
+	supervisor.Note(ctx, r.opened.Load.Str("jid"))
+	c := &call{ctx: supervisor.Context(ctx), load: r.opened.Load, id: r.opened.ID, req: r}
+	v, err := handler(w.core, c)
+	switch {
+	case errors.Is(err, errLater):
+	case err != nil:
+		supervisor.Failed(ctx)
+		w.core.log.Warn("request failed", "cmd", r.opened.Cmd, "minion", r.opened.ID, "err", err)
+		w.core.fail(r)
+	default:
+		w.core.finish(r, v)
+	}
+}
+
+// finish packs and seals the answer of a handler.
+func (c *core) finish(r *request, v any) {
+	if frame, ok := v.(rawFrame); ok {
+		r.answer(frame)
+		return
+	}
+	packed, err := payload.Marshal(v)
+	if err != nil {
+		c.log.Error("answer cannot be packed", "cmd", r.opened.Cmd, "minion", r.opened.ID, "err", err)
+		r.answer(textFailed)
+		return
+	}
+	r.answer(r.opened.Seal(packed))
+}
+
+// rawFrame is an answer that is a whole frame already (private replies).
+type rawFrame []byte
+
+// fail answers a request whose handler failed: a text in clear, an empty text to a minion.
+func (c *core) fail(r *request) {
+	if r.opened.Clear {
+		r.answer(textFailed)
+		return
+	}
+	c.finish(r, "")
+}
+
+// workerStats counts the requests of one worker by command (option master_stats).
+type workerStats struct {
+	since time.Time
+	byCmd map[string]*cmdStats
+}
+
+type cmdStats struct {
+	runs  int
+	total time.Duration
+}
+
+func (s *workerStats) add(cmd string, took time.Duration) {
+	if s.byCmd == nil {
+		s.byCmd, s.since = map[string]*cmdStats{}, time.Now()
+	}
+	if len(s.byCmd) > 100 && s.byCmd[cmd] == nil { // names come from outside
+		cmd = "other"
+	}
+	st := s.byCmd[cmd]
+	if st == nil {
+		st = &cmdStats{}
+		s.byCmd[cmd] = st
+	}
+	st.runs++
+	st.total += took
+}
+
+// take returns {cmd: {mean, runs}} and begins anew.
+func (s *workerStats) take() *payload.Map {
+	m := payload.NewMap(len(s.byCmd))
+	for cmd, st := range s.byCmd {
+		m.Set(cmd, payload.M("mean", st.total.Seconds()/float64(st.runs), "runs", st.runs))
+	}
+	*s = workerStats{}
+	return m
+}
+
+// reportStats fires salt/stats/<worker>, at most every master_stats_event_iter, when a request has been
+// handled (salt/master.py, MWorker._post_stats).
+func (c *core) reportStats(w *mworker, now time.Time) {
+	if !c.cfg.MasterStats || now.Sub(w.stats.since) < c.cfg.MasterStatsEventIter {
+		return
+	}
+	elapsed := now.Sub(w.stats.since).Seconds()
+	c.fire(fmt.Sprintf("salt/stats/%s", w.name), payload.M("time", elapsed, "worker", w.name, "stats", w.stats.take(),
+		"pool", c.poolName(w.pool), "pool_index", w.index()))
+}
+
+// index is the number at the end of the worker's name.
+func (w *mworker) index() int {
+	n, unit := 0, 1
+	for i := len(w.name) - 1; i >= 0 && w.name[i] >= '0' && w.name[i] <= '9'; i-- {
+		n += int(w.name[i]-'0') * unit
+		unit *= 10
+	}
+	return n
+}

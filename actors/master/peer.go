@@ -1,0 +1,223 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/modules/eauth"
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// peerDir holds a file per job that a minion published, with the id of that minion.
+const peerDir = "publish_auth"
+
+// maxPeerTimeout bounds how long a minion may keep a worker waiting for returns.
+const maxPeerTimeout = 60 * time.Second
+
+// peerLoad checks a publication of a minion against the option peer and makes it a publish load; nil when it
+// is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
+func (c *core) peerLoad(r *call) (*payload.Map, found) {
+	load := r.load
+	for _, f := range []string{"fun", "arg", "tgt", "ret", "id"} {
+		if !load.Has(f) {
+			return nil, found{}
+		}
+	}
+	funs, _ := functions(load)
+	for _, fun := range funs {
+		if strings.HasPrefix(fun, "publish.") || !eauth.PeerAllowed(c.cfg.Peer, r.id, fun) {
+			c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", fun)
+			return nil, found{}
+		}
+	}
+	tgt, tgtType := load.Value("tgt"), load.Str("tgt_type")
+	if tgtType == "" {
+		tgtType = "glob"
+	}
+	if strings.HasPrefix(tgtType, "node") {
+		group, ok := c.cfg.Nodegroups.Get(tgt)
+		if !ok {
+			return nil, found{}
+		}
+		tgt, tgtType = group, "compound"
+	}
+	if !c.exactPillar(tgt, tgtType) {
+		c.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
+		return nil, found{}
+	}
+	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
+		"arg", c.opt.ParseArgs(load.List("arg"), load.List("no_parse")), "tgt_type", tgtType, "ret", load.Value("ret"),
+		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
+	return pub, c.expand(tgt, tgtType, defaultDelimiter)
+}
+
+// exactPillar refuses pillar targets that find more minions than the exact form does: with patterns a minion
+// could read other minions' pillars by trial.
+func (c *core) exactPillar(tgt any, tgtType string) bool {
+	exact := ""
+	switch strings.ToLower(tgtType) {
+	case "pillar", "pillar_pcre":
+		exact = "pillar_exact"
+	case "compound":
+		exact = "compound_pillar_exact"
+	default:
+		return true
+	}
+	allowed := map[string]bool{}
+	for _, id := range c.expand(tgt, exact, defaultDelimiter).Minions {
+		allowed[id] = true
+	}
+	for _, id := range c.expand(tgt, tgtType, defaultDelimiter).Minions {
+		if !allowed[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// publishPeer sends a minion's publication and notes whose it is.
+func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error) {
+	jid := pub.Str("jid")
+	dir := filepath.Join(c.cfg.CacheDir, peerDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, jid), []byte(r.id), 0o600); err != nil {
+		return "", err
+	}
+	c.announce(pub, pub.Map("kwargs"), who)
+	c.send(publication(c, pub, pub.Map("kwargs")), who)
+	return jid, nil
+}
+
+// minionPub publishes for a minion and answers at once with {jid, minions}.
+func minionPub(c *core, r *call) (any, error) {
+	pub, who := c.peerLoad(r)
+	if pub == nil {
+		return payload.NewMap(0), nil
+	}
+	if len(who.Minions) == 0 {
+		return payload.M("jid", int64(0), "minions", []any{}), nil // what a client that found nobody returns
+	}
+	jid, err := c.publishPeer(r, pub, who)
+	if err != nil {
+		return nil, err
+	}
+	return payload.M("jid", jid, "minions", anyList(who.Minions)), nil
+}
+
+// minionPublish publishes for a minion and answers with the returns: id → value, or with form "full"
+// id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
+func minionPublish(c *core, r *call) (any, error) {
+	pub, who := c.peerLoad(r)
+	if pub == nil || len(who.Minions) == 0 {
+		return payload.NewMap(0), nil
+	}
+	wait := peerTimeout(r.load)
+	ctx, cancel := context.WithTimeout(r.ctx, wait)
+	go func() { // waiting must not hold the worker: whoever asked is answered from here
+		defer cancel()
+		full := r.load.Str("form") == "full"
+		out := payload.NewMap(len(who.Minions))
+		err := c.opt.Collect(ctx, pub.Str("jid"), who.Minions, func() error {
+			_, err := c.publishPeer(r, pub, who)
+			return err
+		}, func(id string, ret *payload.Map) {
+			out.Set(id, peerValue(id, ret, full))
+		})
+		if err != nil {
+			c.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
+			c.fail(r.req)
+			return
+		}
+		if full {
+			out.Set("__jid__", pub.Value("jid"))
+		}
+		c.finish(r.req, out)
+	}()
+	return nil, errLater
+}
+
+func peerValue(id string, ret *payload.Map, full bool) any {
+	if !full {
+		return ret.Value("return")
+	}
+	m := payload.M("id", id, "jid", ret.Value("jid"), "ret", ret.Value("return"))
+	for _, k := range []string{"out", "retcode", "success"} {
+		if v, ok := ret.Get(k); ok {
+			m.Set(k, v)
+		}
+	}
+	return m
+}
+
+// peerTimeout reads timeout or tmo: seconds as a number or text; 5 s without.
+func peerTimeout(load *payload.Map) time.Duration {
+	wait := 5 * time.Second
+	for _, k := range []string{"tmo", "timeout"} {
+		if n, err := strconv.ParseFloat(fmt.Sprint(load.Value(k)), 64); err == nil && n > 0 {
+			wait = time.Duration(min(n, maxPeerTimeout.Seconds()) * float64(time.Second))
+		}
+	}
+	return wait
+}
+
+// pubRet returns what has come back of a job to the minion that published it, id → {ret, ...}.
+func pubRet(c *core, r *call) (any, error) {
+	jid := r.load.Str("jid")
+	if r.id == "" || !auth.ValidID(jid) {
+		return payload.NewMap(0), nil
+	}
+	owner, err := os.ReadFile(filepath.Join(c.cfg.CacheDir, peerDir, jid))
+	if err != nil {
+		return nil, err
+	}
+	if string(owner) != r.id {
+		return payload.NewMap(0), nil
+	}
+	returns, err := c.store.GetJID(jid)
+	if err != nil {
+		return nil, err
+	}
+	out := payload.NewMap(returns.Len())
+	for id, v := range returns.All() {
+		ret, _ := v.(*payload.Map)
+		one := payload.M("ret", ret.Value("return"))
+		if o, ok := ret.Get("out"); ok {
+			one.Set("out", o)
+		}
+		out.Set(id, one)
+	}
+	return out, nil
+}
+
+// minionRunner runs a runner function for a minion that peer_run allows it.
+func minionRunner(c *core, r *call) (any, error) {
+	fun := r.load.Str("fun")
+	if r.id == "" || fun == "" || !r.load.Has("arg") {
+		return payload.NewMap(0), nil
+	}
+	if !eauth.PeerAllowed(c.cfg.PeerRun, r.id, fun) {
+		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", fun)
+		return payload.NewMap(0), nil
+	}
+	args, kw := c.opt.SplitArgs(c.opt.ParseArgs(r.load.List("arg"), r.load.List("no_parse")))
+	err := c.startRunner(&RunRunner{JID: c.jids.next(time.Now()), Fun: fun, Args: args, KW: kw, User: r.id,
+		Done: func(v any, err error) {
+			if err != nil {
+				c.fail(r.req)
+				return
+			}
+			c.finish(r.req, v)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return nil, errLater
+}

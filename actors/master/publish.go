@@ -1,0 +1,241 @@
+package master
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/modules/eauth"
+	"brine/wire/payload"
+)
+
+// refusals of a publication; every cause has the same words, so that they tell nothing about it.
+var (
+	refusedAuthentication = [2]string{"AuthenticationError", "Authentication error occurred."}
+	refusedAuthorization  = [2]string{"AuthorizationError", "Authorization error occurred."}
+)
+
+// secrets never leave a load: neither to the bus, nor to the job store, nor to the log.
+var secrets = []string{"key", "token", "password"}
+
+// defaultDelimiter separates the parts of a grain target; only another one is published.
+const defaultDelimiter = ":"
+
+// publish answers the command line: check, expand, number, announce, store, send
+// (salt/master.py, ClearFuncs.publish; the order of the checks is 3008's).
+func publish(c *core, r *call) (any, error) {
+	load := r.load
+	if err := need(load, "user", "fun", "tgt"); err != nil {
+		return nil, err
+	}
+	extra := load.Map("kwargs").Clone()
+	funs, args := functions(load)
+	if eauth.Blacklisted(c.cfg.ACLBlacklist, load.Str("user"), funs) {
+		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", funs)
+		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+	}
+	found := c.expand(load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
+	list, refusal := c.publisher(load, extra, funs, args, found.Minions)
+	if refusal != nil {
+		return refusal, nil
+	}
+	if len(found.Minions) == 0 && !c.cfg.OrderMasters {
+		return clearReply(payload.M("jid", nil, "minions", []any{},
+			"error", fmt.Sprintf("Master could not resolve minions for target %v", pyText(load.Value("tgt"))))), nil
+	}
+	if err := need(load, "arg", "ret", "tgt_type"); err != nil {
+		return nil, err
+	}
+	jid := load.Str("jid")
+	if jid == "" {
+		jid = c.jids.next(time.Now())
+	}
+	load.Set("jid", jid)
+	c.announce(load, extra, found)
+	pub := publication(c, load, extra)
+	if c.cfg.OrderMasters {
+		pub.Set("auth_list", list)
+	}
+	c.send(pub, found)
+	return clearReply(payload.M("jid", jid, "minions", anyList(found.Minions), "missing", anyList(found.Missing))), nil
+}
+
+// need tells of the first field that a load lacks; the peer gets Salt's text for a failed handler.
+func need(load *payload.Map, fields ...string) error {
+	for _, f := range fields {
+		if !load.Has(f) {
+			return fmt.Errorf("%s: no %s", load.Str("cmd"), f)
+		}
+	}
+	return nil
+}
+
+// found is who a target means: the minions to wait for, and the ids of a list that are no minions.
+type found struct{ Minions, Missing []string }
+
+func clearReply(load *payload.Map) *payload.Map {
+	return payload.M("enc", payload.EncClear, "load", load)
+}
+
+func anyList(ids []string) []any {
+	list := make([]any, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	return list
+}
+
+func delimiterOf(extra *payload.Map) string {
+	if d := extra.Str("delimiter"); d != "" {
+		return d
+	}
+	return defaultDelimiter
+}
+
+// functions reads fun and arg of a load: one function with its arguments, or lists of both.
+func functions(load *payload.Map) (funs []string, args [][]any) {
+	list, several := load.Value("fun").([]any)
+	if !several {
+		return []string{load.Str("fun")}, [][]any{load.List("arg")}
+	}
+	all := load.List("arg")
+	for i, f := range list {
+		name, _ := f.(string)
+		funs = append(funs, name)
+		var own []any
+		if i < len(all) {
+			own, _ = all[i].([]any)
+		}
+		args = append(args, own)
+	}
+	return funs, args
+}
+
+// publisher checks who asks and whether he may. A token or external authentication also names the user of
+// the job. list is what restricts the user.
+func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, refusal *payload.Map) {
+	fields := load
+	if eauth.KindOf(extra) != eauth.KindUser {
+		fields = extra
+	}
+	key := load.Str("key")
+	id, err := c.eauth.Check(fields)
+	load.Delete("key")
+	if err != nil {
+		c.log.Warn("publication refused", "user", load.Str("user"), "err", err)
+		return nil, c.refusePublication(load, refusedAuthentication)
+	}
+	list = id.List
+	if given, ok := extra.Get("auth_list"); ok && c.eauth.MasterKey(key) { // from a syndic of this master's user
+		list, _ = given.([]any)
+	}
+	extra.Delete("auth_list")
+	if id.Kind != eauth.KindUser || len(list) > 0 {
+		want := eauth.Want{Funs: funs, Args: args, Covers: func(target string) bool { return c.covers(target, minions) }}
+		if !c.eauth.Allowed(list, want) {
+			c.log.Warn("publication not allowed", "user", id.Name, "fun", funs)
+			return nil, c.refusePublication(load, refusedAuthorization)
+		}
+	}
+	if id.Kind != eauth.KindUser {
+		load.Set("user", id.Name)
+	}
+	return list, nil
+}
+
+// refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets.
+func (c *core) refusePublication(load *payload.Map, why [2]string) *payload.Map {
+	reply := errorReply(why[0], why[1])
+	if load.Has("jid") {
+		data := withoutSecrets(load)
+		data.Update(reply)
+		tag := "salt/job/error"
+		if jid := load.Str("jid"); jid != "" {
+			tag = "salt/job/" + jid + "/error"
+		}
+		c.fire(tag, data)
+	}
+	return reply
+}
+
+// withoutSecrets copies a load without keys, tokens and passwords, those in kwargs included.
+func withoutSecrets(load *payload.Map) *payload.Map {
+	out := load.Clone()
+	for _, s := range secrets {
+		out.Delete(s)
+	}
+	if kw := out.Map("kwargs"); kw != nil {
+		out.Set("kwargs", withoutSecrets(kw))
+	}
+	return out
+}
+
+// announce fires the events of a new job and stores its load.
+func (c *core) announce(load, extra *payload.Map, who found) {
+	jid := load.Str("jid")
+	if c.opt.LegacyJobEvent {
+		c.fire(jid, payload.M("minions", anyList(who.Minions)))
+	}
+	c.fire("salt/job/"+jid+"/new", payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
+		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
+		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
+	c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")})
+}
+
+// fromKwargs are the keywords of a publish request that go into the publication.
+var fromKwargs = []string{"ret_config", "metadata", "module_executors", "executor_opts", "ret_kwargs"}
+
+// publication builds what the minions get, in Salt's order.
+func publication(c *core, load, extra *payload.Map) *payload.Map {
+	pub := payload.M("fun", load.Value("fun"), "arg", load.Value("arg"), "tgt", load.Value("tgt"), "jid", load.Value("jid"), "ret", load.Value("ret"))
+	if id, ok := extra.Get("master_id"); ok {
+		pub.Set("master_id", id)
+	} else if id, ok := c.cfg.Raw.Get("master_id"); ok && id != nil {
+		pub.Set("master_id", id)
+	}
+	if d := delimiterOf(extra); d != defaultDelimiter {
+		pub.Set("delimiter", d)
+	}
+	if id, ok := extra.Get("id"); ok {
+		pub.Set("id", id)
+	}
+	for _, k := range []string{"tgt_type", "to"} {
+		if v, ok := load.Get(k); ok {
+			pub.Set(k, v)
+		}
+	}
+	for _, k := range fromKwargs {
+		if v, ok := extra.Get(k); ok {
+			pub.Set(k, v)
+		}
+	}
+	if extra.Bool("start_event") {
+		pub.Set("start_event", true)
+	}
+	if u, ok := load.Get("user"); ok {
+		pub.Set("user", u)
+	}
+	return pub
+}
+
+// send announces a publication and hands it to the Publisher.
+func (c *core) send(pub *payload.Map, who found) {
+	jid := pub.Str("jid")
+	c.fire("salt/job/"+jid+"/publish", pub.Clone())
+	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pyText(pub.Value("fun")), jid))
+	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, who)})
+}
+
+// topicIDs are the ids a filtering master addresses; nil addresses everybody.
+func (c *core) topicIDs(pub *payload.Map, who found) []string {
+	if !c.cfg.ZMQFiltering {
+		return nil
+	}
+	switch strings.ToLower(pub.Str("tgt_type")) {
+	case "glob", "pcre":
+		return who.Minions
+	case "list":
+		return append(append([]string{}, who.Minions...), who.Missing...)
+	}
+	return nil
+}

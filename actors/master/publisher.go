@@ -1,0 +1,113 @@
+package master
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the Publisher.
+type (
+	// PublishJob sends one publication to the minions. Load is the publication in Salt's order, without serial.
+	PublishJob struct {
+		Load   *payload.Map
+		Topics []string // ids to address with zmq_filtering; nil addresses everybody
+	}
+)
+
+// publication topics of a filtering master (salt/transport/zeromq.py).
+const (
+	topicBroadcast = "broadcast"
+	topicSyndic    = "syndic"
+)
+
+// pubSocket is the PUB adapter as the Publisher uses it.
+type pubSocket interface {
+	Open() error
+	Send(frames ...[]byte) error
+	Close() error
+}
+
+// publisherOptions are what the Publisher needs of the master.
+type publisherOptions struct {
+	open   func() pubSocket
+	seal   func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
+	filter bool                                    // zmq_filtering
+	syndic bool                                    // order_masters: syndics hear everything
+	log    *slog.Logger
+}
+
+// publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
+type publisher struct {
+	opt  publisherOptions
+	sock pubSocket // nil until onStarted
+}
+
+func (p *publisher) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		p.onStarted(ctx)
+	case *PublishJob:
+		p.onPublishJob(ctx, m)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (p *publisher) onStarted(ctx actor.Context) {
+	p.sock = p.opt.open()
+	if err := p.sock.Open(); err != nil {
+		supervisor.Crash(fmt.Errorf("publisher: %w", err))
+	}
+	sock := p.sock
+	supervisor.Go(ctx, "publish socket", func(ctx context.Context) error {
+		<-ctx.Done()
+		return errors.Join(context.Cause(ctx), sock.Close()) // the next incarnation binds when this has returned
+	})
+}
+
+func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
+	frame, err := p.opt.seal(m.Load)
+	if err != nil { // the job is bad, the actor is well
+		supervisor.Failed(ctx)
+		p.opt.log.Error("publication could not be sealed", "jid", m.Load.Str("jid"), "err", err)
+		return
+	}
+	for _, topic := range p.topics(m.Topics) {
+		if topic == "" {
+			err = p.sock.Send(frame)
+		} else {
+			err = p.sock.Send([]byte(topic), frame)
+		}
+		if err != nil { // the socket is bad: die and be restarted
+			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Load.Str("jid"), err))
+		}
+	}
+}
+
+// topics are the topics one publication is sent under; "" stands for a message of one frame.
+func (p *publisher) topics(ids []string) []string {
+	switch {
+	case !p.opt.filter:
+		return []string{""}
+	case len(ids) == 0:
+		return []string{topicBroadcast}
+	}
+	topics := make([]string, 0, len(ids)+1)
+	for _, id := range ids {
+		sum := sha1.Sum([]byte(id))
+		topics = append(topics, hex.EncodeToString(sum[:]))
+	}
+	if p.opt.syndic {
+		topics = append(topics, topicSyndic)
+	}
+	return topics
+}

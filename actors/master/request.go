@@ -1,0 +1,50 @@
+package master
+
+import (
+	"sync/atomic"
+	"time"
+
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// request is one message from the request port until it is answered. It is passed from actor to actor and
+// owned by one at a time.
+type request struct {
+	env    *payload.Request
+	opened *auth.Opened // nil until a worker has checked it
+	pool   int          // the pool it waits in
+	at     time.Time    // when it arrived
+
+	reply    func(frame []byte) // sends to the peer
+	answered atomic.Bool
+}
+
+// answer sends the one reply; whoever comes later (a deadline, a worker that was slow) is ignored.
+func (r *request) answer(frame []byte) {
+	if r.answered.CompareAndSwap(false, true) {
+		r.reply(frame)
+	}
+}
+
+// Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply
+// cannot be used again.
+func (r *request) Lost(error) { r.answer(textFailed) }
+
+// Replies in clear that need no packing each time.
+var (
+	textFailed  = packText(payload.TextHandlerFailed)
+	textBadLoad = packText(payload.TextBadLoad)
+	msgBadLoad  = mustPack(payload.M("msg", payload.TextBadLoad))
+)
+
+func packText(s string) []byte { return mustPack(s) }
+
+// mustPack packs a constant; such a value always packs.
+func mustPack(v any) []byte {
+	b, err := payload.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}

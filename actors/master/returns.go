@@ -1,0 +1,160 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// storeReturn takes the return of a job: check its signature, fire its event at once, and answer when the
+// store has it (salt/master.py, AESFuncs._return; salt/utils/job.py, store_job). The answer is nil whatever
+// becomes of it, but false for a return that must be signed and is not.
+func storeReturn(c *core, r *call) (any, error) {
+	accept, err := c.auth.VerifyReturn(r.req.opened)
+	if err != nil {
+		c.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
+	}
+	if !accept {
+		return false, nil
+	}
+	if c.seen != nil {
+		c.seen(r.id, time.Now())
+	}
+	return c.acceptReturn(r, r.load)
+}
+
+func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
+	if !c.returned(load, func(err error) {
+		if err != nil {
+			c.fail(r.req)
+			return
+		}
+		c.finish(r.req, nil)
+	}) {
+		return nil, nil
+	}
+	return nil, errLater
+}
+
+// returned announces a return and hands it to the job store. False means that it is no return and nothing
+// will happen; otherwise stored is called when it is on disk, or could not be put there.
+func (c *core) returned(load *payload.Map, stored func(error)) bool {
+	id := load.Str("id")
+	if rid := load.Str("resource_id"); rid != "" {
+		id = rid
+	}
+	if !load.Has("return") || !load.Has("jid") || !auth.ValidID(id) {
+		return false
+	}
+	jid := load.Str("jid")
+	if jid == "req" {
+		jid = c.assignJID(load, id)
+	}
+	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
+	c.fire("salt/job/"+jid+"/ret/"+id, load)
+	c.fireStateErrors(load, jid, id)
+	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
+		stored(nil)
+		return true
+	}
+	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: stored}) {
+		stored(errors.New("the job store does not take returns"))
+	}
+	return true
+}
+
+// assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
+func (c *core) assignJID(load *payload.Map, id string) string {
+	jid := c.jids.next(time.Now())
+	arg := load.Value("arg")
+	if arg == nil {
+		arg = load.Value("fun_args")
+	}
+	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
+	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache")})
+	return jid
+}
+
+// fireStateErrors fires the two events of each failed state of a failed state run.
+func (c *core) fireStateErrors(load *payload.Map, jid, id string) {
+	fun := load.Str("fun")
+	retcode, _ := load.Int("retcode")
+	if retcode == 0 || (fun != "state.highstate" && fun != "state.sls") {
+		return
+	}
+	for k, v := range load.Map("return").All() {
+		chunk, _ := v.(*payload.Map)
+		key, _ := k.(string)
+		result, isBool := chunk.Value("result").(bool)
+		parts := splitStateKey(key)
+		if chunk == nil || !isBool || result || parts == nil {
+			continue
+		}
+		name := parts[0] + "." + parts[3]
+		first := chunk.Clone()
+		c.fire(name, first.Set("retcode", retcode))
+		data := chunk.Clone()
+		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun).Set("retcode", retcode)
+		if u, ok := load.Get("user"); ok {
+			data.Set("user", u)
+		}
+		c.fire("salt/job/"+jid+"/sub/"+id+"/error/"+fun, data)
+	}
+}
+
+// syndicReturn unpacks the returns a syndic has collected.
+func syndicReturn(c *core, r *call) (any, error) {
+	loads, several := r.load.Value("load").([]any)
+	if !several {
+		loads = []any{r.load}
+	}
+	c.touchSyndic(r.id)
+	for _, l := range loads {
+		load, _ := l.(*payload.Map)
+		if load.Str("jid") == "" || load.Map("return") == nil {
+			continue
+		}
+		if job := load.Map("load"); job != nil {
+			c.jobs.Send(&SaveLoad{JID: load.Str("jid"), Load: withoutSecrets(job)})
+		}
+		for id, v := range load.Map("return").All() {
+			ret, ok := v.(*payload.Map)
+			if !ok {
+				ret = payload.M("return", v)
+			}
+			one := payload.M("jid", load.Value("jid"), "id", id)
+			one.Update(ret)
+			for _, k := range []string{"master_id", "fun", "fun_args", "out", "sig"} {
+				if v, ok := load.Get(k); ok && !one.Has(k) {
+					one.Set(k, v)
+				}
+			}
+			c.returned(one, func(err error) {
+				if err != nil {
+					c.log.Error("return from a syndic could not be stored", "minion", id, "err", err)
+				}
+			})
+		}
+	}
+	return nil, nil
+}
+
+// touchSyndic marks a syndic as known to the command line.
+func (c *core) touchSyndic(id string) {
+	if !auth.ValidID(id) {
+		return
+	}
+	path := filepath.Join(c.cfg.SyndicDir, id)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Chtimes(path, time.Time{}, time.Now()))
+	}
+	if err != nil {
+		c.log.Error("syndic could not be noted", "minion", id, "err", err)
+	}
+}

@@ -29,7 +29,8 @@ type Run struct {
 	stream *stream
 	track  tracker
 	rounds chan round
-	info   string // jid of the last find_job, "" before the first
+	info   string   // jid of the last find_job, "" before the first
+	held   [][]byte // events of other jobs, while the jid of a find_job is not known yet
 }
 
 // round is the outcome of publishing find_job.
@@ -142,9 +143,17 @@ func (r *Run) sleep(ctx context.Context, timer *time.Timer, until time.Time) err
 
 // drain handles what has come in and reports whether the reader wants more.
 func (r *Run) drain(yield func(Return, error) bool) bool {
-	for _, body := range r.stream.take() {
+	bodies := r.stream.take()
+	if !r.track.asking {
+		bodies, r.held = append(r.held, bodies...), nil
+	}
+	for _, body := range bodies {
 		tag := event.Tag(body)
 		mine, info := belongs(tag, r.JID), r.info != "" && belongs(tag, r.info)
+		if !mine && r.track.asking {
+			r.held = append(r.held, body)
+			continue
+		}
 		if !mine && !info {
 			continue
 		}

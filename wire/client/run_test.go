@@ -1,0 +1,243 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/wire/payload"
+)
+
+const (
+	jid1 = "20261121022850357139"
+	jid2 = "20261121022855357139"
+)
+
+func startRun(t *testing.T, c *Client, job Job) *Run {
+	t.Helper()
+	r, err := c.Run(testContext(t), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func expectReturns(t *testing.T, r *Run, want ...Return) {
+	t.Helper()
+	got, err := collect(testContext(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The returns of quick minions may be on the bus before the master has answered the publish request.
+func TestRunEarlyReturns(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(*payload.Map) any {
+		m.fire("salt/job/"+jid2+"/ret/a", payload.M("jid", jid2, "id", "a", "return", "of another job"))
+		m.fire("salt/job/"+jid1+"/new", payload.M("jid", jid1, "minions", []string{"a", "b"}, "missing", []any{}))
+		m.returns(jid1, "a", true)
+		m.returns(jid1, "a", "twice")
+		m.returns(jid1, "b", "x")
+		return published(jid1, "a", "b")
+	})
+	start := time.Now()
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
+	if d := cmp.Diff(Published{JID: jid1, Minions: []string{"a", "b"}, Missing: []string{}}, r.Published); d != "" {
+		t.Error(d)
+	}
+	expectReturns(t, r, Return{ID: "a", Value: true}, Return{ID: "b", Value: "x"})
+	if took := time.Since(start); took > 90*time.Millisecond {
+		t.Errorf("all had answered, and it took %v", took)
+	}
+	want := payload.M(
+		"cmd", "publish", "tgt", "*", "fun", "test.ping", "arg", []any{}, "key", "the key", "tgt_type", "glob",
+		"ret", "", "jid", "", "user", "root",
+	)
+	if got := m.load(); !want.Equal(got) {
+		t.Errorf("load: got %v, want %v", got, want)
+	}
+}
+
+func TestRunFields(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(*payload.Map) any {
+		m.fire("salt/job/"+jid1+"/ret/a", payload.M("id", "a"))               // no return
+		m.fire("salt/job/"+jid1+"/prog/a/1", payload.M("return", "progress")) // not a return
+		m.fire("salt/job/"+jid1+"/ret/a", payload.M("return", "nobody"))
+		m.fire("salt/job/"+jid1+"0/ret/a", payload.M("id", "a", "return", "of a longer jid"))
+		m.fire("salt/job/"+jid1+"/ret/a", payload.M("id", "a", "return", nil, "retcode", 3, "out", "highstate"))
+		m.fire("salt/job/"+jid1+"/ret/dummy", payload.M("id", "a", "resource_id", "dummy", "return", int64(1)))
+		return published(jid1, "a", "dummy")
+	})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
+	expectReturns(t, r, Return{ID: "a", Retcode: 3, Out: "highstate"}, Return{ID: "dummy", Value: int64(1)})
+}
+
+// A silent minion is asked by find_job; the answer decides how long it is waited for.
+func TestRunFindJob(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(load *payload.Map) any {
+		if load.Value("fun") == "saltutil.find_job" {
+			// The answers are there before the jid of find_job is known.
+			m.fire("salt/job/"+jid2+"/new", payload.M("jid", jid2, "minions", []string{"slow", "idle"}))
+			m.returns(jid2, "slow", payload.M("jid", jid1, "pid", 1))
+			m.returns(jid2, "idle", payload.NewMap(0))
+			m.returns(jid1, "slow", "at last")
+			return published(jid2, "slow", "idle")
+		}
+		m.returns(jid1, "quick", true)
+		return published(jid1, "quick", "slow", "idle")
+	})
+	job := Job{Tgt: "*", Fun: "test.ping", Kwargs: payload.M("delimiter", ",", "metadata", "x", "token", "t")}
+	r := startRun(t, m.client(m.options()), job)
+	r.track.grace = 10 * time.Millisecond
+	start := time.Now()
+	expectReturns(t, r, Return{ID: "quick", Value: true}, Return{ID: "slow", Value: "at last"}, Return{ID: "idle", Silence: NotRunning})
+	if took := time.Since(start); took > 250*time.Millisecond {
+		t.Errorf("took %v, the rest of gather_job_timeout was sat out", took)
+	}
+	m.load()
+	want := payload.M(
+		"cmd", "publish", "tgt", []any{"idle", "slow"}, "fun", "saltutil.find_job", "arg", []any{jid1}, "key", "the key",
+		"tgt_type", "list", "ret", "", "jid", "", "kwargs", payload.M("delimiter", ",", "token", "t"), "user", "root",
+	)
+	if got := m.load(); !want.Equal(got) {
+		t.Errorf("find_job load: got %v, want %v", got, want)
+	}
+}
+
+func TestRunDead(t *testing.T) {
+	m := newFakeMaster(t, func(load *payload.Map) any {
+		if load.Value("fun") == "saltutil.find_job" {
+			return published(jid2, "dead")
+		}
+		return published(jid1, "dead")
+	})
+	start := time.Now()
+	expectReturns(t, startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"}), Return{ID: "dead", Silence: NoResponse})
+	if took := time.Since(start); took < 300*time.Millisecond {
+		t.Errorf("took %v, want timeout and gather_job_timeout", took)
+	}
+}
+
+func TestRunMissingAndGone(t *testing.T) {
+	m := newFakeMaster(t, func(*payload.Map) any {
+		reply := published(jid1, "off")
+		reply.Map("load").Set("missing", []string{"nope"})
+		return reply
+	})
+	opt := m.options()
+	opt.Gone = func(_ context.Context, ids []string) []string { return ids }
+	start := time.Now()
+	r := startRun(t, m.client(opt), Job{Tgt: []string{"off", "nope"}, TgtType: "list", Fun: "test.ping"})
+	expectReturns(t, r, Return{ID: "off", Silence: NotConnected}, Return{ID: "nope", Silence: Unknown})
+	if took := time.Since(start); took > 90*time.Millisecond {
+		t.Errorf("nobody could answer, and it took %v", took)
+	}
+}
+
+func TestRunNothingMatched(t *testing.T) {
+	m := newFakeMaster(t, func(*payload.Map) any {
+		return payload.M("enc", "clear", "load", payload.M("jid", nil, "minions", []any{}, "error", "Master could not resolve minions for target x"))
+	})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "x", Fun: "test.ping"})
+	if r.JID != "" || r.Note != "Master could not resolve minions for target x" {
+		t.Errorf("got %+v", r.Published)
+	}
+	expectReturns(t, r)
+}
+
+// With order_masters minions below a syndic are named by events.
+func TestRunSyndic(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(load *payload.Map) any {
+		m.fire("syndic/north/"+jid1, payload.M("minions", []string{"below"}))
+		m.returns(jid1, "below", true)
+		return published(jid1)
+	})
+	opt := m.options()
+	opt.OrderMasters = true
+	opt.SyndicWait = 30 * time.Millisecond
+	r := startRun(t, m.client(opt), Job{Tgt: "*", Fun: "test.ping"})
+	if got := m.load(); !got.Has("to") {
+		t.Errorf("load without to: %v", got)
+	}
+	expectReturns(t, r, Return{ID: "below", Value: true})
+}
+
+func TestRunErrorEvent(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(*payload.Map) any {
+		m.fire("salt/job/"+jid1+"/error", payload.M("error", "no"))
+		return published(jid1, "a")
+	})
+	_, err := collect(testContext(t), startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"}))
+	if !errors.Is(err, ErrAuthorization) {
+		t.Errorf("got %v, want ErrAuthorization", err)
+	}
+}
+
+func TestRunCancelled(t *testing.T) {
+	asked := make(chan struct{}, 10)
+	m := newFakeMaster(t, func(load *payload.Map) any {
+		if load.Value("fun") == "saltutil.find_job" {
+			asked <- struct{}{}
+			return silent{}
+		}
+		return published(jid1, "a")
+	})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
+	interrupt := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		<-asked // in the middle of publishing find_job
+		cancel(interrupt)
+	}()
+	if _, err := collect(ctx, r); !errors.Is(err, interrupt) {
+		t.Errorf("got %v, want the cause", err)
+	}
+}
+
+// A reader that stops early leaves nothing behind (goleak), and so does one that never starts.
+func TestRunAbandoned(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(*payload.Map) any {
+		m.returns(jid1, "a", true)
+		return published(jid1, "a", "b")
+	})
+	c := m.client(m.options())
+	for range startRun(t, c, Job{Tgt: "*", Fun: "test.ping"}).Returns(testContext(t)) {
+		break
+	}
+	startRun(t, c, Job{Tgt: "*", Fun: "test.ping"}).Close()
+}
+
+// The bus goes away and comes back while a job runs: the returns after that are seen.
+func TestRunBusRestarts(t *testing.T) {
+	m := newFakeMaster(t, func(load *payload.Map) any { return published(jid1, "a", "b") })
+	opt := m.options()
+	opt.Timeout = patience
+	r := startRun(t, m.client(opt), Job{Tgt: "*", Fun: "test.ping"})
+	m.returns(jid1, "a", 1)
+	go func() {
+		m.hangUp()
+		for { // until the client is back
+			m.mu.Lock()
+			back := len(m.subs) > 0
+			m.mu.Unlock()
+			if back {
+				break
+			}
+			<-time.After(time.Millisecond)
+		}
+		m.returns(jid1, "b", 2)
+	}()
+	expectReturns(t, r, Return{ID: "a", Value: int64(1)}, Return{ID: "b", Value: int64(2)})
+}

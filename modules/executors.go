@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/modules/pytext"
+	"brine/modules/shlex"
 	"brine/wire/payload"
 )
 
@@ -152,10 +153,10 @@ func (v invocation) sudo() (any, error) {
 		kw.Set("concurrent", true)
 	}
 	for _, a := range v.args {
-		argv = append(argv, shellQuote(pytext.Str(a)))
+		argv = append(argv, shlex.Quote(pytext.Str(a)))
 	}
 	for k, val := range kw.All() {
-		argv = append(argv, shellQuote(pytext.Str(k)+"="+pytext.Str(val)))
+		argv = append(argv, shlex.Quote(pytext.Str(k)+"="+pytext.Str(val)))
 	}
 	out, err := v.call.Call("cmd.run_all", []any{argv}, payload.M("use_vt", true, "python_shell", false))
 	if err != nil {

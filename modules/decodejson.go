@@ -4,24 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"brine/wire/payload"
 )
-
-// shellQuote quotes a word for a POSIX shell as Python's shlex.quote does: plain words stay as they are.
-func shellQuote(s string) string {
-	if s == "" {
-		return "''"
-	}
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r)
-	}
-	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
-}
 
 // decodeJSON reads one JSON value into payload values, with the order of its keys.
 func decodeJSON(raw []byte) (any, error) {

@@ -1,0 +1,136 @@
+package grains
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"brine/wire/payload"
+)
+
+func (h *host) hardwareGrains() *payload.Map { return h.hardware().Clone() }
+
+// readHardware takes firmware facts from sysfs, else from dmidecode or the boot loader's environment.
+func (h *host) readHardware() *payload.Map {
+	switch {
+	case h.exists("sys/class/dmi/id"):
+		return h.dmiFiles()
+	case which("dmidecode") != "":
+		return dmiProgram(which("dmidecode"))
+	case which("fw_printenv") != "":
+		return bootEnv(which("fw_printenv"))
+	}
+	return none()
+}
+
+func (h *host) dmiFiles() *payload.Map {
+	out := payload.NewMap(8)
+	for _, f := range [][2]string{{"biosversion", "bios_version"}, {"biosvendor", "bios_vendor"}, {"boardname", "board_name"},
+		{"productname", "product_name"}, {"manufacturer", "sys_vendor"}, {"biosreleasedate", "bios_date"},
+		{"uuid", "product_uuid"}, {"serialnumber", "product_serial"}} {
+		file := "sys/class/dmi/id/" + f[1]
+		if !h.readable(file) {
+			continue
+		}
+		value := validText(strings.TrimSpace(h.read(file)))
+		if f[0] == "uuid" {
+			value = strings.ToLower(value)
+		}
+		out.Set(f[0], value)
+	}
+	return out
+}
+
+// validText replaces bytes that are no text, as firmware sometimes has them.
+func validText(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
+
+func dmiProgram(tool string) *payload.Map {
+	out := payload.NewMap(8)
+	for _, f := range [][2]string{{"biosversion", "bios-version"}, {"biosvendor", "bios-vendor"}, {"productname", "system-product-name"},
+		{"manufacturer", "system-manufacturer"}, {"biosreleasedate", "bios-release-date"}, {"uuid", "system-uuid"}} {
+		if v, ok := dmiString(tool, f[1]); ok {
+			out.Set(f[0], v)
+		}
+	}
+	if v := out.Str("uuid"); v != "" {
+		out.Set("uuid", strings.ToLower(v))
+	}
+	for _, key := range []string{"system-serial-number", "chassis-serial-number", "baseboard-serial-number"} {
+		if v, ok := dmiString(tool, key); ok {
+			out.Set("serialnumber", v)
+			break
+		}
+	}
+	return out
+}
+
+func dmiString(tool, key string) (string, bool) {
+	text, _ := output(tool, "-s", key)
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	value := strings.Join(lines, "\n")
+	return value, !strings.HasPrefix(value, "/dev/mem") && meaningful(key, value)
+}
+
+func bootEnv(tool string) *payload.Map {
+	out := payload.NewMap(3)
+	for _, f := range [][2]string{{"manufacturer", "manufacturer"}, {"serialnumber", "serial#"}, {"productname", "DeviceDesc"}} {
+		text, ok := output(tool, f[1])
+		_, value, found := strings.Cut(text, "=")
+		switch {
+		case !ok || !found:
+		case meaningful(f[0], value):
+			out.Set(f[0], value)
+		default:
+			out.Set(f[0], nil)
+		}
+	}
+	return out
+}
+
+// Fillers firmware vendors leave in place of a value (salt/modules/smbios.py).
+var (
+	fillNone     = regexp.MustCompile(`(?i)^none`)
+	fillUUID     = regexp.MustCompile(`(?i)^\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?$`)
+	fillSerial   = regexp.MustCompile(`^0+$|^0?12345678?9?0?`)
+	fillSerialCI = regexp.MustCompile(`(?i)sernum|part[_-]?number|specified|filled|applicable`)
+	fillAsset    = regexp.MustCompile(`(?i)manufacturer|to be filled|available|asset|^no(ne|t)`)
+	fillOther    = regexp.MustCompile(`(?i)to be filled|un(known|specified)|no(t|ne)? (asset|provided|defined|available|present|specified)`)
+	serialKeys   = regexp.MustCompile(`serial|part|version`)
+	assetKeys    = regexp.MustCompile(`asset|manufacturer`)
+)
+
+func meaningful(key, value string) bool {
+	switch {
+	case value == "" || fillNone.MatchString(value):
+		return false
+	case strings.Contains(key, "uuid"):
+		return fillUUID.MatchString(value)
+	case serialKeys.MatchString(key):
+		return !fillSerial.MatchString(value) && !fillSerialCI.MatchString(value)
+	case assetKeys.MatchString(key):
+		return !fillAsset.MatchString(value)
+	}
+	return !fillOther.MatchString(value)
+}
+
+// deviceTree takes maker, model and serial number from a device tree.
+func (h *host) deviceTree() *payload.Map {
+	out := payload.NewMap(3)
+	property := func(name string) string { return strings.TrimRight(h.read("proc/device-tree/"+name), "\x00") }
+	if model := property("model"); model != "" {
+		if maker, product, ok := strings.Cut(model, ","); ok {
+			out.Set("manufacturer", maker).Set("productname", product)
+		} else {
+			out.Set("productname", model)
+		}
+	}
+	if serial := firstOf(property("serial-number"), property("system-id")); serial != "" {
+		out.Set("serialnumber", serial)
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+//go:build interop
+
+package grains_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/modules/grains"
+	"brine/wire/payload"
+)
+
+// difference is one allowed deviation from the reference; see testdata/README.md.
+type difference struct {
+	Key    string `json:"key"`
+	Rule   string `json:"rule"` // any, type, order, absent, extra
+	Reason string `json:"reason"`
+}
+
+func allowed(t *testing.T) map[string]difference {
+	t.Helper()
+	b, err := os.ReadFile("testdata/differences.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []difference
+	if err := json.Unmarshal(b, &list); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]difference{}
+	for _, d := range list {
+		out[d.Key] = d
+	}
+	return out
+}
+
+// TestAgainstSalt compares every grain with those of an installed Salt 3008 on this host.
+func TestAgainstSalt(t *testing.T) {
+	home, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	tool := filepath.Join(home, "brine", "salt", "3008", "bin", "salt-call")
+	if _, err := os.Stat(tool); err != nil {
+		t.Skip("no Salt 3008 here: ", err)
+	}
+	dir := t.TempDir()
+	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s\nfile_client: local\nenable_fqdns_grains: False\n", dir)
+	if err := os.WriteFile(filepath.Join(dir, "minion"), []byte(conf), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), tool, "-c", dir, "--local", "--out", "json", "grains.items").Output()
+	if err != nil {
+		t.Fatalf("salt-call: %v\n%s", err, out)
+	}
+	var real struct{ Local map[string]any }
+	if err := json.Unmarshal(out, &real); err != nil {
+		t.Fatal(err)
+	}
+	ours := grains.New(grains.Options{Version: "3008.3", ZMQVersion: "4.3.4", Opts: payload.M("id", "web1", "master", "127.0.0.1",
+		"conf_file", filepath.Join(dir, "minion"))}).Map()
+	compareGrains(t, real.Local, plain(t, ours), allowed(t))
+}
+
+func compareGrains(t *testing.T, want, got map[string]any, allow map[string]difference) {
+	t.Helper()
+	for key, w := range want {
+		g, ok := got[key]
+		if !ok {
+			if allow[key].Rule != "absent" {
+				t.Errorf("%s is missing; Salt has %v", key, w)
+			}
+			continue
+		}
+		if cmp.Equal(w, g) || allow[key].Rule == "any" {
+			continue
+		}
+		if allow[key].Rule == "type" && fmt.Sprintf("%T", w) == fmt.Sprintf("%T", g) {
+			continue
+		}
+		t.Errorf("%s: got %v, Salt has %v", key, g, w)
+	}
+	for key := range got {
+		if _, ok := want[key]; !ok && allow[key].Rule != "extra" {
+			t.Errorf("%s: Salt has no such grain", key)
+		}
+	}
+}
+
+// plain turns payload values into what encoding/json decodes.
+func plain(t *testing.T, v any) map[string]any {
+	t.Helper()
+	var out map[string]any
+	dec := json.NewDecoder(bytes.NewReader(encode(t, v)))
+	if err := dec.Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(toGo(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func toGo(v any) any {
+	switch x := v.(type) {
+	case *payload.Map:
+		out := map[string]any{}
+		for k, val := range x.All() {
+			out[fmt.Sprint(k)] = toGo(val)
+		}
+		return out
+	case []any:
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = toGo(x[i])
+		}
+		return out
+	}
+	return v
+}

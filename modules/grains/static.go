@@ -1,0 +1,82 @@
+package grains
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/config/yaml"
+	"brine/wire/payload"
+)
+
+// File is the path of the static grains file beside a configuration file, or inside a configuration directory.
+func File(confFile string) string {
+	if fi, err := os.Stat(confFile); err == nil && fi.IsDir() {
+		return filepath.Join(confFile, "grains")
+	}
+	return filepath.Join(filepath.Dir(confFile), "grains")
+}
+
+func (h *host) fromFile() *payload.Map { return h.staticFile().Clone() }
+
+// readStaticFile reads the static grains file; a missing or broken one holds nothing.
+func (h *host) readStaticFile() *payload.Map {
+	conf := h.opt.Opts.Str("conf_file")
+	if conf == "" {
+		return none()
+	}
+	text, err := os.ReadFile(File(conf))
+	if err != nil {
+		return none()
+	}
+	v, err := yaml.Load(text)
+	if err != nil {
+		return none()
+	}
+	if m, ok := v.(*payload.Map); ok {
+		return m
+	}
+	return none()
+}
+
+const (
+	cacheFile       = "grains.cache.p"
+	cacheExpiration = 300 // seconds, the default of grains_cache_expiration
+)
+
+// loadCache reads the cache file as long as it is young enough; nil when it is not usable.
+func (c *Collector) loadCache() *payload.Map {
+	path := filepath.Join(c.opt.Opts.Str("cachedir"), cacheFile)
+	fi, err := os.Stat(path)
+	if err != nil || c.flag("refresh_grains_cache") {
+		return nil
+	}
+	limit, ok := c.opt.Opts.Int("grains_cache_expiration")
+	if !ok {
+		limit = cacheExpiration
+	}
+	if int64(time.Since(fi.ModTime()).Seconds()) > limit {
+		return nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	m, err := payload.UnmarshalMap(b)
+	if err != nil || m.Len() == 0 {
+		return nil
+	}
+	return m
+}
+
+// saveCache writes the cache file, readable by the owner alone. A failure costs only time later.
+func (c *Collector) saveCache(grains *payload.Map) {
+	b, err := payload.MarshalBin(grains)
+	if err != nil {
+		return
+	}
+	path := filepath.Join(c.opt.Opts.Str("cachedir"), cacheFile)
+	if err := os.WriteFile(path, b, 0o600); err == nil {
+		_ = os.Chmod(path, 0o600)
+	}
+}

@@ -1,203 +1,27 @@
 package payload
 
-// knownKey returns the text of a frequent key as a value that all maps share, or nil. It saves two
-// allocations per key of a load or a state return.
-func knownKey(b []byte) any {
-	switch string(b) {
-	case "__id__":
-		return "__id__"
-	case "__kwarg__":
-		return "__kwarg__"
-	case "__run_num__":
-		return "__run_num__"
-	case "__sls__":
-		return "__sls__"
-	case "__state_ran__":
-		return "__state_ran__"
-	case "_stamp":
-		return "_stamp"
-	case "act":
-		return "act"
-	case "aes":
-		return "aes"
-	case "arg":
-		return "arg"
-	case "auth_list":
-		return "auth_list"
-	case "autosign_grains":
-		return "autosign_grains"
-	case "body":
-		return "body"
-	case "changes":
-		return "changes"
-	case "cmd":
-		return "cmd"
-	case "comment":
-		return "comment"
-	case "data":
-		return "data"
-	case "delimiter":
-		return "delimiter"
-	case "dest":
-		return "dest"
-	case "duration":
-		return "duration"
-	case "eauth":
-		return "eauth"
-	case "enc":
-		return "enc"
-	case "enc_algo":
-		return "enc_algo"
-	case "env_only":
-		return "env_only"
-	case "error":
-		return "error"
-	case "events":
-		return "events"
-	case "extra_minion_data":
-		return "extra_minion_data"
-	case "form":
-		return "form"
-	case "full_return":
-		return "full_return"
-	case "fun":
-		return "fun"
-	case "fun_args":
-		return "fun_args"
-	case "grains":
-		return "grains"
-	case "head":
-		return "head"
-	case "id":
-		return "id"
-	case "jid":
-		return "jid"
-	case "key":
-		return "key"
-	case "kwarg":
-		return "kwarg"
-	case "kwargs":
-		return "kwargs"
-	case "load":
-		return "load"
-	case "loc":
-		return "loc"
-	case "master_id":
-		return "master_id"
-	case "message":
-		return "message"
-	case "metadata":
-		return "metadata"
-	case "mid":
-		return "mid"
-	case "minions":
-		return "minions"
-	case "missing":
-		return "missing"
-	case "msg":
-		return "msg"
-	case "name":
-		return "name"
-	case "new":
-		return "new"
-	case "no_parse":
-		return "no_parse"
-	case "nonce":
-		return "nonce"
-	case "old":
-		return "old"
-	case "out":
-		return "out"
-	case "password":
-		return "password"
-	case "path":
-		return "path"
-	case "pchanges":
-		return "pchanges"
-	case "pid":
-		return "pid"
-	case "pillar":
-		return "pillar"
-	case "pillar_override":
-		return "pillar_override"
-	case "pillarenv":
-		return "pillarenv"
-	case "prefix":
-		return "prefix"
-	case "pretag":
-		return "pretag"
-	case "pub":
-		return "pub"
-	case "publish_port":
-		return "publish_port"
-	case "resource_grains":
-		return "resource_grains"
-	case "resources":
-		return "resources"
-	case "result":
-		return "result"
-	case "ret":
-		return "ret"
-	case "ret_config":
-		return "ret_config"
-	case "ret_kwargs":
-		return "ret_kwargs"
-	case "retcode":
-		return "retcode"
-	case "return":
-		return "return"
-	case "saltenv":
-		return "saltenv"
-	case "schedule":
-		return "schedule"
-	case "serial":
-		return "serial"
-	case "session":
-		return "session"
-	case "sig":
-		return "sig"
-	case "sig_algo":
-		return "sig_algo"
-	case "size":
-		return "size"
-	case "start_time":
-		return "start_time"
-	case "state_id":
-		return "state_id"
-	case "state_std":
-		return "state_std"
-	case "stderr":
-		return "stderr"
-	case "stdout":
-		return "stdout"
-	case "success":
-		return "success"
-	case "tag":
-		return "tag"
-	case "tgt":
-		return "tgt"
-	case "tgt_type":
-		return "tgt_type"
-	case "timeout":
-		return "timeout"
-	case "tmo":
-		return "tmo"
-	case "to":
-		return "to"
-	case "tok":
-		return "tok"
-	case "token":
-		return "token"
-	case "ts":
-		return "ts"
-	case "user":
-		return "user"
-	case "username":
-		return "username"
-	case "ver":
-		return "ver"
-	case "version":
-		return "version"
+// known holds the frequent keys of loads and state returns as values that all maps share: reading one of
+// them claims no memory.
+var known = shared(
+	"__id__", "__kwarg__", "__run_num__", "__sls__", "__state_ran__", "_stamp", "act", "aes", "arg",
+	"auth_list", "autosign_grains", "body", "changes", "cmd", "comment", "data", "delimiter", "dest",
+	"duration", "eauth", "enc", "enc_algo", "env_only", "error", "events", "extra_minion_data", "form",
+	"full_return", "fun", "fun_args", "grains", "head", "id", "jid", "key", "kwarg", "kwargs", "load", "loc",
+	"master_id", "message", "metadata", "mid", "minions", "missing", "msg", "name", "new", "no_parse",
+	"nonce", "old", "out", "password", "path", "pchanges", "pid", "pillar", "pillar_override", "pillarenv",
+	"prefix", "pretag", "pub", "publish_port", "resource_grains", "resources", "result", "ret", "ret_config",
+	"ret_kwargs", "retcode", "return", "saltenv", "schedule", "serial", "session", "sig", "sig_algo", "size",
+	"start_time", "state_id", "state_std", "stderr", "stdout", "success", "tag", "tgt", "tgt_type", "timeout",
+	"tmo", "to", "tok", "token", "ts", "user", "username", "ver", "version",
+)
+
+func shared(names ...string) map[string]any {
+	m := make(map[string]any, len(names))
+	for _, n := range names {
+		m[n] = n
 	}
-	return nil
+	return m
 }
+
+// knownKey returns the shared value of a frequent key, or nil.
+func knownKey(b []byte) any { return known[string(b)] }

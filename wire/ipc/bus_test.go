@@ -113,21 +113,29 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 }
 
-func TestQueueCount(t *testing.T) {
-	s := &Subscriber{maxFrames: 2, maxBytes: 10, wake: make(chan struct{}, 1)}
-	for i, want := range []bool{true, false, false} { // the first is over the limit of bytes, but alone
-		if got := s.send(make([]byte, 20)); got != want {
-			t.Errorf("send %d: %v", i, got)
+func TestQueueDropsOldest(t *testing.T) {
+	for _, tt := range []struct {
+		frames, bytes int
+		send          []string
+		want          string
+		dropped       uint64
+	}{
+		{10, 100, []string{"a", "b"}, "ab", 0},
+		{2, 100, []string{"a", "b", "c"}, "bc", 1},
+		{10, 4, []string{"aa", "bb", "c"}, "bbc", 1},
+		{10, 4, []string{"aa", "bb", "eeee"}, "eeee", 2},
+		{10, 4, []string{"longer"}, "longer", 0}, // over the limit, but alone
+		{10, 4, []string{"longer", "b"}, "b", 1},
+	} {
+		s := &Subscriber{maxFrames: tt.frames, maxBytes: tt.bytes, wake: make(chan struct{}, 1)}
+		lost := false
+		for _, f := range tt.send {
+			lost = !s.send([]byte(f)) || lost
 		}
-	}
-	s = &Subscriber{maxFrames: 2, maxBytes: 100, wake: make(chan struct{}, 1)}
-	for i, want := range []bool{true, true, false} {
-		if got := s.send([]byte("x")); got != want {
-			t.Errorf("send %d: %v", i, got)
+		out, _ := s.take(nil)
+		if st := s.Stats(); string(out) != tt.want || st.Dropped != tt.dropped || lost != (tt.dropped > 0) || st.Bytes != 0 {
+			t.Errorf("%q: %q, %+v, want %q", tt.send, out, st, tt.want)
 		}
-	}
-	if out, n := s.take(nil); string(out) != "xx" || n != 2 || s.Stats().Dropped != 1 || s.bytes != 0 {
-		t.Errorf("take: %q, %d, %+v", out, n, s.Stats())
 	}
 }
 

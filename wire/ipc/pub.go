@@ -34,7 +34,7 @@ type PubOptions struct {
 }
 
 // PubServer writes every event to every subscriber. A subscriber that reads too slowly loses events of its
-// own (the newest, and they are counted), one that does not read at all is disconnected.
+// own (the oldest that wait, and they are counted), one that does not read at all is disconnected.
 type PubServer struct {
 	opt     PubOptions
 	ln      *listener

@@ -50,19 +50,23 @@ func (s *Subscriber) Stats() SubscriberStats {
 	}
 }
 
-// Send queues an event body for this subscriber alone. It never blocks and reports whether there was room.
+// Send queues an event body for this subscriber alone. It never blocks and reports whether there was room
+// without dropping older events.
 func (s *Subscriber) Send(body []byte) bool { return s.send(EncodeFrame(body, s.framing)) }
 
 // Close disconnects the subscriber.
 func (s *Subscriber) Close() { _ = s.conn.Close() }
 
-// send queues a frame. An empty queue takes a frame of any size.
+// send queues a frame and drops the oldest until it fits. An empty queue takes a frame of any size.
 func (s *Subscriber) send(frame []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) >= s.maxFrames || len(s.queue) > 0 && s.bytes+len(frame) > s.maxBytes {
+	before := s.dropped
+	for len(s.queue) > 0 && (len(s.queue) >= s.maxFrames || s.bytes+len(frame) > s.maxBytes) {
+		s.bytes -= len(s.queue[0])
+		s.queue[0] = nil
+		s.queue = s.queue[1:]
 		s.dropped++
-		return false
 	}
 	s.queue = append(s.queue, frame)
 	s.bytes += len(frame)
@@ -70,7 +74,7 @@ func (s *Subscriber) send(frame []byte) bool {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	return true
+	return s.dropped == before
 }
 
 // take empties up to a chunk of small frames into buf, or returns one big frame as it is.

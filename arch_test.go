@@ -39,8 +39,9 @@ var mayImport = map[string][]string{
 	"wire/event":    {},
 	"wire/zmq":      {},
 	"wire/ipc":      {"wire/event"},
+	"wire/bus":      {"wire/event", "wire/ipc"},
 	"wire/auth":     {"wire/crypt", "wire/event"},
-	"wire/client":   {"wire/auth", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
+	"wire/client":   {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
 	"wire/wiretest": {"wire/crypt", "wire/event"},
 }
 
@@ -63,7 +64,7 @@ var alone = []struct {
 	{"flag", []string{"cmd/..."}, true},
 	{"os/signal", []string{"cmd/..."}, true},
 	{"log", nil, false},
-	{"log/slog", []string{"cmd/...", "modules/...", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/auth", "wire/client"}, true},
+	{"log/slog", []string{"cmd/...", "config/...", "modules/...", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/bus", "wire/auth", "wire/client"}, true},
 	{"testing", []string{"wire/wiretest", "actors/actortest", "modules/modtest"}, true},
 	{"github.com/google/go-cmp/", nil, true},
 	{"github.com/rogpeppe/go-internal/", nil, true},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"brine/modules/pytext"
 )
 
 // The layout of help texts, in columns: optparse's IndentedHelpFormatter.
@@ -113,7 +115,7 @@ func (f *formatter) option(o *Option, indent int) {
 func (o *Option) help() string {
 	def := "none"
 	if o.Default != nil {
-		def = fmt.Sprint(o.Default)
+		def = pytext.Str(o.Default)
 	} else if o.Kind == Flag {
 		def = "False"
 	}

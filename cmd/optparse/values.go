@@ -39,7 +39,15 @@ func (v *Values) Get(dest string) any { return v.value[dest] }
 func (v *Values) Str(dest string) string { s, _ := v.value[dest].(string); return s }
 
 // Int is a number; 0 when there is none.
-func (v *Values) Int(dest string) int { n, _ := v.value[dest].(int); return n }
+func (v *Values) Int(dest string) int {
+	switch n := v.value[dest].(type) {
+	case int:
+		return n
+	case int64:
+		return int(n)
+	}
+	return 0
+}
 
 // Bool is true when the value is true, in Python's sense for numbers and texts.
 func (v *Values) Bool(dest string) bool {
@@ -48,8 +56,8 @@ func (v *Values) Bool(dest string) bool {
 		return x
 	case string:
 		return x != ""
-	case int:
-		return x != 0
+	case int, int64:
+		return v.Int(dest) != 0
 	}
 	return false
 }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"brine/config/yaml"
+	"brine/modules/outputters"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+
+	"golang.org/x/term"
+)
+
+// show is how one result wants to be displayed.
+type show struct {
+	out     string // outputter the result asks for
+	fun     string // function it comes from
+	retcode int
+	indent  int // nested_indent
+}
+
+// display prints data by --out, or by what the result asks for, to stdout or to --out-file.
+func (s *session) display(data any, how show) error {
+	name := outputters.Choose(s.opt.Str("output"), how.out, s.opt.Bool("static"), how.fun)
+	o := outputters.FromOpts(s.common.Raw)
+	o.Color = s.color()
+	if o.Color {
+		o.Theme = s.colorTheme()
+	}
+	o.Retcode = how.retcode
+	if how.indent > 0 {
+		o.NestedIndent = how.indent
+	}
+	text, err := outputters.Format(name, data, o)
+	if errors.Is(err, outputters.ErrUnknown) {
+		s.log.Error(err.Error())
+	} else if err != nil {
+		return fmt.Errorf("show result: %w", err)
+	}
+	if text == "" {
+		return nil
+	}
+	return s.emit(text + "\n")
+}
+
+// emit writes a finished text to --out-file or stdout. A reader that went away is no error.
+func (s *session) emit(text string) error {
+	path := s.opt.Str("output_file")
+	if path == "" {
+		_, err := fmt.Fprint(s.stdout, text)
+		if errors.Is(err, syscall.EPIPE) {
+			return nil
+		}
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("open output file: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write output file: %w", err)
+	}
+	return nil
+}
+
+// emptyOutputFile cuts an existing --out-file to nothing, so that its mode and owner stay.
+func (s *session) emptyOutputFile() error {
+	path := s.opt.Str("output_file")
+	if path == "" || s.opt.Bool("output_file_append") || !isFile(path) {
+		return nil
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		return s.parser.Errorf("%s: Access denied: %s", path, pythonOSError(err, path))
+	}
+	return nil
+}
+
+// pythonOSError is an error of the system in Python's words: [Errno 13] Permission denied: 'path'.
+func pythonOSError(err error, path string) string {
+	var no syscall.Errno
+	if !errors.As(err, &no) {
+		return err.Error()
+	}
+	text := no.Error()
+	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
+		text = string(text[0]-'a'+'A') + text[1:]
+	}
+	return fmt.Sprintf("[Errno %d] %s: %s", int(no), text, pytext.Repr(path))
+}
+
+// color says whether output is coloured: --force-color, then --no-color, then the option color, then whether
+// stdout is a terminal.
+func (s *session) color() bool {
+	conf, set := s.common.Raw.Get("color")
+	switch {
+	case s.opt.Bool("force_color"):
+		return true
+	case s.opt.Bool("no_color"):
+		return false
+	case set && conf != nil:
+		return conf == true
+	}
+	f, ok := s.stdout.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// colorTheme reads the file that color_theme names: colour name → code. A file that cannot be used changes nothing.
+func (s *session) colorTheme() map[string]string {
+	path := s.common.Raw.Str("color_theme")
+	if path == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	doc, err := yaml.Load(raw)
+	if err != nil {
+		return nil
+	}
+	codes, _ := doc.(*payload.Map)
+	theme := map[string]string{}
+	for name, code := range codes.All() {
+		theme[pytext.Str(name)] = pytext.Str(code)
+	}
+	return theme
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// links makes the names of Salt's tools in a directory, as symbolic links to this file. A link that is there is
+// pointed anew; anything else of that name is left alone and reported.
+func links(c *call) error {
+	p := c.parser("%prog DIR", "Makes the names of Salt's tools in DIR.")
+	p.Usage = "brine links DIR"
+	v, err := p.Parse(c.args)
+	if err != nil {
+		return err
+	}
+	if len(v.Args) != 1 {
+		return p.Errorf("one directory is wanted")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this file: %w", err)
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return fmt.Errorf("find this file: %w", err)
+	}
+	dir := v.Args[0]
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", dir, err)
+	}
+	target := self
+	if abs, err := filepath.Abs(dir); err == nil && abs == filepath.Dir(self) {
+		target = filepath.Base(self) // the folder may be moved as a whole
+	}
+	for _, t := range tools() {
+		if t.link {
+			if err := relink(target, filepath.Join(dir, t.name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// relink makes name a link to target, in one step where a link is replaced.
+func relink(target, name string) error {
+	info, err := os.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink == 0 {
+		return fmt.Errorf("%s is there and is no link", name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look at %s: %w", name, err)
+	}
+	next := name + ".new"
+	if err := os.Symlink(target, next); err != nil {
+		return fmt.Errorf("link %s: %w", name, err)
+	}
+	if err := os.Rename(next, name); err != nil {
+		return errors.Join(fmt.Errorf("link %s: %w", name, err), os.Remove(next))
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+// Command brine is the one binary of the tree. It acts as the tool that its name (argv[0], a link made by
+// `brine links`) or else its first word says: salt-key, salt-master, links, ... Every tool has a file of its name;
+// what they share (options, configuration, logging, output, exit codes) has one file a subject.
+package main
+
+import (
+	"os"
+	"path/filepath"
+)
+
+func main() { os.Exit(dispatch(os.Args)) }
+
+// tool is one of the programs that brine is.
+type tool struct {
+	name string
+	what string // one line for brine's own help
+	run  func(*call) error
+	// signals says that the tool handles SIGINT and SIGTERM itself.
+	signals bool
+	// link says that `brine links` makes a name for it.
+	link bool
+}
+
+// tools lists every tool. Salt's tools get a link each, brine's own are words behind brine.
+func tools() []tool {
+	return []tool{
+		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
+		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
+	}
+}
+
+func findTool(name string) (tool, bool) {
+	for _, t := range tools() {
+		if t.name == name {
+			return t, true
+		}
+	}
+	return tool{}, false
+}
+
+// dispatch runs the tool that argv asks for and returns the exit code.
+func dispatch(argv []string) int {
+	prog, args := "brine", []string(nil)
+	if len(argv) > 0 {
+		prog, args = filepath.Base(argv[0]), argv[1:]
+	}
+	t, ok := findTool(prog)
+	if !ok && len(args) > 0 {
+		if t, ok = findTool(args[0]); ok {
+			prog, args = t.name, args[1:]
+		}
+	}
+	if !ok {
+		t, prog = tool{name: "brine", run: ownHelp}, "brine"
+	}
+	c := &call{prog: prog, args: args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	return c.run(t)
+}

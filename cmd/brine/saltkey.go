@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/modules/keys"
+	"brine/wire/crypt"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// eventPatience bounds how long salt-key waits for a master that takes no events.
+const eventPatience = time.Second
+
+// keyActions are the actions of salt-key in the order in which they count when several are given. all is the option
+// that means every key.
+var keyActions = []struct {
+	name, all string
+	run       func(*keyTool, string) error
+}{
+	{"gen_keys", "", (*keyTool).genKeys},
+	{"gen_signature", "", (*keyTool).genSignature},
+	{"list", "list_all", (*keyTool).list},
+	{"print", "print_all", (*keyTool).print},
+	{"accept", "accept_all", (*keyTool).accept},
+	{"reject", "reject_all", (*keyTool).reject},
+	{"delete", "delete_all", (*keyTool).delete},
+	{"finger", "finger_all", (*keyTool).finger},
+}
+
+// keyTool is salt-key at work on the key store of one master.
+type keyTool struct {
+	*session
+	store   *keys.Store
+	manager *keys.Manager
+}
+
+// saltKey is the tool salt-key.
+func saltKey(c *call) error {
+	s, err := c.open(keyParser(c), opening{role: roleMaster, logFile: "key_logfile", dir: keyConfigDir, adjust: keyOverrides, check: checkKeyOptions})
+	if err != nil {
+		return err
+	}
+	if ok, err := s.becomeUser(s.master.User); !ok {
+		return err
+	}
+	k := s.keyTool()
+	if err := k.act(); err != nil {
+		s.log.Error(err.Error()) // as Salt: an action that fails is logged, and the tool has done its duty
+	}
+	return nil
+}
+
+// keyTool opens the key store of the loaded configuration.
+func (s *session) keyTool() *keyTool {
+	m := s.master
+	dir := m.PKIDir
+	if m.ClusterID != "" {
+		dir = m.ClusterPKIDir
+	}
+	k := &keyTool{session: s, store: keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir})}
+	k.manager = keys.NewManager(k.store, keys.ManagerOptions{
+		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, KeySize: s.opt.Int("keysize"),
+		RotateAESKey: s.opt.Bool("rotate_aes_key"), PreserveMinions: s.opt.Get("preserve_minions") == true,
+		PreserveMinionCache: m.PreserveMinionCache, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName,
+		CheckKey: checkPublicKey, Generate: generatePair,
+		Sign: func(priv string, msg []byte) ([]byte, error) {
+			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
+			if err != nil {
+				return nil, err
+			}
+			return key.Sign(m.PublishSigningAlgorithm, msg)
+		},
+	})
+	return k
+}
+
+func checkPublicKey(pem string) error {
+	_, err := crypt.ParsePublicKey([]byte(pem))
+	return err
+}
+
+func generatePair(bits int) (priv, pub string, err error) {
+	key, err := crypt.GenerateKey(bits)
+	if err != nil {
+		return "", "", err
+	}
+	pem, err := key.MarshalPEM("")
+	return string(pem), key.Public().PEM(), err
+}
+
+// act runs the first action that the options name, a list of all keys when they name none.
+func (k *keyTool) act() error {
+	for _, a := range keyActions {
+		if k.opt.Bool(a.name) {
+			return a.run(k, k.opt.Str(a.name))
+		}
+		if a.all != "" && k.opt.Bool(a.all) {
+			if a.name == "list" {
+				return k.list("all")
+			}
+			return a.run(k, "*")
+		}
+	}
+	return k.list("all")
+}
+
+func (k *keyTool) list(match string) error {
+	groups, err := k.store.ListStatus(match)
+	if err != nil {
+		return err
+	}
+	shown := payload.NewMap(len(groups))
+	for _, g := range groups {
+		if g.Status != keys.Local {
+			shown.Set(string(g.Status), texts(g.IDs))
+		}
+	}
+	return k.display(shown, show{out: "key"})
+}
+
+func (k *keyTool) print(match string) error {
+	sel, err := k.store.Match(keys.SplitGlob(match), false)
+	if err != nil {
+		return err
+	}
+	return k.showTexts(k.store.Print(sel))
+}
+
+func (k *keyTool) finger(match string) error {
+	sel, err := k.store.Match(keys.SplitGlob(match), true)
+	if err != nil {
+		return err
+	}
+	return k.showTexts(k.store.Finger(sel, k.master.HashType))
+}
+
+func (k *keyTool) showTexts(list []keys.Texts, err error) error {
+	if err != nil {
+		return err
+	}
+	shown := payload.NewMap(len(list))
+	for _, group := range list {
+		items := payload.NewMap(len(group.Items))
+		for _, t := range group.Items {
+			items.Set(t.ID, t.Text)
+		}
+		shown.Set(string(group.Status), items)
+	}
+	return k.display(shown, show{out: "key"})
+}
+
+func (k *keyTool) accept(match string) error {
+	inc := keys.ForAccept(k.opt.Bool("include_all"), k.opt.Bool("include_rejected"), k.opt.Bool("include_denied"))
+	return k.change(match, "accept", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) { return k.manager.Accept(sel, inc) })
+}
+
+func (k *keyTool) reject(match string) error {
+	inc := keys.ForReject(k.opt.Bool("include_all"), k.opt.Bool("include_accepted"), k.opt.Bool("include_denied"))
+	return k.change(match, "reject", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) { return k.manager.Reject(sel, inc) })
+}
+
+func (k *keyTool) delete(match string) error {
+	inc := keys.Include{Accepted: k.opt.Bool("include_accepted"), Rejected: k.opt.Bool("include_rejected"), Denied: k.opt.Bool("include_denied")}
+	return k.change(match, "delet", "[N/y]", inc, k.manager.Delete)
+}
+
+// change shows the keys that match, asks, and does it. verb is the action up to "ed".
+func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(keys.Groups) (keys.Change, error)) error {
+	sel, err := k.store.Match(keys.SplitGlob(match), false)
+	if err != nil {
+		return err
+	}
+	if verb != "delet" { // a delete looks at every group
+		sel = inc.Filter(sel)
+	}
+	if sel.Len() == 0 {
+		fmt.Fprintln(k.stdout, inc.NoMatchText(match))
+		return nil
+	}
+	fmt.Fprintf(k.stdout, "The following keys are going to be %sed:\n", verb)
+	shown := payload.NewMap(len(sel))
+	for _, g := range sel {
+		shown.Set(string(g.Status), texts(g.IDs))
+	}
+	if err := k.display(shown, show{out: "key"}); err != nil {
+		return err
+	}
+	if ok, err := k.confirmed(choice); !ok {
+		return err
+	}
+	done, err := do(sel)
+	k.fire(done.Events)
+	for _, id := range done.Invalid {
+		fmt.Fprintf(k.stderr, "Unable to accept invalid key for %s.\n", id)
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range done.IDs {
+		fmt.Fprintf(k.stdout, "Key for minion %s %sed.\n", id, verb)
+	}
+	return nil
+}
+
+// confirmed asks unless -y was given. The capital letter of choice is the answer of an empty line.
+func (k *keyTool) confirmed(choice string) (bool, error) {
+	if k.opt.Bool("yes") {
+		return true, nil
+	}
+	fmt.Fprintf(k.stdout, "Proceed? %s ", choice)
+	line, err := bufio.NewReader(k.stdin).ReadString('\n')
+	if errors.Is(err, io.EOF) && line == "" {
+		return false, errors.New("EOF when reading a line")
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read answer: %w", err)
+	}
+	answer := strings.TrimRight(line, "\n")
+	if answer == "" {
+		return strings.Contains(choice, "Y"), nil
+	}
+	return strings.HasPrefix(strings.ToLower(answer), "y"), nil
+}
+
+// fire tells the running master of changed keys. Without one, or with one that is stuck, the keys are changed all the
+// same.
+func (k *keyTool) fire(events []keys.Event) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventPatience)
+	defer cancel()
+	bus := ipc.NewPusher(filepath.Join(k.master.SockDir, event.MasterPullSocket), ipc.FramingLength)
+	defer bus.Close()
+	for _, e := range events {
+		body, err := event.Pack(keys.EventTag, e.Data(), k.master.MaxEventSize)
+		if err == nil {
+			err = bus.Push(ctx, body)
+		}
+		if err != nil {
+			k.log.Debug("key event not sent", "err", err)
+			return
+		}
+	}
+}
+
+// genKeys makes a pair of key files for a minion.
+func (k *keyTool) genKeys(name string) error {
+	dir := k.opt.Str("gen_keys_dir")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder for keys: %w", err)
+	}
+	finger, err := k.manager.GenerateFiles(dir, name, k.opt.Int("keysize"))
+	if err != nil {
+		return err
+	}
+	return k.display(payload.M("return", finger), show{out: "key"})
+}
+
+// genSignature signs the master's public key.
+func (k *keyTool) genSignature(string) error {
+	answer, err := k.manager.Sign(keys.Signature{PrivatePath: k.opt.Str("priv"), PublicPath: k.opt.Str("pub"),
+		Dir: k.opt.Str("signature_path"), AutoCreate: k.opt.Bool("auto_create"), KeySize: k.opt.Int("keysize")})
+	if err != nil {
+		return err
+	}
+	return k.display(payload.M("return", answer), show{out: "key"})
+}
+
+// texts is a list of ids as a value.
+func texts(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}

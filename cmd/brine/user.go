@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+
+	"brine/cmd/saltlog"
+)
+
+// homeOf is the home directory of a user, of the one who runs this for "".
+func homeOf(name string) string {
+	u, err := user.Current()
+	if name != "" {
+		u, err = user.Lookup(name)
+	}
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+// runningUser is the name of the user this process runs as.
+func runningUser() string {
+	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Geteuid())
+}
+
+// userIDs looks a user of the configuration up; one that does not exist ends the tool as it ends Salt's.
+func userIDs(name string) (uid, gid int, err error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, 0, exit(exitNoUser, "Failed to prepare the Salt environment for user %s. The user is not available.", name)
+	}
+	if uid, err = strconv.Atoi(u.Uid); err == nil {
+		gid, err = strconv.Atoi(u.Gid)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("ids of user %s: %w", name, err)
+	}
+	return uid, gid, nil
+}
+
+// becomeUser makes this process run as the configured user. ok is false, and the log says so, when that user is
+// another one and this process may not change.
+func (s *session) becomeUser(name string) (ok bool, err error) {
+	if name == "" || name == runningUser() {
+		return true, nil
+	}
+	uid, gid, err := userIDs(name)
+	if err != nil {
+		return false, err
+	}
+	if err := switchTo(name, uid, gid); err != nil {
+		s.log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Salt configured to run as user %q but unable to switch.", name))
+		return false, nil
+	}
+	for _, v := range []string{"USER", "LOGNAME"} {
+		if os.Getenv(v) != "" {
+			os.Setenv(v, name)
+		}
+	}
+	if os.Getenv("HOME") != "" {
+		os.Setenv("HOME", homeOf(name))
+	}
+	return true, nil
+}
+
+func switchTo(name string, uid, gid int) error {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	ids, err := u.GroupIds()
+	if err != nil {
+		return err
+	}
+	groups := []int{gid}
+	for _, id := range ids {
+		if n, err := strconv.Atoi(id); err == nil && n != gid {
+			groups = append(groups, n)
+		}
+	}
+	if err := syscall.Setgroups(groups); err != nil {
+		return err
+	}
+	if err := syscall.Setgid(gid); err != nil {
+		return err
+	}
+	return syscall.Setuid(uid)
+}

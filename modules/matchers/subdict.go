@@ -184,6 +184,20 @@ func (w *wordMatcher) match(text string) bool {
 	return w.text == text
 }
 
+// Traverse follows a path like "file_roots:base:0" through maps and lists (traverse_dict_and_list). delimiter ""
+// is ":".
+func Traverse(data any, path, delimiter string) (v any, ok bool) {
+	if delimiter == "" {
+		delimiter = defaultDelimiter
+	}
+	v = traverse(data, strings.Split(path, delimiter))
+	_, none := v.(missing)
+	if none {
+		return nil, false
+	}
+	return v, true
+}
+
 // missing is what traverse finds where nothing is.
 type missing struct{}
 

@@ -1,0 +1,391 @@
+package runners
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+const sourceJobs = "salt/runners/jobs.py"
+
+func (r *runner) jobsFuncs() []modules.Func {
+	ext, progress := modules.Opt("ext_source", nil), modules.Opt("display_progress", false)
+	outputter := modules.Opt("outputter", nil)
+	return []modules.Func{
+		{Name: "jobs.active", Source: sourceJobs, Params: []modules.Param{progress}, Run: r.jobsActive,
+			Doc: "Report the jobs running on all minions at the moment.\n\nCLI Example:\n\n    salt-run jobs.active"},
+		{Name: "jobs.exit_success", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext},
+			Run: r.jobsExitSuccess,
+			Doc: "Tell for each minion of a job whether its return is true.\n\nCLI Example:\n\n    salt-run jobs.exit_success 20260520145827701627"},
+		{Name: "jobs.last_run", Source: sourceJobs, Params: []modules.Param{ext, outputter,
+			modules.Opt("metadata", nil), modules.Opt("function", nil), modules.Opt("target", nil), progress},
+			Run: r.jobsLastRun,
+			Doc: "Show the newest job that fits the filters, or False.\n\nCLI Example:\n\n    salt-run jobs.last_run function='cmd.run'"},
+		{Name: "jobs.list_job", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext, progress},
+			Run: r.jobsListJob,
+			Doc: "Show one job with its returns.\n\nCLI Example:\n\n    salt-run jobs.list_job 20260916125524463507"},
+		{Name: "jobs.list_jobs", Source: sourceJobs, Params: []modules.Param{ext, outputter,
+			modules.Opt("search_metadata", nil), modules.Opt("search_function", nil),
+			modules.Opt("search_target", nil), modules.Opt("start_time", nil), modules.Opt("end_time", nil), progress},
+			Run: r.jobsListJobs,
+			Doc: "List the jobs in the cache that fit all filters.\n\nCLI Example:\n\n    salt-run jobs.list_jobs search_function='test.*,pkg.install'"},
+		{Name: "jobs.list_jobs_filter", Source: sourceJobs, Params: []modules.Param{modules.Req("count"),
+			modules.Opt("filter_find_job", true), ext, outputter, progress}, Run: r.jobsListJobsFilter,
+			Doc: "List the newest jobs, the oldest of them first.\n\nCLI Example:\n\n    salt-run jobs.list_jobs_filter 50"},
+		{Name: "jobs.lookup_jid", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext,
+			modules.Opt("returned", true), modules.Opt("missing", false), progress}, Run: r.jobsLookup,
+			Doc: "Show the returns of a job.\n\nCLI Example:\n\n    salt-run jobs.lookup_jid 20260916125524463507"},
+		{Name: "jobs.master", Source: sourceJobs, Run: r.jobsMaster,
+			Doc: "List the runner jobs under way on the master.\n\nCLI Example:\n\n    salt-run jobs.master"},
+		{Name: "jobs.print_job", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext},
+			Run: r.jobsPrintJob,
+			Doc: "Show one job with its returns under its jid.\n\nCLI Example:\n\n    salt-run jobs.print_job 20260916125524463507"},
+	}
+}
+
+func (r *runner) jobsMaster(*modules.Call, modules.Args) (any, error) {
+	out := []any{}
+	if r.Running != nil {
+		for _, job := range r.Running() {
+			out = append(out, job)
+		}
+	}
+	return out, nil
+}
+
+func (r *runner) jobsActive(c *modules.Call, a modules.Args) (any, error) {
+	got, err := r.collect(c, Job{Tgt: "*", Fun: "saltutil.running"})
+	if err != nil {
+		return nil, err
+	}
+	progress := a.Bool("display_progress")
+	r.progress(c, progress, "Attempting to contact minions: "+pytext.Repr(got.Returns.Keys()))
+	out := payload.NewMap(0)
+	for id, v := range got.Returns.All() {
+		r.progress(c, progress, "Received reply from minion "+pytext.Str(id))
+		ret, _ := v.(*payload.Map)
+		for _, j := range ret.List("return") {
+			if job, ok := j.(*payload.Map); ok {
+				addRunning(out, id, job)
+			}
+		}
+	}
+	return out, r.addReturned(out)
+}
+
+// addRunning notes that a minion runs a job.
+func addRunning(out *payload.Map, id any, job *payload.Map) {
+	jid := pytext.Str(job.Value("jid"))
+	record := out.Map(jid)
+	if record == nil {
+		record = jidInstance(jid, job)
+		record.Set("Running", []any{}).Set("Returned", []any{})
+		out.Set(jid, record)
+	}
+	running := payload.NewMap(1).Set(id, job.Value("pid"))
+	record.Set("Running", append(record.List("Running"), running))
+}
+
+func (r *runner) addReturned(out *payload.Map) error {
+	if r.Jobs == nil {
+		return nil
+	}
+	for jid, v := range out.All() {
+		returns, err := r.Jobs.Returns(pytext.Str(jid))
+		if err != nil {
+			return err
+		}
+		if record, ok := v.(*payload.Map); ok {
+			record.Set("Returned", append([]any{}, returns.Keys()...))
+		}
+	}
+	return nil
+}
+
+// job reads one job as jobs.list_job shows it, without the jid.
+func (r *runner) job(jid string) (*payload.Map, error) {
+	if r.Jobs == nil {
+		return nil, unavailable("job cache")
+	}
+	load, err := r.Jobs.Load(jid)
+	if err != nil {
+		return nil, err
+	}
+	record := jidInstance(jid, load)
+	returns, err := r.Jobs.Returns(jid)
+	if err != nil {
+		return nil, err
+	}
+	if returns == nil {
+		returns = payload.NewMap(0)
+	}
+	return record.Set("Result", returns), nil
+}
+
+// withEnd adds the time a job ended, where it is kept.
+func (r *runner) withEnd(c *modules.Call, jid string, record *payload.Map) *payload.Map {
+	ends, ok := r.Jobs.(EndTimes)
+	if ok && c.Opts().Bool("job_cache_store_endtime") {
+		if end := ends.EndTime(jid); end != "" {
+			record.Set("EndTime", end)
+		}
+	}
+	return record
+}
+
+func (r *runner) listJob(c *modules.Call, jid string) (*payload.Map, error) {
+	record, err := r.job(jid)
+	if err != nil {
+		return nil, err
+	}
+	out := payload.M("jid", jid)
+	out.Update(record)
+	return r.withEnd(c, jid, out), nil
+}
+
+func (r *runner) jobsListJob(c *modules.Call, a modules.Args) (any, error) {
+	r.progress(c, a.Bool("display_progress"), "Querying returner: "+jobCache(c, a))
+	return r.listJob(c, a.Str("jid"))
+}
+
+// jobCache is the name of the returner asked, for progress texts.
+func jobCache(c *modules.Call, a modules.Args) string {
+	for _, name := range []string{c.Opts().Str("ext_job_cache"), a.Str("ext_source"), c.Opts().Str("master_job_cache")} {
+		if name != "" {
+			return name
+		}
+	}
+	return "local_cache"
+}
+
+func (r *runner) jobsPrintJob(c *modules.Call, a modules.Args) (any, error) {
+	return r.printJob(c, a.Str("jid"))
+}
+
+func (r *runner) printJob(c *modules.Call, jid string) (*payload.Map, error) {
+	record, err := r.job(jid)
+	if err != nil {
+		return nil, err
+	}
+	return payload.M(jid, r.withEnd(c, jid, record)), nil
+}
+
+func (r *runner) jobsLookup(c *modules.Call, a modules.Args) (any, error) {
+	record, err := r.listJob(c, a.Str("jid"))
+	if err != nil {
+		return nil, err
+	}
+	out := payload.NewMap(0)
+	returns := record.Map("Result")
+	outputter := ""
+	for id, v := range returns.All() {
+		r.progress(c, a.Bool("display_progress"), pytext.Str(id))
+		ret, _ := v.(*payload.Map)
+		if out.Len() == 0 && outputter == "" {
+			outputter = ret.Str("out")
+		}
+		if a.Bool("returned") {
+			out.Set(id, ret.Value("return"))
+		}
+	}
+	if a.Bool("missing") {
+		for _, id := range record.List("Minions") {
+			if !returns.Has(id) {
+				out.Set(id, "Minion did not return")
+			}
+		}
+	}
+	return named(outputter, out), nil
+}
+
+// named wraps data that asks for an outputter of its own.
+func named(outputter string, data any) any {
+	if outputter == "" {
+		return data
+	}
+	return payload.M("outputter", outputter, "data", data)
+}
+
+func (r *runner) jobsExitSuccess(c *modules.Call, a modules.Args) (any, error) {
+	record, err := r.listJob(c, a.Str("jid"))
+	if err != nil {
+		return nil, err
+	}
+	out := payload.NewMap(0)
+	result := record.Map("Result")
+	for _, id := range record.List("Minions") {
+		out.Set(id, modules.Truthy(result.Map(pytext.Str(id)).Value("return")))
+	}
+	for id, v := range result.All() {
+		if ret, ok := v.(*payload.Map); ok && modules.Truthy(ret.Value("return")) {
+			out.Set(id, true)
+		}
+	}
+	return out, nil
+}
+
+func (r *runner) jobsListJobs(c *modules.Call, a modules.Args) (any, error) {
+	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCache(c, a)+" for jobs.")
+	found, err := r.search(jobFilter{
+		metadata: a.Get("search_metadata"), function: words(a.Get("search_function")),
+		target: words(a.Get("search_target")), start: a.Get("start_time"), end: a.Get("end_time")})
+	if err != nil {
+		return nil, err
+	}
+	return named(a.Str("outputter"), found), nil
+}
+
+func (r *runner) jobsListJobsFilter(c *modules.Call, a modules.Args) (any, error) {
+	count, err := a.Int("count")
+	if err != nil {
+		return nil, err
+	}
+	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCache(c, a)+" for jobs.")
+	jids, loads, err := r.loads()
+	if err != nil {
+		return nil, err
+	}
+	out := []any{}
+	for _, jid := range slices.Backward(jids) {
+		if int64(len(out)) >= count {
+			break
+		}
+		load := loads.Map(jid)
+		if a.Bool("filter_find_job") && load.Str("fun") == "saltutil.find_job" {
+			continue
+		}
+		record := jobInstance(load)
+		out = append(out, record.Set("JID", jid).Set("StartTime", jidTime(jid)))
+	}
+	slices.Reverse(out)
+	return named(a.Str("outputter"), out), nil
+}
+
+func (r *runner) jobsLastRun(c *modules.Call, a modules.Args) (any, error) {
+	metadata := a.Get("metadata")
+	if _, isMap := metadata.(*payload.Map); modules.Truthy(metadata) && !isMap {
+		return false, nil
+	}
+	found, err := r.search(jobFilter{metadata: metadata, function: words(a.Get("function")),
+		target: words(a.Get("target"))})
+	if err != nil {
+		return nil, err
+	}
+	jids := found.Keys()
+	if len(jids) == 0 {
+		return false, nil
+	}
+	newest := pytext.Str(jids[0])
+	for _, jid := range jids {
+		newest = max(newest, pytext.Str(jid))
+	}
+	return r.printJob(c, newest)
+}
+
+// loads returns all jids in order and the loads by jid.
+func (r *runner) loads() ([]string, *payload.Map, error) {
+	if r.Jobs == nil {
+		return nil, nil, unavailable("job cache")
+	}
+	loads, err := r.Jobs.Loads()
+	if err != nil {
+		return nil, nil, err
+	}
+	jids := make([]string, 0, loads.Len())
+	for jid := range loads.All() {
+		jids = append(jids, pytext.Str(jid))
+	}
+	sort.Strings(jids)
+	return jids, loads, nil
+}
+
+// words reads a filter: one text with commas, or a list.
+func words(v any) []string {
+	if !modules.Truthy(v) {
+		return nil
+	}
+	return modules.StringList(v)
+}
+
+// jobFilter are the filters of jobs.list_jobs.
+type jobFilter struct {
+	metadata         any
+	function, target []string
+	start, end       any
+}
+
+// search lists the jobs that fit every filter given.
+func (r *runner) search(f jobFilter) (*payload.Map, error) {
+	start, hasStart, err := parseTime(f.start)
+	if err != nil {
+		return nil, err
+	}
+	end, hasEnd, err := parseTime(f.end)
+	if err != nil {
+		return nil, err
+	}
+	jids, loads, err := r.loads()
+	if err != nil {
+		return nil, err
+	}
+	out := payload.NewMap(0)
+	for _, jid := range jids {
+		record := jidInstance(jid, loads.Map(jid))
+		record.Delete("Minions")
+		if !f.fits(record) {
+			continue
+		}
+		at, known := jidMoment(jid)
+		if hasStart && (!known || at.Before(start)) || hasEnd && (!known || at.After(end)) {
+			continue
+		}
+		out.Set(jid, record)
+	}
+	return out, nil
+}
+
+func (f *jobFilter) fits(record *payload.Map) bool {
+	if modules.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
+		return false
+	}
+	if f.target != nil && !anyMatches(targets(record.Value("Target")), f.target) {
+		return false
+	}
+	return f.function == nil || anyMatches([]string{pytext.Str(record.Value("Function"))}, f.function)
+}
+
+// sharesEntry tells whether a key has the same value in both.
+func sharesEntry(have *payload.Map, want any) bool {
+	m, ok := want.(*payload.Map)
+	if !ok {
+		return false
+	}
+	for k, v := range m.All() {
+		if have.Has(k) && payload.Equal(have.Value(k), v) {
+			return true
+		}
+	}
+	return false
+}
+
+func targets(v any) []string {
+	if list, ok := v.([]any); ok {
+		return modules.StringList(list)
+	}
+	return []string{pytext.Str(v)}
+}
+
+func anyMatches(texts, globs []string) bool {
+	for _, g := range globs {
+		glob := matchers.CompileGlob(strings.TrimSpace(g))
+		if slices.ContainsFunc(texts, glob.Match) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// Kind says which client runs a function.
+type Kind string
+
+// The two clients of functions on the master.
+const (
+	KindRunner Kind = "runner"
+	KindWheel  Kind = "wheel"
+)
+
+// Tag is the base of the tags of one run: salt/run/<jid>, salt/wheel/<jid>.
+func Tag(kind Kind, jid string) string {
+	if kind == KindWheel {
+		return "salt/wheel/" + jid
+	}
+	return "salt/run/" + jid
+}
+
+// Request is one run.
+type Request struct {
+	Kind Kind
+	Fun  string
+	Args []any
+	KW   *payload.Map // without a __kwarg__ mark
+	JID  string
+	User string // "" is UNKNOWN
+}
+
+// Result is how a run ended.
+type Result struct {
+	// Data is the event of the run: fun, jid, user, fun_args, return, success, and after a failure retcode 1.
+	// It is also what the job cache stores as the run's return.
+	Data    *payload.Map
+	Return  any
+	Success bool
+	Retcode int // 1 after a failure, else what the function set
+}
+
+// Outputter splits a return that names its own outputter: {data, outputter} and perhaps a retcode.
+func (r *Result) Outputter() (data any, outputter string, retcode int) {
+	m, ok := r.Return.(*payload.Map)
+	if !ok || !m.Has("data") || !m.Has("outputter") {
+		return r.Return, "", r.exit(m)
+	}
+	return m.Value("data"), m.Str("outputter"), r.exit(m)
+}
+
+// exit is the exit code of a tool that shows the result.
+func (r *Result) exit(m *payload.Map) int {
+	if n, ok := m.Int("retcode"); ok {
+		return int(n)
+	}
+	if code, ok := r.Data.Int("retcode"); ok {
+		return int(code)
+	}
+	return 0
+}
+
+// Run executes a runner or wheel function. fire, when not nil, gets the two events of the run: <tag>/new before
+// and <tag>/ret after. A function that fails gives a result whose return is the text Salt shows; Run itself does
+// not fail. The caller stores Result.Data. Source: salt/client/mixins.py, SyncClientMixin.low.
+func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag string, data *payload.Map)) *Result {
+	if req.User == "" {
+		req.User = "UNKNOWN"
+	}
+	data := payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User)
+	if fire == nil {
+		fire = func(string, *payload.Map) {}
+	}
+	f, ok := env.Registry.Lookup(req.Fun)
+	if !ok {
+		return failed(req, data, modules.ExecErr("%s", env.Registry.MissingText(req.Fun)), fire)
+	}
+	data.Set("fun_args", funArgs(req))
+	fire(Tag(req.Kind, req.JID)+"/new", data.Clone())
+	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", req.User))
+	value, err := call(c, f, req)
+	var badArgs *modules.ArgumentError
+	switch {
+	case errors.As(err, &badArgs):
+		value = fmt.Sprintf("\nPassed invalid arguments: %s\n\nUsage:\n%s", badArgs.Message, f.Doc)
+	case err != nil:
+		return failed(req, data, err, fire)
+	}
+	return finished(c, req, data, value, fire)
+}
+
+func funArgs(req Request) []any {
+	args := slices.Clone(req.Args)
+	if args == nil {
+		args = []any{}
+	}
+	if req.KW.Len() > 0 {
+		args = append(args, req.KW)
+	}
+	return args
+}
+
+func finished(c *modules.Call, req Request, data *payload.Map, value any,
+	fire func(string, *payload.Map)) *Result {
+	res := &Result{Data: data, Return: value, Retcode: c.Retcode()}
+	res.Success = res.Retcode == 0
+	if m, ok := value.(*payload.Map); ok && m.Has("data") {
+		res.Success = statesOK(m.Value("data"), false)
+	}
+	data.Set("return", value).Set("success", res.Success)
+	fire(Tag(req.Kind, req.JID)+"/ret", data.Clone())
+	return res
+}
+
+func failed(req Request, data *payload.Map, err error, fire func(string, *payload.Map)) *Result {
+	text := fmt.Sprintf("Exception occurred in %s %s: %s", req.Kind, req.Fun, modules.Traceback(req.Fun, err))
+	data.Set("return", text).Set("success", false).Set("retcode", 1)
+	fire(Tag(req.Kind, req.JID)+"/ret", data.Clone())
+	return &Result{Data: data, Return: text, Retcode: 1}
+}
+
+// call binds and runs, and turns a panic of the function into an error: a run must not take the master down.
+func call(c *modules.Call, f *modules.Func, req Request) (v any, err error) {
+	bound, err := modules.Bind(f, req.Args, req.KW)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, modules.Raise("RuntimeError", "%v", p)
+		}
+	}()
+	return f.Run(c, bound)
+}
+
+// statesOK tells whether a tree of state results holds no failure (salt/utils/state.py, check_result).
+func statesOK(running any, inner bool) bool {
+	m, ok := running.(*payload.Map)
+	if !ok || m.Len() == 0 {
+		return false
+	}
+	for id, v := range m.All() {
+		state, isMap := v.(*payload.Map)
+		if !inner && !isMap && id != any("__extend__") {
+			return false
+		}
+		if !isMap {
+			continue
+		}
+		result, has := state.Get("result")
+		if has && result == false || !has && !statesOK(state, true) {
+			return false
+		}
+	}
+	return true
+}

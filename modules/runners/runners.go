@@ -1,0 +1,156 @@
+// Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
+// config, mine, match, doc, test. It also runs one function the way Salt's runner and wheel clients do (Run). It
+// has no sockets and no files: what it needs of the master comes in by small interfaces. Answers to salt/runners
+// and salt/client/mixins.py.
+package runners
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"brine/modules"
+	"brine/modules/keys"
+	"brine/modules/matchers"
+	"brine/wire/payload"
+)
+
+// Job is a publication a runner asks for.
+type Job struct {
+	Tgt     any
+	TgtType string // "" is glob
+	Fun     string
+	Args    []any
+	KW      *payload.Map
+	Timeout time.Duration // 0: the option timeout
+	Gather  time.Duration // 0: the option gather_job_timeout
+}
+
+// Collected is what came of a publication.
+type Collected struct {
+	JID     string
+	Minions []string     // ids that were expected to answer
+	Returns *payload.Map // id → data of its return event: return, retcode, success, ...
+}
+
+// Publisher publishes a job and waits for its returns by the rules of the salt command. Nobody meant by the
+// target is an empty answer; a master that cannot be asked is a *modules.ClientError.
+type Publisher interface {
+	Collect(ctx context.Context, job Job) (*Collected, error)
+}
+
+// JobStore reads the master's job cache.
+type JobStore interface {
+	// Load returns the publish load of a job with "Minions", the ids it was for; nil when there is no such job.
+	Load(jid string) (*payload.Map, error)
+	// Returns maps each id that answered to its {return, retcode, success, out}.
+	Returns(jid string) (*payload.Map, error)
+	// Loads maps every known jid to its publish load.
+	Loads() (*payload.Map, error)
+}
+
+// EndTimes is a JobStore that knows when jobs ended (job_cache_store_endtime).
+type EndTimes interface {
+	EndTime(jid string) string
+}
+
+// DataCache reads and writes the banks of the master's data cache.
+type DataCache interface {
+	List(bank string) ([]string, error)
+	Fetch(bank, key string) (any, error)
+	Store(bank, key string, value any) error
+	Flush(bank, key string) (bool, error) // key "": the whole bank
+}
+
+// Presence tells which minions are connected, and from which address.
+type Presence interface {
+	Connected() (map[string]string, error)
+}
+
+// Bus fires and watches events. node is "master" or "minion", sockDir "" the master's own.
+type Bus interface {
+	Fire(ctx context.Context, tag string, data *payload.Map) error
+	Watch(ctx context.Context, node, sockDir string) (Stream, error)
+}
+
+// Stream is a subscription to every event.
+type Stream interface {
+	Next(ctx context.Context) (tag string, data *payload.Map, err error)
+	Close() error
+}
+
+// MineReader reads mines as the runner mine.get does: for all, without asking anybody's permission.
+type MineReader interface {
+	MineGet(tgt any, fun any, tgtType string) (any, error)
+}
+
+// Options are what the functions stand on. The master's options come with the call (modules.Env). A nil member
+// makes the functions that need it answer with an error.
+type Options struct {
+	Publisher Publisher
+	Jobs      JobStore
+	Data      DataCache
+	Keys      *keys.Manager
+	Presence  Presence
+	Bus       Bus
+	Mine      MineReader
+	Targets   *matchers.Expander
+	Running   func() []*payload.Map // runner jobs under way on this master (jobs.master)
+	Runners   *modules.Registry     // for doc.runner
+	Wheel     *modules.Registry     // for doc.wheel
+	Execution *modules.Env          // for salt.cmd: execution functions on the master
+	Version   string                // of Salt, as this master answers to test.version
+	Print     func(line string)     // the tool's standard output; nil when nobody looks
+}
+
+// Register adds every runner function to reg.
+func Register(reg *modules.Registry, o Options) error {
+	r := &runner{Options: o}
+	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
+		r.configFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs())...)
+}
+
+// runner carries the options into the functions.
+type runner struct{ Options }
+
+// unavailable is the answer of a function that lacks a part of the master.
+func unavailable(what string) error {
+	return modules.ExecErr("this process has no %s", what)
+}
+
+func (r *runner) print(line string) {
+	if r.Print != nil {
+		r.Print(line)
+	}
+}
+
+// progress fires an event below the run's tag, when the caller asked for progress.
+func (r *runner) progress(c *modules.Call, on bool, message string) {
+	if !on || r.Bus == nil {
+		return
+	}
+	// Progress is a service: a bus that cannot be reached does not fail the run.
+	_ = r.Bus.Fire(c.Ctx, Tag(KindRunner, c.JID)+"/progress", payload.M("message", message))
+}
+
+// collect publishes a job and waits.
+func (r *runner) collect(c *modules.Call, job Job) (*Collected, error) {
+	if r.Publisher == nil {
+		return nil, unavailable("connection to minions")
+	}
+	return r.Publisher.Collect(c.Ctx, job)
+}
+
+// seconds reads an argument that is a number of seconds; nil and 0 are 0.
+func seconds(v any) time.Duration {
+	f, _ := modules.ToFloat(v)
+	return time.Duration(f * float64(time.Second))
+}
+
+func anyList(ids []string) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package runners
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+const sourceTest = "salt/runners/test.py"
+
+func (r *runner) testFuncs() []modules.Func {
+	return []modules.Func{
+		{Name: "test.arg", Source: sourceTest, VarArgs: true, KWArgs: true, Run: testArg,
+			Doc: "Show the arguments, without keywords that begin with two underscores.\n\nCLI Example:\n\n    salt-run test.arg foo bar=baz"},
+		{Name: "test.raw_arg", Source: sourceTest, VarArgs: true, KWArgs: true, Run: testRawArg,
+			Doc: "Show the arguments.\n\nCLI Example:\n\n    salt-run test.raw_arg foo __bar=baz"},
+		{Name: "test.metasyntactic", Source: sourceTest, Run: testMetasyntactic,
+			Params: []modules.Param{modules.Opt("locality", "us")},
+			Doc:    "Show metasyntactic variables.\n\nCLI Example:\n\n    salt-run test.metasyntactic locality=uk"},
+		{Name: "test.stdout_print", Source: sourceTest, Run: r.testStdoutPrint,
+			Doc: "Print foo and return bar.\n\nCLI Example:\n\n    salt-run test.stdout_print"},
+		{Name: "test.sleep", Source: sourceTest, Run: r.testSleep,
+			Params: []modules.Param{modules.Opt("s_time", int64(10))},
+			Doc:    "Print the time, sleep as many seconds, return True.\n\nCLI Example:\n\n    salt-run test.sleep s_time=5"},
+		{Name: "test.stream", Source: sourceTest, Run: r.testStream,
+			Doc: "Fire a stream of progress events.\n\nCLI Example:\n\n    salt-run test.stream"},
+		{Name: "test.get_opts", Source: sourceTest, Run: testGetOpts,
+			Doc: "Show the options of the master.\n\nCLI Example:\n\n    salt-run test.get_opts"},
+	}
+}
+
+func testArg(_ *modules.Call, a modules.Args) (any, error) {
+	return payload.M("args", append([]any{}, a.Rest...), "kwargs", a.UserKW()), nil
+}
+
+func testRawArg(_ *modules.Call, a modules.Args) (any, error) {
+	return payload.M("args", append([]any{}, a.Rest...), "kwargs", a.KW), nil
+}
+
+func testMetasyntactic(_ *modules.Call, a modules.Args) (any, error) {
+	switch a.Str("locality") {
+	case "us":
+		return []any{"foo", "bar", "baz", "qux", "quux", "quuz", "corge", "grault", "garply", "waldo", "fred",
+			"plugh", "xyzzy", "thud"}, nil
+	case "uk":
+		return []any{"wibble", "wobble", "wubble", "flob"}, nil
+	}
+	return nil, nil
+}
+
+func (r *runner) testStdoutPrint(*modules.Call, modules.Args) (any, error) {
+	r.print("foo")
+	return "bar", nil
+}
+
+func (r *runner) testSleep(c *modules.Call, a modules.Args) (any, error) {
+	r.print(pytext.Str(a.Get("s_time")))
+	return true, pause(c.Ctx, seconds(a.Get("s_time")))
+}
+
+func (r *runner) testStream(c *modules.Call, _ modules.Args) (any, error) {
+	const events, between = 100, 100 * time.Millisecond
+	for i := 1; i < events; i++ {
+		r.progress(c, true, fmt.Sprintf("Runner is %d%% done", i))
+		if err := pause(c.Ctx, between); err != nil {
+			return nil, err
+		}
+	}
+	return true, nil
+}
+
+func testGetOpts(c *modules.Call, _ modules.Args) (any, error) { return c.Opts(), nil }
+
+// pause waits, or returns why the context ended before.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,104 @@
+package wheel
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"brine/modules"
+	"brine/modules/outputters"
+	"brine/wire/payload"
+)
+
+const sourceConfig = "salt/wheel/config.py"
+
+// Modes of the configuration files and folders written here.
+const (
+	configFileMode = 0o644
+	configDirMode  = 0o755
+)
+
+func (w *wheel) configFuncs() []modules.Func {
+	return []modules.Func{
+		{Name: "config.values", Source: sourceConfig, Run: w.configValues,
+			Doc: "Show the options of the master as its files and defaults give them."},
+		{Name: "config.apply", Source: sourceConfig, Run: w.configApply,
+			Params: []modules.Param{modules.Req("key"), modules.Req("value")},
+			Doc:    "Set one option and write every option to the configuration file; comments are lost."},
+		{Name: "config.update_config", Source: sourceConfig, Run: w.configUpdate,
+			Params: []modules.Param{modules.Req("file_name"), modules.Req("yaml_contents")},
+			Doc:    "Write options to a file of the folder of default_include (master.d)."},
+	}
+}
+
+func (w *wheel) values(c *modules.Call) (*payload.Map, error) {
+	if w.Values == nil {
+		return c.Opts(), nil
+	}
+	return w.Values()
+}
+
+func (w *wheel) configValues(c *modules.Call, _ modules.Args) (any, error) {
+	return w.values(c)
+}
+
+func (w *wheel) configApply(c *modules.Call, a modules.Args) (any, error) {
+	path := c.Opts().Str("conf_file")
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "master")
+	}
+	values, err := w.values(c)
+	if err != nil {
+		return nil, err
+	}
+	values = values.Clone().Set(a.Str("key"), a.Get("value"))
+	return nil, replaceText(path, outputters.DumpYAML(values, outputters.FlowNever, 0))
+}
+
+func (w *wheel) configUpdate(c *modules.Call, a modules.Args) (any, error) {
+	opts := c.Opts()
+	include := opts.Str("default_include")
+	if include == "" {
+		include = "master.d/*.conf"
+	}
+	dir := filepath.Join(opts.Str("config_dir"), filepath.Dir(include))
+	name := a.Str("file_name") + ".conf"
+	if filepath.Base(name) != name || name == ".conf" {
+		return "Invalid path", nil
+	}
+	if err := os.MkdirAll(dir, configDirMode); err != nil {
+		return err.Error(), nil
+	}
+	text := outputters.DumpYAML(a.Get("yaml_contents"), outputters.FlowNever, 0)
+	if err := replaceText(filepath.Join(dir, name), text); err != nil {
+		return err.Error(), nil
+	}
+	return "Wrote " + name, nil
+}
+
+// replaceText writes a file beside its place and renames it: a master that starts meanwhile reads a whole one.
+func replaceText(path, text string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".brine-*")
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Chmod(configFileMode)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	return nil
+}

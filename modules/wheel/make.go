@@ -1,0 +1,83 @@
+package wheel
+
+import (
+	"brine/modules"
+	"brine/modules/keys"
+	"brine/wire/payload"
+)
+
+// makeFuncs make keys and signatures.
+func (w *wheel) makeFuncs() []modules.Func {
+	size := modules.Opt("keysize", nil)
+	return []modules.Func{
+		{Name: "key.gen", Source: sourceKey, Run: w.withKeys(gen),
+			Params: []modules.Param{modules.Opt("id_", nil), modules.Opt("keysize", int64(2048))},
+			Doc:    "Make a key pair and store nothing."},
+		{Name: "key.gen_accept", Source: sourceKey, Run: w.withKeys(genAccept),
+			Params: []modules.Param{modules.Req("id_"), modules.Opt("keysize", int64(2048)), modules.Opt("force", false)},
+			Doc:    "Make a key pair for a minion and accept its public key."},
+		{Name: "key.gen_keys", Source: sourceKey, Run: w.withKeys(genKeys),
+			Params: []modules.Param{modules.Opt("keydir", nil), modules.Opt("keyname", nil), size, modules.Opt("user", nil)},
+			Doc:    "Make a key pair as files and show the fingerprint."},
+		{Name: "key.gen_signature", Source: sourceKey, Run: w.withKeys(genSignature),
+			Params: []modules.Param{modules.Req("priv"), modules.Req("pub"), modules.Req("signature_path"),
+				modules.Opt("auto_create", false), size},
+			Doc: "Sign the master's public key into the file master_use_pubkey_signature sends."},
+	}
+}
+
+func pairMap(p keys.Pair) *payload.Map { return payload.M("priv", p.Private, "pub", p.Public) }
+
+// keySize reads the argument keysize; nil is the option.
+func keySize(a modules.Args) (int, error) {
+	if a.Get("keysize") == nil {
+		return 0, nil
+	}
+	n, err := a.Int("keysize")
+	return int(n), err
+}
+
+func gen(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+	size, err := keySize(a)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := m.Generate(size)
+	if err != nil {
+		return nil, err
+	}
+	return pairMap(pair), nil
+}
+
+func genAccept(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+	size, err := keySize(a)
+	if err != nil {
+		return nil, err
+	}
+	pair, made, err := m.GenerateAccepted(a.Str("id_"), size, a.Bool("force"))
+	if err != nil || !made {
+		return payload.NewMap(0), err
+	}
+	return pairMap(pair), nil
+}
+
+func genKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+	size, err := keySize(a)
+	if err != nil {
+		return nil, err
+	}
+	finger, err := m.GenerateFiles(a.Str("keydir"), a.Str("keyname"), size)
+	if err != nil {
+		return nil, err
+	}
+	return finger, nil
+}
+
+func genSignature(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+	size, err := keySize(a)
+	if err != nil {
+		return nil, err
+	}
+	return m.Sign(keys.Signature{PrivatePath: a.Str("priv"), PublicPath: a.Str("pub"),
+		Dir: a.Str("signature_path"), AutoCreate: a.Bool("auto_create"), KeySize: size})
+}

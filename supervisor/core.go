@@ -13,14 +13,17 @@ import (
 // Messages of a core: what a Supervisor's methods, its timers and its subtrees tell it.
 type (
 	post struct { // an event in the life of one child
+		quiet
 		ref *Ref
 		ev  event
 	}
 	haltTree struct { // stop all children
+		quiet
 		final  bool
 		within time.Duration
 	}
 	haltTimer struct { // a part of the time for a halt is over
+		quiet
 		halt *halting
 		kind haltKind
 	}
@@ -28,17 +31,15 @@ type (
 		post
 		report Report
 	}
-	reviveTree struct{} // start the children of a resting tree
-	sweep      struct{} // check_children
+	reviveTree struct{ quiet } // start the children of a resting tree
+	sweep      struct{ quiet } // check_children
 )
 
-// InfrastructureMessage keeps a late message to an ended core out of the dead letters.
-func (*post) InfrastructureMessage()        {}
-func (*haltTree) InfrastructureMessage()    {}
-func (*haltTimer) InfrastructureMessage()   {}
-func (*subtreeDown) InfrastructureMessage() {}
-func (*reviveTree) InfrastructureMessage()  {}
-func (*sweep) InfrastructureMessage()       {}
+// quiet keeps a message that comes late to an ended core out of the dead letters.
+type quiet struct{}
+
+func (quiet) InfrastructureMessage()   {}
+func (quiet) IgnoreDeadLetterLogging() {}
 
 // core is the actor behind a Supervisor: protoactor's parent of the children. It feeds the policy and
 // carries out its effects.

@@ -32,12 +32,12 @@ func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bo
 	case doRelease:
 		return c.release(rec)
 	case doDelay:
-		rec.delay = c.after(f.delay, &post{rec.ref, event{kind: evTimer, n: f.n}})
+		rec.delay = c.after(f.delay, &post{ref: rec.ref, ev: event{kind: evTimer, n: f.n}})
 	case doUndelay:
 		stopTimer(&rec.delay)
 	case doPatience:
 		if rec.patience == nil && c.halt == nil { // in a halt its deadline counts
-			rec.patience = c.after(rec.ref.spec.StopTimeout, &post{rec.ref, event{kind: evGiveUp, n: f.n}})
+			rec.patience = c.after(rec.ref.spec.StopTimeout, &post{ref: rec.ref, ev: event{kind: evGiveUp, n: f.n}})
 		}
 	case doAbandon:
 		c.abandon(rec)
@@ -86,7 +86,7 @@ func (c *core) drain(rec *record) (event, bool) {
 		return drained, true
 	}
 	rec.drained = true
-	tree.halt(finally(rec), c.budget(rec), func(r Report) { c.sup.tell(&subtreeDown{post{rec.ref, drained}, r}) })
+	tree.halt(finally(rec), c.budget(rec), func(r Report) { c.sup.tell(&subtreeDown{post: post{ref: rec.ref, ev: drained}, report: r}) })
 	return event{}, false
 }
 
@@ -104,7 +104,7 @@ func (c *core) release(rec *record) (event, bool) {
 		if known {
 			r = Report{}
 		}
-		inc.whenIdle(func() { c.sup.tell(&subtreeDown{post{rec.ref, released}, r}) })
+		inc.whenIdle(func() { c.sup.tell(&subtreeDown{post: post{ref: rec.ref, ev: released}, report: r}) })
 	}
 	if tree == nil {
 		answer(Report{})

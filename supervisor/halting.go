@@ -53,8 +53,8 @@ func (c *core) begin(ctx actor.Context, m *haltTree) {
 	}
 	h.state = newShutdown(names)
 	h.timers = []func() bool{
-		c.after(m.within/2, &haltTimer{h, haltHalf}),
-		c.after(m.within, &haltTimer{h, haltOver}),
+		c.after(m.within/2, &haltTimer{halt: h, kind: haltHalf}),
+		c.after(m.within, &haltTimer{halt: h, kind: haltOver}),
 	}
 	c.step(ctx, haltEvent{kind: haltBegin})
 }

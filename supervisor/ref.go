@@ -169,4 +169,4 @@ func (p process) SendSystemMessage(pid *actor.PID, msg any) {
 	p.r.sup.system.DeadLetter.SendSystemMessage(pid, msg)
 }
 
-func (p process) Stop(*actor.PID) { p.r.sup.tell(&post{p.r, event{kind: evKill}}) }
+func (p process) Stop(*actor.PID) { p.r.sup.tell(&post{ref: p.r, ev: event{kind: evKill}}) }

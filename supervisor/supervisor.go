@@ -145,7 +145,7 @@ func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 	s.seq++
 	ref := newRef(s, spec, s.seq, tree)
 	s.refs[spec.Name] = ref
-	s.tell(&post{ref, event{kind: evAdd}})
+	s.tell(&post{ref: ref, ev: event{kind: evAdd}})
 	return ref, nil
 }
 
@@ -154,7 +154,7 @@ func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 // is ignored.
 func (s *Supervisor) Done(name string) {
 	if ref, ok := s.Lookup(name); ok {
-		ref.sup.tell(&post{ref, event{kind: evDone}})
+		ref.sup.tell(&post{ref: ref, ev: event{kind: evDone}})
 	}
 }
 
@@ -165,7 +165,7 @@ func (s *Supervisor) Restart(name string) error {
 	if !ok {
 		return fmt.Errorf("restart %s: %w", name, ErrUnknown)
 	}
-	ref.sup.tell(&post{ref, event{kind: evRestart}})
+	ref.sup.tell(&post{ref: ref, ev: event{kind: evRestart}})
 	return nil
 }
 

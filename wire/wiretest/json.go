@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +33,29 @@ func parseValue(d *json.Decoder) (any, error) {
 	case json.Delim('['):
 		return parseList(d)
 	}
-	if n, ok := tok.(json.Number); ok {
-		return parseNumber(n.String())
+	switch tok := tok.(type) {
+	case json.Number:
+		return parseNumber(tok.String())
+	case string:
+		if args, ok := strings.CutPrefix(tok, "datetime.datetime("); ok {
+			return pythonTime(strings.TrimSuffix(args, ")"))
+		}
 	}
 	return tok, nil
+}
+
+// pythonTime reads how Python shows a date and time; the recorder had no other form for them. Seconds and
+// microseconds are left out when they are zero.
+func pythonTime(args string) (any, error) {
+	var n [7]int
+	for i, s := range strings.Split(args, ", ") {
+		v, err := strconv.Atoi(s)
+		if err != nil || i >= len(n) {
+			return nil, fmt.Errorf("datetime of %q", args)
+		}
+		n[i] = v
+	}
+	return payload.Time{Time: time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1000, time.UTC)}, nil
 }
 
 func parseNumber(s string) (any, error) {

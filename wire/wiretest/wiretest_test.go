@@ -71,7 +71,7 @@ func TestParseJSON(t *testing.T) {
 	if !payload.Equal(v, want) {
 		t.Errorf("got %#v", v)
 	}
-	for _, bad := range []string{"", "{", `{"$new": 1}`, `{"$map": [1]}`, `{"$int": "x"}`, `{"$repeat": []}`} {
+	for _, bad := range []string{"", "{", `{"$new": 1}`, `{"$map": [1]}`, `{"$int": "x"}`, `{"$repeat": []}`, `"datetime.datetime(x)"`} {
 		if v, err := parseJSON([]byte(bad)); err == nil {
 			t.Errorf("%s: read as %#v", bad, v)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"log/slog"
 	"time"
 
 	"brine/wire/payload"
@@ -14,8 +15,8 @@ type Common struct {
 	Raw *payload.Map `mapstructure:"-"`
 	// File holds what the configuration files say and nothing else, after all includes.
 	File *payload.Map `mapstructure:"-"`
-	// Warnings are Salt's own log lines about the configuration, for the caller to log at warning level.
-	Warnings []string `mapstructure:"-"`
+	// Notices are Salt's log lines about the configuration, for the caller to log.
+	Notices []Notice `mapstructure:"-"`
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`
 
@@ -97,7 +98,13 @@ type Common struct {
 	ReactorHWM     int          `mapstructure:"reactor_worker_hwm"` // reactions waiting, beyond it they are dropped
 	ReactorRefresh int          `mapstructure:"reactor_refresh_interval"`
 
-	Brine
+	Brine `mapstructure:",squash"`
+}
+
+// Notice is a line about the configuration that Salt logs while it loads.
+type Notice struct {
+	Level slog.Level
+	Text  string
 }
 
 // Brine holds the options that Salt does not know. Salt's tools keep unknown keys, so they may stand in a

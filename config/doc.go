@@ -6,6 +6,6 @@
 // what the operator wrote. Every path in the struct already has root_dir in front.
 //
 // The package decides nothing about the process: it never exits, logs or changes the environment. What
-// Salt would log while loading stands in Warnings, what would end Salt is a *Error with the exit code to use.
+// Salt would log while loading stands in Notices, what would end Salt is a *Error with the exit code to use.
 // It answers to salt/config/__init__.py and salt/utils/verify.py.
 package config

@@ -1,8 +1,9 @@
 package config
 
 import (
-	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"brine/wire/payload"
 )
@@ -15,25 +16,20 @@ func LoadMaster(path string, overrides *payload.Map) (*Master, error) {
 }
 
 // LoadMinion is LoadMaster for a minion. It works out the minion id and remembers a generated one in the
-// file minion_id.
+// file minion_id. A broken included file is an error, as for Salt's minion daemon.
 func LoadMinion(path string, overrides *payload.Map) (*Minion, error) {
-	return Loader{Path: path, Overrides: overrides, CacheID: true}.Minion()
+	return Loader{Path: path, Overrides: overrides, CacheID: true, StrictIncludes: true}.Minion()
 }
 
 // Loader says where a configuration comes from. The zero value of each field but Path is usable.
 type Loader struct {
-	Path      string              // main file
-	Overrides *payload.Map        // options of the command line
-	Getenv    func(string) string // os.Getenv unless set
-	CacheID   bool                // write a generated minion id to the file minion_id
-	HostNames func() []string     // candidates for a generated id, best first; those of this host unless set
+	Path           string              // main file
+	Overrides      *payload.Map        // options of the command line
+	Getenv         func(string) string // os.Getenv unless set
+	CacheID        bool                // write a generated minion id to the file minion_id
+	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
+	HostNames      func() []string     // candidates for a generated id, best first; those of this host unless set
 }
-
-// Master loads a master configuration.
-func (l Loader) Master() (*Master, error) { return nil, errors.ErrUnsupported }
-
-// Minion loads a minion configuration.
-func (l Loader) Minion() (*Minion, error) { return nil, errors.ErrUnsupported }
 
 // Error is a configuration that ends the program.
 type Error struct {
@@ -44,6 +40,13 @@ type Error struct {
 	Code  int // exit code of Salt in this case
 	Err   error
 }
+
+// Exit codes of a configuration that cannot be used.
+const (
+	ExitGeneric = 1  // a file is no YAML or no mapping
+	ExitUsage   = 64 // an option has a value that the program cannot start with
+	ExitNoUser  = 67 // the configured user does not exist
+)
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
@@ -56,5 +59,94 @@ func DefaultDir(flag string) string {
 	if dir := os.Getenv("SALT_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	return "/etc/salt"
+	return defaultDir
+}
+
+const defaultDir = "/etc/salt"
+
+// Master loads a master configuration. An error is a *Error.
+func (l Loader) Master() (*Master, error) {
+	opts, file, err := l.load(roleMaster, (*loading).applyMaster)
+	if err != nil {
+		return nil, err
+	}
+	m := &Master{}
+	if err := file.decode(opts, m); err != nil {
+		return nil, err
+	}
+	file.fill(&m.Common, opts)
+	return m, nil
+}
+
+// Minion loads a minion configuration. An error is a *Error.
+func (l Loader) Minion() (*Minion, error) {
+	opts, file, err := l.load(roleMinion, (*loading).applyMinion)
+	if err != nil {
+		return nil, err
+	}
+	m := &Minion{IDFromAddress: file.idFromAddress}
+	if err := file.decode(opts, m); err != nil {
+		return nil, err
+	}
+	if m.Masters, err = file.masters(opts, m.MasterPort); err != nil {
+		return nil, err
+	}
+	file.fill(&m.Common, opts)
+	return m, nil
+}
+
+// loading is one configuration on its way into a struct.
+type loading struct {
+	Loader
+	role          string
+	main          string       // path of the main file that was read or looked for
+	standard      *payload.Map // the defaults, before anything was read
+	read          *source
+	notices       []Notice
+	warned        map[string]bool // options whose type Salt complains about
+	idFromAddress bool
+}
+
+// load reads the files of a role, lays them over the defaults and applies Salt's corrections.
+func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*payload.Map, *loading, error) {
+	if l.Getenv == nil {
+		l.Getenv = os.Getenv
+	}
+	standard, err := defaults(role)
+	if err != nil {
+		return nil, nil, &Error{Code: ExitGeneric, Err: err}
+	}
+	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), warned: map[string]bool{}}
+	opts := standard.Clone()
+	if err := ld.readFiles(opts.Str("default_include")); err != nil {
+		return nil, nil, err
+	}
+	opts.Set("__role", role)
+	ld.adjustLogFile(opts)
+	opts.Update(ld.read.opts)
+	opts.Set("conf_file", ld.main)
+	if err := apply(ld, opts); err != nil {
+		return nil, nil, err
+	}
+	if err := ld.validate(opts); err != nil {
+		return nil, nil, err
+	}
+	opts.Update(l.Overrides)
+	return opts, ld, nil
+}
+
+// fill sets what Common holds besides options.
+func (ld *loading) fill(c *Common, opts *payload.Map) {
+	c.Raw, c.File, c.Notices = opts, ld.read.opts, ld.notices
+	c.ConfigDir = filepath.Dir(ld.main)
+}
+
+// bad makes an error about the value of an option. text is the whole message.
+func (ld *loading) bad(key string, value any, format string, args ...any) *Error {
+	o := ld.read.origin[key]
+	err := fmt.Errorf(format, args...)
+	if o.file != "" {
+		err = fmt.Errorf("%w (%s, line %d)", err, o.file, o.line)
+	}
+	return &Error{File: o.file, Line: o.line, Key: key, Value: value, Code: ExitUsage, Err: err}
 }

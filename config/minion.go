@@ -10,7 +10,8 @@ import (
 type Minion struct {
 	Common `mapstructure:",squash"`
 
-	// Masters is the option master as a list with ports resolved; empty when master_type is "disable".
+	// Masters is the option master as a list with ports; empty when the minion works without a master
+	// (master_type "disable", or file_client "local" without use_master_when_local).
 	Masters []MasterAddr `mapstructure:"-"`
 	// IDFromAddress is set when the id was generated and is an IPv4 address.
 	IDFromAddress bool `mapstructure:"-"`

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"path/filepath"
+
+	"brine/wire/payload"
+)
+
+// applyMinion corrects the options of a minion (salt/config/__init__.py, apply_minion_config).
+func (ld *loading) applyMinion(opts *payload.Map) error {
+	if falsy(opts.Value("id")) {
+		var id string
+		id, ld.idFromAddress = ld.minionID(opts, ld.CacheID)
+		opts.Set("id", id)
+	}
+	if !ld.idFromAddress {
+		appendDomain(opts)
+	}
+	appendIDToDirs(opts)
+	if err := ld.applyCommon(opts); err != nil {
+		return err
+	}
+	onlyTrue(opts, "open_mode")
+	ld.applyRoots(opts, "file_roots", "file_roots", "/srv/salt")
+	ld.applyRoots(opts, "pillar_roots", "pillar_roots", "/srv/pillar")
+	applyModules(opts)
+	if err := ld.prependRoot(opts, []string{"pki_dir", "cachedir", "sock_dir", "extension_modules", "pidfile"},
+		[]string{"log_file", "key_logfile"}); err != nil {
+		return err
+	}
+	if !opts.Has("beacons") {
+		opts.Set("beacons", payload.NewMap(0))
+	}
+	ld.applyIPCBuffer(opts)
+	if err := ld.applyLast(opts); err != nil {
+		return err
+	}
+	if err := ld.applyAlgorithm(opts, "encryption_algorithm", "encryption", encryptionAlgorithms...); err != nil {
+		return err
+	}
+	return ld.applyAlgorithm(opts, "signing_algorithm", "signing", signingAlgorithms...)
+}
+
+// appendIDToDirs gives this minion its own directories, for several minions on one host.
+func appendIDToDirs(opts *payload.Map) {
+	for _, v := range opts.List("append_minionid_config_dirs") {
+		switch v {
+		case "pki_dir", "cachedir", "extension_modules":
+			key := v.(string)
+			opts.Set(key, filepath.Join(opts.Str(key), opts.Str("id")))
+		case "default_include":
+			dir, name := filepath.Split(opts.Str("default_include"))
+			opts.Set("default_include", filepath.Join(dir, opts.Str("id"), name))
+		case "pidfile":
+			dir, name := filepath.Split(opts.Str("pidfile"))
+			opts.Set("pidfile", filepath.Join(dir, "salt", opts.Str("id"), name))
+		}
+	}
+}

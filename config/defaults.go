@@ -1,0 +1,117 @@
+package config
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+
+	"brine/config/yaml"
+	"brine/wire/payload"
+)
+
+// salt3008 holds the option tables of Salt 3008.3: defaults of a master and of a minion, and the types that it
+// checks.
+//
+//go:embed salt3008/*.yaml
+var salt3008 embed.FS
+
+// brineDefaults are the options that Salt does not have, and the ones whose default is another here.
+func brineDefaults(role string) *payload.Map {
+	common := payload.M(
+		"ipc_framing", "plain",
+		"restart_delay_max", 10,
+		"stop_timeout", 5,
+		"chaos", false,
+		"event_queue_max", 10000,
+	)
+	if role == roleMaster {
+		common.Update(payload.M(
+			"job_store_max_bytes", 1<<30,
+			"job_store_commit_delay", 2, // milliseconds
+			"request_queue_max", 10000,
+			"request_timeout", 60,
+			"acl_require_all", true,
+		))
+		return common
+	}
+	common.Update(payload.M(
+		"multiprocessing", false, // Unlike Salt: a function runs in a goroutine of its job's actor
+		"return_spool_max_bytes", 256<<20,
+		"return_spool_max_age", 7*86400,
+		"job_queue_max", 10000,
+	))
+	return common
+}
+
+// fallbacks are options that stand in no table of Salt but are read with a default in its code.
+func fallbacks() *payload.Map {
+	return payload.M(
+		"zmq_heartbeat_ivl", 10000,
+		"zmq_heartbeat_timeout", 30000,
+		"request_channel_timeout", 60,
+		"request_channel_tries", 3,
+		"publish_port", 4505,
+		"autosign_timeout", 120,
+		"batch_manager_loop_interval", 5,
+		"enable_lspci", true,
+	)
+}
+
+const (
+	roleMaster = "master"
+	roleMinion = "minion"
+)
+
+// defaults returns Salt's options of a role followed by brine's. The map is the caller's.
+func defaults(role string) (*payload.Map, error) {
+	opts, err := table(role)
+	if err != nil {
+		return nil, err
+	}
+	opts.Set("user", currentUser())
+	if opts.Has("ssh_config_file") {
+		opts.Set("ssh_config_file", expandHome("~/.ssh/config"))
+	}
+	opts.Update(brineDefaults(role))
+	return opts, nil
+}
+
+// table reads one of the embedded option tables.
+func table(name string) (*payload.Map, error) {
+	b, err := salt3008.ReadFile("salt3008/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read option table %s: %w", name, err)
+	}
+	v, err := yaml.Load(b)
+	if err != nil {
+		return nil, fmt.Errorf("read option table %s: %w", name, err)
+	}
+	opts, ok := v.(*payload.Map)
+	if !ok {
+		return nil, fmt.Errorf("read option table %s: it is no mapping", name)
+	}
+	return opts, nil
+}
+
+// currentUser is the name of the user of this process, "root" when the system knows no name.
+func currentUser() string {
+	u, err := user.LookupId(fmt.Sprint(os.Geteuid()))
+	if err != nil {
+		return "root"
+	}
+	return u.Username
+}
+
+// expandHome replaces a leading "~" by the home directory of this process.
+func expandHome(path string) string {
+	if path != "~" && (len(path) < 2 || path[:2] != "~/") {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return filepath.Join(home, path[1:])
+}

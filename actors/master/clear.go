@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -111,10 +112,11 @@ func runner(c *core, r *call) (any, error) {
 	}
 	jid := c.jids.next(time.Now())
 	args, kw := runnerArgs(r.load)
-	if err := c.startRunner(&RunRunner{JID: jid, Fun: name, Args: args, KW: kw, User: user}); err != nil {
+	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: args, KW: kw, JID: jid, User: user}
+	if err := c.startRunner(&RunRunner{Req: req}); err != nil {
 		return nil, err
 	}
-	return payload.M("tag", "salt/run/"+jid, "jid", jid), nil
+	return payload.M("tag", runners.Tag(runners.KindRunner, jid), "jid", jid), nil
 }
 
 // runnerArgs reads the arguments of a runner request: kwarg holds the keywords, or {arg: [...], kwarg: {...}}
@@ -146,18 +148,11 @@ func wheel(c *core, r *call) (any, error) {
 		return refusal, nil
 	}
 	jid := c.jids.next(time.Now())
-	tag := "salt/wheel/" + jid
-	data := payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user)
-	c.fire(tag+"/new", data.Clone())
 	args, kw := wheelArgs(r.load)
-	v, err := c.opt.Wheel(r.ctx, name, args, kw)
-	if err != nil {
-		data.Set("return", fmt.Sprintf("Exception occurred in wheel %s: %v", name, err)).Set("success", false)
-	} else {
-		data.Set("return", v).Set("success", true)
-	}
-	c.fire(tag+"/ret", data.Clone())
-	return payload.M("tag", tag, "data", data), nil
+	res := c.opt.Run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: args, KW: kw, JID: jid, User: user}, c.fire)
+	tag := runners.Tag(runners.KindWheel, jid)
+	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
+		"return", res.Return, "success", res.Success)), nil
 }
 
 // wheelFields are the fields of a wheel request that are not arguments.

@@ -46,8 +46,7 @@ type coreOptions struct {
 	Glob           func(pattern, text string) bool
 	ParseArgs      func(args, noParse []any) []any
 	SplitArgs      func(args []any) ([]any, *payload.Map)
-	Wheel          func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error)
-	RunRunner      func(ctx context.Context, m *RunRunner) (any, error)
+	Run            runFunc
 	RevokeKey      func(id string, preserveCache bool) error
 	// Collect subscribes to the returns of a job, calls start, and hands over each return until all ids have
 	// answered or ctx ends.

@@ -51,8 +51,7 @@ type Tools struct {
 	Glob        func(pattern, text string) bool
 	ParseArgs   func(args, noParse []any) []any
 	SplitArgs   func(args []any) ([]any, *payload.Map)
-	Wheel       func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error)
-	RunRunner   func(ctx context.Context, fun string, args []any, kw *payload.Map, user string) (any, error)
+	Run         runFunc // runs a runner or wheel function and fires its events
 	RevokeKey   func(id string, preserveCache bool) error
 	TakeDrop    func() (bool, error)
 }
@@ -132,8 +131,7 @@ func newCore(opt Options, ps *pools) *core {
 		jids: &jidClock{}, pools: ps, log: opt.Logger}
 	t := opt.Tools
 	c.opt = coreOptions{RunningUser: t.RunningUser, LegacyJobEvent: true, Expand: t.Expand, Glob: t.Glob, ParseArgs: t.ParseArgs,
-		SplitArgs: t.SplitArgs, Wheel: t.Wheel, RevokeKey: t.RevokeKey, Collect: c.collect,
-		RunRunner: func(ctx context.Context, m *RunRunner) (any, error) {
+		SplitArgs: t.SplitArgs, RevokeKey: t.RevokeKey, Collect: c.collect, Run: t.Run}
 			return t.RunRunner(ctx, m.Fun, m.Args, m.KW, m.User)
 		}}
 	return c

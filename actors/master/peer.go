@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/runners"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -208,7 +209,8 @@ func minionRunner(c *core, r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	args, kw := c.opt.SplitArgs(c.opt.ParseArgs(r.load.List("arg"), r.load.List("no_parse")))
-	err := c.startRunner(&RunRunner{JID: c.jids.next(time.Now()), Fun: fun, Args: args, KW: kw, User: r.id,
+	err := c.startRunner(&RunRunner{
+		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: args, KW: kw, JID: c.jids.next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			if err != nil {
 				c.fail(r.req)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -16,22 +17,28 @@ import (
 // RunRunner starts one runner function as an actor of its own. Unlike Salt: it stays under the supervisor,
 // which lists and ends it.
 type RunRunner struct {
-	JID, Fun string
-	Args     []any
-	KW       *payload.Map
-	User     string
-	Done     func(v any, err error) // may be nil; called once
+	Req  runners.Request
+	Done func(v any, err error) // may be nil; called once
+}
+
+// Lost answers whoever waits for the runner.
+func (m *RunRunner) Lost(why error) { m.done(nil, why) }
+
+func (m *RunRunner) done(v any, err error) {
+	if m.Done != nil {
+		m.Done(v, err)
+	}
 }
 
 // runnerOutcome is what a runner function came to.
-type runnerOutcome struct {
-	value any
-	err   error
-}
+type runnerOutcome struct{ result *runners.Result }
+
+// runFunc runs a runner or wheel function and fires its events.
+type runFunc func(ctx context.Context, req runners.Request, fire func(tag string, data *payload.Map)) *runners.Result
 
 // runnerOptions are what a Runner needs of the master.
 type runnerOptions struct {
-	call  func(ctx context.Context, m *RunRunner) (any, error)
+	run   runFunc
 	fire  func(tag string, data *payload.Map)
 	store func(*SaveLoad, *StoreReturn)
 	id    string // of the master, under which runner jobs are stored
@@ -58,63 +65,51 @@ func (a *runnerActor) Receive(ctx actor.Context) {
 
 func (a *runnerActor) onStarted(ctx actor.Context) {
 	if supervisor.Incarnation(ctx) > 1 {
-		a.onOutcome(ctx, &runnerOutcome{err: errors.New("the runner died")})
+		a.onDied(ctx)
 		return
 	}
-	a.opt.fire("salt/run/"+a.req.JID+"/new", a.record())
-	self, call, req := supervisor.Self(ctx), a.opt.call, a.req
-	supervisor.Go(ctx, a.req.Fun, func(ctx context.Context) error {
-		v, err := call(ctx, req)
-		self.Send(&runnerOutcome{value: v, err: err})
+	self, opt, req := supervisor.Self(ctx), a.opt, a.req.Req
+	supervisor.Go(ctx, req.Fun, func(ctx context.Context) error {
+		self.Send(&runnerOutcome{result: opt.run(ctx, req, opt.fire)})
 		return nil
 	})
 }
 
-// record is the data that both events of a runner have.
-func (a *runnerActor) record() *payload.Map {
-	args := a.req.Args
-	if a.req.KW.Len() > 0 {
-		args = append(append([]any{}, args...), a.req.KW)
-	}
-	if args == nil {
-		args = []any{}
-	}
-	return payload.M("fun", "runner."+a.req.Fun, "jid", a.req.JID, "user", a.req.User, "fun_args", args)
+// onDied ends a run whose actor died: the event that everybody waits for says so.
+func (a *runnerActor) onDied(ctx actor.Context) {
+	supervisor.Failed(ctx)
+	req := a.req.Req
+	text := fmt.Sprintf("Exception occurred in %s %s: the runner died", req.Kind, req.Fun)
+	data := payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args, "return", text, "success", false)
+	a.opt.fire(runners.Tag(req.Kind, req.JID)+"/ret", data)
+	a.req.done(nil, errors.New(text))
+	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
 func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
-	data := a.record()
-	ret, success := m.value, m.err == nil
-	if m.err != nil {
-		supervisor.Failed(ctx)
-		ret = m.err.Error()
-	}
-	data.Set("return", ret).Set("success", success)
+	data, req := m.result.Data, a.req.Req
 	a.opt.store(
-		&SaveLoad{JID: a.req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", data.Value("fun"), "arg", data.Value("fun_args"),
-			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", a.req.JID, "user", a.req.User)},
-		&StoreReturn{JID: a.req.JID, ID: a.opt.id, Stored: func(error) {}, Load: payload.M("jid", a.req.JID, "id", a.opt.id,
-			"fun", data.Value("fun"), "return", data, "success", success)})
-	a.opt.fire("salt/run/"+a.req.JID+"/ret", data)
-	a.opt.log.Info("Runner completed: " + a.req.JID)
-	if a.req.Done != nil {
-		a.req.Done(ret, m.err)
-	}
+		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", data.Value("fun"), "arg", data.Value("fun_args"),
+			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
+		&StoreReturn{JID: req.JID, ID: a.opt.id, Stored: func(error) {}, Load: payload.M("jid", req.JID, "id", a.opt.id,
+			"fun", data.Value("fun"), "return", data, "success", m.result.Success)})
+	a.opt.log.Info("Runner completed: " + req.JID)
+	a.req.done(m.result.Return, nil)
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
 // startRunner adds a Runner under the master's supervisor.
 func (c *core) startRunner(m *RunRunner) error {
 	_, err := c.opt.Runners.Add(supervisor.Spec{
-		Name:        "Runner-" + m.JID,
+		Name:        "Runner-" + m.Req.JID,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{call: c.opt.RunRunner, fire: c.fire, id: c.cfg.ID, log: c.log,
+			return &runnerActor{req: m, opt: runnerOptions{run: c.opt.Run, fire: c.fire, id: c.cfg.ID, log: c.log,
 				store: func(l *SaveLoad, r *StoreReturn) { c.jobs.Send(l); c.jobs.Send(r) }}}
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("start runner %s: %w", m.Fun, err)
+		return fmt.Errorf("start runner %s: %w", m.Req.Fun, err)
 	}
 	return nil
 }

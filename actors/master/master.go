@@ -132,8 +132,6 @@ func newCore(opt Options, ps *pools) *core {
 	t := opt.Tools
 	c.opt = coreOptions{RunningUser: t.RunningUser, LegacyJobEvent: true, Expand: t.Expand, Glob: t.Glob, ParseArgs: t.ParseArgs,
 		SplitArgs: t.SplitArgs, RevokeKey: t.RevokeKey, Collect: c.collect, Run: t.Run}
-			return t.RunRunner(ctx, m.Fun, m.Args, m.KW, m.User)
-		}}
 	return c
 }
 

@@ -100,7 +100,7 @@ func TestFrameSizes(t *testing.T) {
 // TestHeads reads frames whose head is not empty, as clients that expect an answer would send.
 func TestHeads(t *testing.T) {
 	heads := []any{
-		payload.M("mid", 7), payload.M("mid", "text", "x", []any{1.5, nil, true, -1, 70000, 5000000000, -40000, -3000000000}),
+		payload.M("mid", 7), payload.M("mid", "text", "x", []any{1.5, nil, true, -1, 70000, int64(5e9), -40000, int64(-3e9)}),
 		payload.M("t", payload.Ext{Type: 5, Data: []byte("abc")}, "u", payload.Ext{Type: 6, Data: make([]byte, 16)}, "b", []byte("b")),
 		payload.M("l", make([]int, 20), "s", strings.Repeat("s", 300), "e", payload.Ext{Type: 1, Data: make([]byte, 300)}),
 		payload.M("m", func() *payload.Map {

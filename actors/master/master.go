@@ -27,7 +27,6 @@ import (
 // Options are a master's configuration and what the daemon has opened for it.
 type Options struct {
 	Config  *config.Master
-	System  *actor.ActorSystem
 	Logger  *slog.Logger
 	Auth    *auth.Master
 	Eauth   *eauth.Service
@@ -71,7 +70,7 @@ func Start(opt Options) (*Master, error) {
 		return nil, err
 	}
 	cfg := opt.Config
-	top := supervisor.Start(opt.System, supervisor.Options{
+	top := supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
 		Name: "master", Logger: opt.Logger, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
 		OnDeath: opt.OnDeath, Chaos: cfg.Chaos,
 	})

@@ -31,7 +31,6 @@ const askTimeout = 5 * time.Second
 // Options are a minion's configuration and what the daemon has put together for it.
 type Options struct {
 	Config   *config.Minion
-	System   *actor.ActorSystem
 	Logger   *slog.Logger
 	Context  *zmq.Context
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
@@ -69,7 +68,7 @@ func Start(opt Options) (*Minion, error) {
 		Grains: m.facts.grains.Load, Pillar: m.facts.pillar.Load,
 		Host: modules.Host{Master: host{m}, Events: host{m}, Jobs: host{m}, Minion: host{m}, Log: host{m}, Secrets: host{m}},
 	}
-	m.top = supervisor.Start(opt.System, supervisor.Options{
+	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
 		Name: "minion", Logger: opt.Logger, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
 		OnDeath: opt.OnDeath, Chaos: m.cfg.Chaos,
 	})

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Environment is what a daemon needs on disk before it starts.
+type Environment struct {
+	User       string   // name of the user the daemon runs as
+	Dirs       []string // directories, in the order in which they are made
+	PKIDirs    []string // those of Dirs that only the user may enter
+	Permissive bool     // a foreign group is tolerated when the user is in it
+}
+
+// Environment lists the directories of a master.
+func (m *Master) Environment() Environment {
+	env := Environment{User: m.User, Permissive: m.PermissivePKIAccess, PKIDirs: []string{m.PKIDir}}
+	env.Dirs = append(env.Dirs, m.PKIDir)
+	for _, name := range []string{"minions", "minions_pre", "minions_denied", "minions_autosign", "minions_rejected"} {
+		env.Dirs = append(env.Dirs, filepath.Join(m.PKIDir, name))
+	}
+	env.Dirs = append(env.Dirs, m.CacheDir, filepath.Join(m.CacheDir, "jobs"), filepath.Join(m.CacheDir, "proc"),
+		m.SockDir, m.TokenDir, m.SyndicDir, m.SqliteQueueDir)
+	if m.ClusterID != "" && m.ClusterPKIDir != "" {
+		env.PKIDirs = append(env.PKIDirs, m.ClusterPKIDir)
+		for _, name := range []string{"", "peers", "minions", "minions_pre", "minions_denied", "minions_autosign", "minions_rejected"} {
+			env.Dirs = append(env.Dirs, filepath.Join(m.ClusterPKIDir, name))
+		}
+	}
+	return env
+}
+
+// Environment lists the directories of a minion.
+func (m *Minion) Environment() Environment {
+	confd := m.Raw.Str("default_include")
+	if strings.Contains(confd, "*") {
+		confd = filepath.Dir(confd)
+	}
+	if !filepath.IsAbs(confd) {
+		confd = filepath.Join(m.ConfigDir, confd)
+	}
+	return Environment{
+		User: m.User, Permissive: m.PermissivePKIAccess, PKIDirs: []string{m.PKIDir},
+		Dirs: []string{m.PKIDir, m.CacheDir, filepath.Join(m.CacheDir, "proc"), m.SockDir, m.ExtensionModules, confd},
+	}
+}
+
+// owner is who shall own the directories.
+type owner struct {
+	uid, gid int
+	groups   []int // of the user, when a foreign group is tolerated
+}
+
+// Verify makes the directories that are missing, and as root gives them and their content to the user. It
+// returns what could not be set right, and a *Error with Salt's exit code when the daemon cannot go on: 67 for
+// an unknown user, the errno for a directory that cannot be made. It answers to salt/utils/verify.py, verify_env.
+func (e Environment) Verify() ([]Notice, error) {
+	o, err := lookUp(e.User, e.Permissive)
+	if err != nil {
+		return nil, err
+	}
+	root := os.Getuid() == 0
+	var notices []Notice
+	for _, dir := range e.Dirs {
+		if dir == "" {
+			continue
+		}
+		if err := makeDirs(dir, o, root); err != nil {
+			return notices, dirError(dir, err)
+		}
+		if root {
+			if err := o.own(dir); err != nil {
+				return notices, dirError(dir, err)
+			}
+			o.ownContent(dir)
+		}
+		if slices.Contains(e.PKIDirs, dir) {
+			if n := secure(dir); n != nil {
+				notices = append(notices, *n)
+			}
+		}
+	}
+	return notices, nil
+}
+
+// dirError words a failure about a directory as Salt does.
+func dirError(dir string, err error) *Error {
+	e := &Error{File: dir, Code: ExitGeneric, Err: err}
+	var errno syscall.Errno
+	var at *fs.PathError
+	if errors.As(err, &errno) && errors.As(err, &at) {
+		e.Code = int(errno)
+		text := errno.Error()
+		e.Err = fmt.Errorf("[Errno %d] %s%s: '%s'", int(errno), strings.ToUpper(text[:1]), text[1:], at.Path)
+	}
+	e.Err = fmt.Errorf("Failed to create directory path \"%s\" - %w", dir, e.Err)
+	return e
+}
+
+// lookUp finds the ids of a user.
+func lookUp(name string, permissive bool) (owner, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return owner{}, &Error{Key: "user", Value: name, Code: ExitNoUser,
+			Err: fmt.Errorf("Failed to prepare the Salt environment for user %s. The user is not available.", name)}
+	}
+	o := owner{}
+	o.uid, _ = strconv.Atoi(u.Uid)
+	o.gid, _ = strconv.Atoi(u.Gid)
+	if permissive {
+		ids, _ := u.GroupIds()
+		for _, id := range ids {
+			if n, err := strconv.Atoi(id); err == nil && n != o.gid {
+				o.groups = append(o.groups, n)
+			}
+		}
+	}
+	return o, nil
+}
+
+// makeDirs makes a directory and its parents with mode 0755 whatever the umask is. As root the last one is
+// given to the user.
+func makeDirs(dir string, o owner, root bool) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeDirs(parent, o, false); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	if root {
+		return os.Chown(dir, o.uid, o.gid)
+	}
+	return nil
+}
+
+// own gives one file to the user if it is not his.
+func (o owner) own(path string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return err
+	}
+	if int(st.Uid) == o.uid && int(st.Gid) == o.gid || slices.Contains(o.groups, int(st.Gid)) {
+		return nil
+	}
+	return os.Lchown(path, o.uid, o.gid)
+}
+
+// ownContent gives what lies two levels and more below dir to the user, except job files and dot files.
+// Unlike Salt: a symbolic link is changed itself, not what it points to.
+func (o owner) ownContent(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		top := filepath.Join(dir, e.Name())
+		if !e.IsDir() || strings.Contains(e.Name(), "jobs") || strings.Contains(top, "/jobs") {
+			continue
+		}
+		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && path != top && !strings.HasPrefix(d.Name(), ".") {
+				_ = o.own(path) // a file that vanished meanwhile is nobody's
+			}
+			return nil
+		})
+	}
+}
+
+// secure sets a key directory that others could read to 0700. 0750 is left alone.
+func secure(dir string) *Notice {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil
+	}
+	switch info.Mode().Perm() {
+	case 0o700, 0o750:
+		return nil
+	}
+	if os.Chmod(dir, 0o700) != nil {
+		return &Notice{slog.LevelError, fmt.Sprintf("Unable to securely set the permissions of \"%s\".", dir)}
+	}
+	return nil
+}

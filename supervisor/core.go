@@ -38,8 +38,7 @@ type (
 // quiet keeps a message that comes late to an ended core out of the dead letters.
 type quiet struct{}
 
-func (quiet) InfrastructureMessage()   {}
-func (quiet) IgnoreDeadLetterLogging() {}
+func (quiet) InfrastructureMessage() {}
 
 // core is the actor behind a Supervisor: protoactor's parent of the children. It feeds the policy and
 // carries out its effects.

@@ -143,8 +143,8 @@ func (c *core) takeMail(rec *record) {
 func (c *core) abandon(rec *record) {
 	delete(c.byID, rec.pid.Id)
 	name := rec.ref.path
-	if rec.life.phase != gone && len(rec.inc.tasks()) > 0 {
-		name = fmt.Sprintf("%s %v", name, rec.inc.tasks())
+	if tasks := rec.inc.tasks(); len(tasks) > 0 {
+		name = fmt.Sprintf("%s %v", name, tasks)
 	}
 	c.takeMail(rec)
 	close(rec.inc.abandoned)

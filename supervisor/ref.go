@@ -80,7 +80,7 @@ func (r *Ref) Send(msg any) bool {
 func (r *Ref) Depth() int { return r.inbox.depth() }
 
 // PID is a process id that stays valid over incarnations; messages sent to it take the way of Send, a
-// Stop sent to it kills the incarnation that lives.
+// Stop sent to it kills the incarnation that lives. Once the child is gone they become dead letters.
 func (r *Ref) PID() *actor.PID {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/asynkron/protoactor-go/eventstream"
 	"github.com/asynkron/protoactor-go/extensions"
 )
 
@@ -15,8 +16,10 @@ import (
 func NewSystem(logger *slog.Logger) *actor.ActorSystem {
 	quiet := slog.New(quietHandler{logger.Handler()})
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet }))
-	letters := &deadLetters{log: logger}
+	letters := &deadLetters{system: system, log: logger}
 	system.Extensions.Register(letters)
+	// protoactor's own subscribers log whole messages and keep a goroutine for a second after each dead letter
+	system.EventStream = eventstream.NewEventStream()
 	system.EventStream.Subscribe(letters.take)
 	return system
 }
@@ -33,15 +36,23 @@ var deadLettersID = extensions.NextExtensionID()
 
 // deadLetters is where messages to dead PIDs end. A message to a Ref never does.
 type deadLetters struct {
-	log   *slog.Logger
-	count atomic.Uint64
+	system *actor.ActorSystem
+	log    *slog.Logger
+	count  atomic.Uint64
 }
 
 func (d *deadLetters) ExtensionID() extensions.ExtensionID { return deadLettersID }
 
 func (d *deadLetters) take(event any) {
 	letter, ok := event.(*actor.DeadLetterEvent)
-	if !ok || runtimeMessage(letter.Message) {
+	if !ok {
+		return
+	}
+	if watch, ok := letter.Message.(*actor.Watch); ok { // who watches the dead is told so
+		watcher, _ := d.system.ProcessRegistry.Get(watch.Watcher)
+		watcher.SendSystemMessage(watch.Watcher, &actor.Terminated{Who: letter.PID, Why: actor.TerminatedReason_NotFound})
+	}
+	if runtimeMessage(letter.Message) {
 		return
 	}
 	d.count.Add(1)
@@ -49,14 +60,16 @@ func (d *deadLetters) take(event any) {
 	if loser, ok := letter.Message.(Loser); ok {
 		loser.Lost(ErrGone)
 	}
+	if letter.Sender != nil {
+		d.system.Root.Send(letter.Sender, &actor.DeadLetterResponse{Target: letter.PID})
+	}
 }
 
 // quietHandler drops protoactor's own records: the supervisors tell the same with names and reasons.
 type quietHandler struct{ slog.Handler }
 
 func (h quietHandler) Handle(ctx context.Context, r slog.Record) error {
-	if strings.HasPrefix(r.Message, "[ACTOR]") || strings.HasPrefix(r.Message, "[SUPERVISION]") ||
-		strings.HasPrefix(r.Message, "[DeadLetter]") || r.Message == "actor system started" {
+	if strings.HasPrefix(r.Message, "[ACTOR]") || r.Message == "actor system started" {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)

@@ -1,0 +1,424 @@
+package supervisor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// lives collects what happens to the actors of a tree.
+type lives chan string
+
+func (l lives) tell(ctx actor.Context) {
+	var what string
+	switch ctx.Message().(type) {
+	case *actor.Started:
+		what = "starts"
+	case *actor.Stopping:
+		what = "stops"
+	default:
+		return
+	}
+	l <- fmt.Sprintf("%s#%d %s", supervisor.Self(ctx).Path(), supervisor.Incarnation(ctx), what)
+}
+
+func (l lives) expect(t testing.TB, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if got := actortest.Wait(t, w, l); got != w {
+			t.Fatalf("got %q, want %q", got, w)
+		}
+	}
+}
+
+// server is the Spec of an actor that owns two workers, as ReqServer does.
+func server(t testing.TB, log lives, opt supervisor.Options) supervisor.Spec {
+	return scriptOn("ReqServer", func(ctx actor.Context) {
+		if _, ok := ctx.Message().(*actor.Started); ok {
+			tree := supervisor.Nest(ctx, opt)
+			for i := range 2 {
+				ref, err := tree.Add(scriptOn(fmt.Sprintf("MWorker-%d", i), log.tell))
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				limit, cancel := context.WithTimeout(context.Background(), time.Minute)
+				if err := ref.Ready(limit); err != nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		}
+		log.tell(ctx)
+	})
+}
+
+func started(n int) []string {
+	return []string{"test/ReqServer/MWorker-0#1 starts", "test/ReqServer/MWorker-1#1 starts", fmt.Sprintf("test/ReqServer#%d starts", n)}
+}
+
+func TestDeathOfTheOwnerTakesItsSubtree(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	ref := add(t, s, server(t, log, supervisor.Options{}))
+	log.expect(t, started(1)...)
+	worker, ok := s.Lookup("ReqServer/MWorker-0")
+	if !ok {
+		t.Fatal("worker not found")
+	}
+	ref.Send(boom())
+	log.expect(t, "test/ReqServer#1 stops", "test/ReqServer/MWorker-1#1 stops", "test/ReqServer/MWorker-0#1 stops")
+	log.expect(t, started(2)...)
+	if worker.Send(boom()) {
+		t.Error("a worker of the old subtree took a message")
+	}
+	again, ok := s.Lookup("ReqServer/MWorker-0")
+	if !ok || again == worker {
+		t.Errorf("the new subtree has the old worker: %v", ok)
+	}
+	incarnation(t, again)
+}
+
+func TestWorkerDiesAlone(t *testing.T) {
+	deaths := make(chan stats.Death, 10)
+	s := actortest.Start(t, supervisor.Options{OnDeath: func(d stats.Death) { deaths <- d }})
+	log := make(lives, 100)
+	add(t, s, server(t, log, supervisor.Options{}))
+	log.expect(t, started(1)...)
+	worker, _ := s.Lookup("ReqServer/MWorker-1")
+	worker.Send(boom())
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer/MWorker-1#2 starts")
+	if d := actortest.Wait(t, "death told to the root", deaths); d.Path != "test/ReqServer/MWorker-1" {
+		t.Errorf("got %+v", d)
+	}
+	if err := s.Restart("ReqServer/MWorker-0"); err != nil {
+		t.Fatal(err)
+	}
+	log.expect(t, "test/ReqServer/MWorker-0#1 stops", "test/ReqServer/MWorker-0#2 starts")
+	tree := s.Snapshot()
+	if len(tree) != 1 || len(tree[0].Children) != 2 || tree[0].Restarts != 0 || tree[0].Children[1].Restarts != 1 {
+		t.Errorf("got %+v", tree)
+	}
+	history := s.History()
+	if len(history) != 2 || history[0].Path != "test/ReqServer/MWorker-1" || history[1].Reason != "restart" {
+		t.Errorf("got %+v", history)
+	}
+}
+
+func TestStopTakesTheSubtreeBeforeItsOwner(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	add(t, s, scriptOn("first", log.tell))
+	log.expect(t, "test/first#1 starts")
+	add(t, s, server(t, log, supervisor.Options{}))
+	log.expect(t, started(1)...)
+	r := s.Stop(time.Minute)
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer/MWorker-0#1 stops", "test/ReqServer#1 stops", "test/first#1 stops")
+	want := []string{"test/ReqServer/MWorker-1", "test/ReqServer/MWorker-0", "test/ReqServer", "test/first"}
+	if !slices.Equal(r.Stopped, want) || len(r.Abandoned) > 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", WaitForKill: 20 * time.Millisecond})
+	log := make(lives, 100)
+	add(t, s, server(t, log, supervisor.Options{}))
+	log.expect(t, started(1)...)
+	worker, _ := s.Lookup("ReqServer/MWorker-0")
+	release := hang(t, worker)
+	defer release()
+	if err := s.Restart("ReqServer"); err != nil {
+		t.Fatal(err)
+	}
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer#1 stops")
+	log.expect(t, started(2)...)
+	worker, _ = s.Lookup("ReqServer/MWorker-1")
+	releaseSecond := hang(t, worker)
+	defer releaseSecond()
+	r := s.Stop(40 * time.Millisecond)
+	if !slices.Equal(r.Abandoned, []string{"test/ReqServer/MWorker-1"}) || !slices.Contains(r.Stopped, "test/ReqServer") {
+		t.Errorf("got stopped %v, abandoned %v", r.Stopped, r.Abandoned)
+	}
+}
+
+func TestAddTree(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	tree, err := s.AddTree("engines", supervisor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := add(t, tree, scriptOn("a", log.tell)), add(t, tree, scriptOn("b", log.tell))
+	log.expect(t, "test/engines/a#1 starts", "test/engines/b#1 starts")
+	release := hang(t, a)
+	a.Send(&do{func(actor.Context) { log <- "kept" }})
+	if err := s.Restart("engines"); err != nil {
+		t.Fatal(err)
+	}
+	log.expect(t, "test/engines/b#1 stops")
+	awaitChild(t, s, "engines/a", stats.StateStopping)
+	release()
+	log.expect(t, "test/engines/a#1 stops")
+	var rest []string
+	for range 3 {
+		rest = append(rest, actortest.Wait(t, "life", log))
+	}
+	slices.Sort(rest)
+	if want := []string{"kept", "test/engines/a#2 starts", "test/engines/b#2 starts"}; !slices.Equal(rest, want) {
+		t.Errorf("got %q, want %q", rest, want)
+	}
+	if incarnation(t, b) != 2 {
+		t.Error("b was not restarted")
+	}
+	if _, err := s.AddTree("engines", supervisor.Options{}); !errors.Is(err, supervisor.ErrNameTaken) {
+		t.Errorf("got %v", err)
+	}
+	s.Done("engines")
+	for a.Send(boom()) || b.Send(boom()) {
+		runtime.Gosched()
+	}
+	for {
+		if _, err := tree.Add(script("c")); errors.Is(err, supervisor.ErrStopped) {
+			break
+		}
+		runtime.Gosched()
+	}
+}
+
+// awaitChild waits until a child is in a state.
+func awaitChild(t testing.TB, s *supervisor.Supervisor, path, state string) {
+	t.Helper()
+	limit := time.Now().Add(20 * time.Second)
+	for time.Now().Before(limit) {
+		if c, ok := child(s.Snapshot(), path); ok && c.State == state {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Fatalf("%s is not %s: %+v", path, state, s.Snapshot())
+}
+
+func child(all []stats.Child, path string) (stats.Child, bool) {
+	name, rest, deeper := strings.Cut(path, "/")
+	for _, c := range all {
+		if c.Name == name && deeper {
+			return child(c.Children, rest)
+		}
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return stats.Child{}, false
+}
+
+// TestNextIncarnationWaitsForGoroutines: a port is bound again only after it was released.
+func TestNextIncarnationWaitsForGoroutines(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	let := make(chan struct{})
+	ref := add(t, s, scriptOn("Publisher", func(ctx actor.Context) {
+		log.tell(ctx)
+		if _, ok := ctx.Message().(*actor.Started); ok {
+			supervisor.Go(ctx, "socket", func(ctx context.Context) error {
+				<-ctx.Done()
+				log <- "closing"
+				<-let
+				log <- "closed"
+				return ctx.Err()
+			})
+		}
+	}))
+	ref.Send(boom())
+	for _, e := range []string{"test/Publisher#1 starts", "test/Publisher#1 stops"} {
+		log.expect(t, e)
+	}
+	log.expect(t, "closing")
+	if c := s.Snapshot()[0]; c.State != stats.StateRestarting && c.State != stats.StateRunning {
+		t.Errorf("got state %s", c.State)
+	}
+	awaitState(t, s, stats.StateRestarting)
+	let <- struct{}{}
+	log.expect(t, "closed", "test/Publisher#2 starts")
+	close(let)
+}
+
+func TestStuckGoroutineIsNamed(t *testing.T) {
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test"})
+	let := make(chan struct{})
+	defer close(let)
+	ref := add(t, s, script("a"))
+	call(t, ref, func(ctx actor.Context) bool {
+		supervisor.Go(ctx, "socket", func(context.Context) error { <-let; return nil })
+		return true
+	})
+	r := s.Stop(20 * time.Millisecond)
+	if !slices.Equal(r.Abandoned, []string{"test/a [socket]"}) {
+		t.Errorf("got %+v", r.Abandoned)
+	}
+}
+
+func TestStopTwiceAndAfter(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	add(t, s, server(t, log, supervisor.Options{}))
+	reports := make(chan supervisor.Report, 2)
+	for range 2 {
+		go func() { reports <- s.Stop(time.Minute) }()
+	}
+	for range 2 {
+		if r := actortest.Wait(t, "report", reports); len(r.Stopped) != 3 {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if _, err := s.Add(script("late")); !errors.Is(err, supervisor.ErrStopped) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Restart("ReqServer"); !errors.Is(err, supervisor.ErrUnknown) {
+		t.Errorf("got %v", err)
+	}
+	if len(s.Snapshot()) != 0 {
+		t.Errorf("got %+v", s.Snapshot())
+	}
+	s.Done("ReqServer")
+}
+
+func TestAddRefuses(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	add(t, s, script("a"))
+	for _, spec := range []supervisor.Spec{{}, {Name: "x"}, script("a/b"), script("a#b"), script("")} {
+		if _, err := s.Add(spec); err == nil {
+			t.Errorf("added %q", spec.Name)
+		}
+	}
+	if _, err := s.Add(script("a")); !errors.Is(err, supervisor.ErrNameTaken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInject(t *testing.T) {
+	quiet := actortest.Start(t, supervisor.Options{})
+	add(t, quiet, script("a"))
+	if err := quiet.Inject("a", supervisor.FaultPanic); !errors.Is(err, supervisor.ErrNoChaos) {
+		t.Errorf("got %v", err)
+	}
+	s := actortest.Start(t, supervisor.Options{Chaos: true, WaitForKill: time.Millisecond})
+	ref := add(t, s, script("a"))
+	for i, how := range []supervisor.Fault{supervisor.FaultPanic, supervisor.FaultExit} {
+		if err := s.Inject("a", how); err != nil {
+			t.Fatal(err)
+		}
+		for incarnation(t, ref) != i+2 {
+			runtime.Gosched()
+		}
+	}
+	if err := s.Inject("a", supervisor.FaultHang); err != nil {
+		t.Fatal(err)
+	}
+	for s.Snapshot()[0].InHand == "" {
+		runtime.Gosched()
+	}
+	if err := s.Restart("a"); err != nil {
+		t.Fatal(err)
+	}
+	if n := incarnation(t, ref); n != 4 {
+		t.Errorf("got incarnation %d, want 4", n)
+	}
+	for _, tt := range []struct{ path, how string }{{"b", "panic"}, {"a", "explode"}, {"a/b", "exit"}} {
+		if err := s.Inject(tt.path, supervisor.Fault(tt.how)); err == nil {
+			t.Errorf("harmed %s with %s", tt.path, tt.how)
+		}
+	}
+}
+
+func TestReady(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	let := make(chan struct{})
+	ref, err := s.Add(scriptOn("a", func(ctx actor.Context) {
+		if _, ok := ctx.Message().(*actor.Started); ok {
+			<-let
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithCancelCause(context.Background())
+	cancel(errBoom)
+	if err := ref.Ready(short); !errors.Is(err, errBoom) {
+		t.Errorf("got %v", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- ref.Ready(context.Background()) }()
+	close(let)
+	if err := actortest.Wait(t, "start", done); err != nil {
+		t.Error(err)
+	}
+	never, err := s.Add(scriptOn("b", func(ctx actor.Context) { supervisor.Crash(errBoom) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- never.Ready(context.Background()) }()
+	s.Done("b")
+	if err := actortest.Wait(t, "end", done); !errors.Is(err, supervisor.ErrGone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAskErrors(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	ref := add(t, s, script("a"))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errBoom)
+	ask := func() error {
+		_, err := supervisor.Ask(ctx, ref, func(chan<- int) any { return &do{func(actor.Context) {}} })
+		return err
+	}
+	if err := ask(); !errors.Is(err, errBoom) {
+		t.Errorf("got %v", err)
+	}
+	s.Stop(time.Minute)
+	if err := ask(); !errors.Is(err, supervisor.ErrGone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnsupervised(t *testing.T) {
+	log := actortest.NewLog()
+	system := supervisor.NewSystem(log.Logger())
+	done := make(chan string, 1)
+	pid := system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		m, ok := ctx.Message().(*do)
+		if !ok {
+			supervisor.Unhandled(ctx)
+			return
+		}
+		m.f(ctx)
+	}))
+	system.Root.Send(pid, &do{func(ctx actor.Context) {
+		supervisor.Note(ctx, "x")
+		supervisor.Failed(ctx)
+		tree := supervisor.Nest(ctx, supervisor.Options{})
+		go tree.Stop(time.Minute)
+		supervisor.Go(ctx, "x", func(context.Context) error { return errBoom })
+		done <- fmt.Sprint(supervisor.Context(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil, supervisor.Incarnation(ctx))
+	}})
+	if got := actortest.Wait(t, "answer", done); got != "<nil> true true 1" {
+		t.Errorf("got %s", got)
+	}
+	system.Root.Send(pid, &numbered{1})
+	log.Await(t, "unhandled message")
+	log.Await(t, "WARN goroutine ended")
+	system.Root.Stop(pid)
+}

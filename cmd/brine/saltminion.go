@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/actors/minion"
+	"brine/cmd/optparse"
+	"brine/config"
+	"brine/modules"
+	"brine/modules/execution/testmod"
+	"brine/modules/grains"
+	"brine/modules/matchers"
+	"brine/supervisor"
+	"brine/wire/auth"
+	"brine/wire/auth/trust"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// saltMinion runs a minion (salt-minion).
+func saltMinion(c *call) error {
+	p := c.parser("%prog [options]", "The minion: takes jobs from a master and runs them here.")
+	addConfigDir(p)
+	addUser(p)
+	addDaemon(p, "/var/run/salt-minion.pid")
+	addLogging(p, true, "log_file", "/var/log/salt/minion")
+	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when it ends with code 99."})
+	s, err := c.open(p, opening{role: roleMinion, daemon: true})
+	if err != nil {
+		return err
+	}
+	if err := s.verifyMinionEnv(); err != nil {
+		return err
+	}
+	if detached, err := s.background(); detached || err != nil {
+		return err
+	}
+	s.log.Info(fmt.Sprintf("Setting up the Salt Minion %q", s.minion.ID))
+	ended := make(chan exitRequest, 1)
+	return s.serve(lifecycle{
+		title: "Salt Minion", class: "Minion", exit: ended,
+		start: func() (service, error) { return s.startMinion(ended) },
+		closed: func(why string) string {
+			if why == "" {
+				return "The Salt Minion is shutdown."
+			}
+			return "The Salt Minion is shutdown. " + why
+		},
+	})
+}
+
+// minionService is a running minion with what it was given.
+type minionService struct {
+	m    *minion.Minion
+	zctx *zmq.Context
+	wait time.Duration
+}
+
+func (s *minionService) stop() (supervisor.Report, error) {
+	report, err := s.m.Stop(s.wait)
+	if err == nil {
+		err = s.zctx.Close()
+	}
+	return report, err
+}
+
+// startMinion puts a minion together: keys, functions, grains, sockets.
+func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
+	cfg := s.minion
+	ok, err := s.becomeUser(cfg.User)
+	if err != nil || !ok {
+		return nil, err
+	}
+	key, err := crypt.LoadOrGenerate(cfg.PKIDir, "minion", cfg.KeySize, "")
+	if err != nil {
+		return nil, err
+	}
+	zctx, err := zmq.NewContext(1)
+	if err != nil {
+		return nil, err
+	}
+	reg := modules.NewRegistry()
+	if err := reg.Register(testmod.Functions(testmod.Options{Version: saltVersion})...); err != nil {
+		return nil, err
+	}
+	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion}
+	m, err := minion.Start(minion.Options{
+		Config: cfg, Logger: s.log, Context: zctx, Registry: reg,
+		SignIn: func(config.MasterAddr) (*auth.Minion, error) { return auth.NewMinion(signInOptions(cfg, key)) },
+		Grains: func(context.Context) *payload.Map { return grains.New(own).Map() },
+		Match: func(load, grains, pillar *payload.Map) bool {
+			return s.matches(load, grains, pillar)
+		},
+		Exit: func(e minion.Exit) {
+			select {
+			case ended <- exitRequest{e.Code, e.Text}:
+			default: // it ends already
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info(fmt.Sprintf("Minion is starting as user '%s'", runningUser()))
+	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout}, nil
+}
+
+// signInOptions reads the options of the sign-in.
+func signInOptions(cfg *config.Minion, key *crypt.PrivateKey) auth.MinionOptions {
+	return auth.MinionOptions{
+		ID: cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
+		EncAlgo: cfg.EncryptionAlgorithm, SigAlgo: cfg.SigningAlgorithm,
+		MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
+		AlwaysVerifySignature: cfg.AlwaysVerifySignature, OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry,
+		AuthSafemode: cfg.AuthSafemode, AcceptanceWait: cfg.AcceptanceWaitTime, AcceptanceWaitMax: cfg.AcceptanceWaitTimeMax,
+		SignMessages: cfg.MinionSignMessages, SignPubMessages: cfg.SignPubMessages,
+	}
+}
+
+// matches tells whether a publication means this minion; a target that cannot be read matches nobody.
+func (s *session) matches(load, grains, pillar *payload.Map) bool {
+	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &matchers.Facts{
+		ID: s.minion.ID, Grains: func() *payload.Map { return grains }, Pillar: func() *payload.Map { return pillar },
+		Nodegroups: s.minion.Raw.Map("nodegroups"),
+	})
+	if err != nil {
+		s.log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)
+	}
+	return hit
+}
+
+// verifyMinionEnv makes the directories a minion needs.
+func (s *session) verifyMinionEnv() error {
+	c := s.minion
+	for _, dir := range []string{c.PKIDir, c.CacheDir, c.SockDir, c.ExtensionModules, filepath.Join(c.ConfigDir, "minion.d"), filepath.Join(c.CacheDir, "proc")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(c.PKIDir, 0o700)
+}

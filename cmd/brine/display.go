@@ -36,7 +36,7 @@ func (s *session) display(data any, how show) error {
 	}
 	text, err := outputters.Format(name, data, o)
 	if errors.Is(err, outputters.ErrUnknown) {
-		s.log.Error(err.Error())
+		s.log.Error(fmt.Sprintf("Invalid outputter %s specified, fall back to nested", name))
 	} else if err != nil {
 		return fmt.Errorf("show result: %w", err)
 	}

@@ -122,7 +122,7 @@ func (k *keyTool) list(match string) error {
 	shown := payload.NewMap(len(groups))
 	for _, g := range groups {
 		if g.Status != keys.Local {
-			shown.Set(string(g.Status), texts(g.IDs))
+			shown.Set(string(g.Status), idList(g.IDs))
 		}
 	}
 	return k.display(shown, show{out: "key"})
@@ -190,7 +190,7 @@ func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(k
 	fmt.Fprintf(k.stdout, "The following keys are going to be %sed:\n", verb)
 	shown := payload.NewMap(len(sel))
 	for _, g := range sel {
-		shown.Set(string(g.Status), texts(g.IDs))
+		shown.Set(string(g.Status), idList(g.IDs))
 	}
 	if err := k.display(shown, show{out: "key"}); err != nil {
 		return err
@@ -274,8 +274,8 @@ func (k *keyTool) genSignature(string) error {
 	return k.display(payload.M("return", answer), show{out: "key"})
 }
 
-// texts is a list of ids as a value.
-func texts(list []string) []any {
+// idList is a list of ids as a value.
+func idList(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s

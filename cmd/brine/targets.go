@@ -36,6 +36,8 @@ func addTargets(p *optparse.Parser, extended bool) {
 			p.Group("Target Options", "", optparse.Option{Flags: k.flags, Dest: k.dest, Kind: optparse.Flag, Help: k.help})
 		}
 	}
+	p.Group("Target Options", "", optparse.Option{Flags: []string{"--delimiter"}, Default: ":",
+		Help: "What separates levels in grain and pillar targets. Default: '%default'."})
 }
 
 // targetType is the target type that the options name, glob when none does.

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// goldenCase is one recorded run of a real tool: testdata/cli, described in its fixture.json.
+type goldenCase struct {
+	ID         string
+	Argv       []string
+	Config     string // keys: the key store without a master; master, web1, ...: a running fleet
+	Setup      string
+	Stdin      *string
+	Terminal   bool    `json:"stdout_is_terminal"`
+	RunAs      string  `json:"run_as"`
+	SIGINT     float64 `json:"send_SIGINT_after_s"`
+	Order      string
+	OutputFile string `json:"output_file"`
+	Concerns   string
+	Expect     map[string]*outcome
+	Accept     map[string]json.RawMessage // an outcome, or the name of the release it equals
+}
+
+// outcome is what a run printed and ended with.
+type outcome struct {
+	Stdout, Stderr string
+	Exit           int
+	File           string // content of the output file
+}
+
+// goldenBin is the bin directory of a real Salt to be judged in brine's place, and with it the judge.
+func goldenBin() string { return os.Getenv("BRINE_GOLDEN_BIN") }
+
+func readGolden(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata/cli", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// accepted lists the outcomes with which a case passes, newest release first.
+func (c *goldenCase) accepted(t *testing.T) []*outcome {
+	t.Helper()
+	list := []*outcome{c.Expect["3008"]}
+	for _, release := range []string{"3007", "3006"} {
+		var alias string
+		raw, ok := c.Accept[release]
+		if !ok || json.Unmarshal(raw, &alias) == nil {
+			continue
+		}
+		o := &outcome{}
+		if err := json.Unmarshal(raw, o); err != nil {
+			t.Fatalf("%s, %s: %v", c.ID, release, err)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// alone says whether the case needs no running daemon.
+func (c *goldenCase) alone() bool {
+	exit := c.Expect["3008"].Exit
+	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == exitUsage ||
+		exit == exitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local")
+}
+
+// TestGolden runs every recorded case of Salt's tools that brine can answer by now. A case that has to wait is listed
+// with the reason by `go test -v -run TestGolden ./cmd/brine`.
+func TestGolden(t *testing.T) {
+	for _, name := range []string{"salt-key", "daemons", "salt", "salt-call", "salt-run", "salt-cp"} {
+		t.Run(name, func(t *testing.T) {
+			var file struct{ Cases []goldenCase }
+			readGolden(t, name+".json", &file)
+			fleet := sync.OnceValue(func() *goldenSite { return startFleet(t) })
+			waiting := map[string][]string{} // reason → cases
+			for _, c := range file.Cases {
+				if why := c.waits(); why != "" {
+					waiting[why] = append(waiting[why], c.ID)
+					continue
+				}
+				t.Run(c.ID, func(t *testing.T) {
+					if c.alone() {
+						t.Parallel()
+						c.judge(t, newGoldenSite(t))
+					} else {
+						c.judge(t, fleet())
+					}
+				})
+			}
+			for why, ids := range waiting {
+				t.Logf("%d of %d cases wait, %s: %s", len(ids), len(file.Cases), why, strings.Join(ids, ", "))
+			}
+		})
+	}
+}
+
+// judge runs a case and compares.
+func (c *goldenCase) judge(t *testing.T, s *goldenSite) {
+	if c.RunAs != "" && os.Getuid() != 0 {
+		t.Skip("needs root to become " + c.RunAs)
+	}
+	undo := s.setUp(t, c)
+	defer undo()
+	got := s.run(t, c)
+	var report strings.Builder
+	for _, want := range c.accepted(t) {
+		diff := s.compare(c, want, got)
+		if diff == "" {
+			return
+		}
+		fmt.Fprintf(&report, "\n--- against an accepted outcome: %s", diff)
+	}
+	t.Errorf("%s\nexit %d, stdout:\n%s\nstderr:\n%s%s", strings.Join(c.Argv, " "), got.Exit, got.Stdout, got.Stderr, report.String())
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+)
+
+const (
+	fleetPatience = 90 * time.Second // from the start of a fleet to its first complete answer
+	stopPatience  = 20 * time.Second
+)
+
+// startFleet starts the fixture's master and its minions web1, web2 and db1, and waits until all of them answer. They
+// end with the test.
+func startFleet(t *testing.T) *goldenSite {
+	t.Helper()
+	s := newGoldenSite(t)
+	s.daemon(t, "master", "salt-master")
+	for _, id := range []string{"web1", "web2", "db1"} {
+		s.daemon(t, id, "salt-minion")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), fleetPatience)
+	defer cancel()
+	for {
+		out := s.output(ctx, "salt", "--static", "--out=json", "--out-indent=-1", "*", "test.ping")
+		if strings.Count(out, "true") == 3 {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the fleet does not answer; last: %s\n%s", out, s.logs())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// daemon starts a daemon of the site and ends it with the test.
+func (s *goldenSite) daemon(t *testing.T, config, tool string) {
+	t.Helper()
+	cmd, err := s.command(context.Background(), config, tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(s.root, config+".console"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Args = append(cmd.Args, "--pid-file="+filepath.Join(s.root, config+".pid"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		defer log.Close()
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(stopPatience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		defer late.Stop()
+		_ = cmd.Wait()
+	})
+}
+
+// output runs a tool with the master's configuration and returns its stdout.
+func (s *goldenSite) output(ctx context.Context, argv ...string) string {
+	cmd, err := s.command(ctx, "master", argv...)
+	if err != nil {
+		return err.Error()
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Sprintf("%s%v", out, err)
+	}
+	return string(out)
+}
+
+func (s *goldenSite) logs() string {
+	var b strings.Builder
+	files, _ := filepath.Glob(filepath.Join(s.root, "*.console"))
+	for _, f := range files {
+		raw, _ := os.ReadFile(f)
+		fmt.Fprintf(&b, "== %s\n%s", filepath.Base(f), raw)
+	}
+	return b.String()
+}
+
+var twentyDigits = regexp.MustCompile(`\d{20}`)
+
+// setUp does what a case wants done first and returns what is to be undone.
+func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
+	t.Helper()
+	none := func() {}
+	delete(s.vars, "{LASTJID}")
+	before, command, _ := strings.Cut(c.Setup, ": ")
+	command, rest, _ := strings.Cut(command, ";")
+	command, _, _ = strings.Cut(command, ", wait")
+	switch {
+	case c.Setup == "":
+		return none
+	case strings.Contains(c.Setup, "{TMP}/salt-golden-file"):
+		_ = os.Remove(s.fill("{TMP}/salt-golden-file")) // it may not be there
+		return none
+	case strings.HasPrefix(c.Setup, "accept one more key named "):
+		return s.acceptKey(t, strings.Fields(c.Setup)[5])
+	case strings.HasPrefix(before, "3 s after the start"):
+		later := time.AfterFunc(3*time.Second, func() { s.shell(t, command) })
+		return func() { later.Stop() }
+	}
+	if strings.HasPrefix(before, "empty the job cache") {
+		if err := os.RemoveAll(filepath.Join(s.root, "m/var/cache/salt/master/jobs")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := s.shell(t, command)
+	if strings.Contains(rest, "{LASTJID}") {
+		s.vars["{LASTJID}"] = twentyDigits.FindString(out)
+	}
+	if strings.HasPrefix(before, "start first") {
+		select {
+		case <-time.After(time.Second):
+		case <-t.Context().Done():
+		}
+	}
+	return none
+}
+
+// shell runs a command line of the fixture with the master's configuration.
+func (s *goldenSite) shell(t *testing.T, line string) string {
+	t.Helper()
+	return s.output(t.Context(), "sh", "-c", line)
+}
+
+// acceptKey puts the key of a minion that does not exist among the accepted ones; dead2 also has cached grains with
+// an address that nobody is connected from.
+func (s *goldenSite) acceptKey(t *testing.T, id string) (undo func()) {
+	t.Helper()
+	pub, err := os.ReadFile(filepath.Join(s.root, "keys/m/etc/salt/pki/master/minions/web1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := []string{filepath.Join(s.root, "m/etc/salt/pki/master/minions", id)}
+	s.write(t, made[0], string(pub))
+	if id == "dead2" {
+		grains, err := payload.Marshal(payload.M("ipv4", []any{"10.9.9.9"}, "ipv6", []any{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, filepath.Join(s.root, "m/var/cache/salt/master/grains", id+".p"))
+		s.write(t, made[1], string(grains))
+	}
+	return func() {
+		for _, name := range made {
+			if err := os.Remove(name); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary answer as brine and as every tool: the scripts and the recorded cases start
+// processes of those names.
+func TestMain(m *testing.M) {
+	commands := map[string]func(){"brine": main}
+	for _, t := range tools() {
+		if t.link {
+			commands[t.name] = main
+		}
+	}
+	testscript.Main(m, commands)
+}
+
+// TestScripts runs testdata/script. The command "config DIR" writes DIR/master and DIR/minion with a root_dir of the
+// script's own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("COLUMNS", "80")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"config": writeConfig},
+	})
+}
+
+func writeConfig(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: config DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	text := fmt.Sprintf("root_dir: %s\nuser: %s\n", ts.MkAbs("root"), runningUser())
+	for _, name := range []string{"master", "minion"} {
+		ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+}

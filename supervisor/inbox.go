@@ -64,7 +64,6 @@ func (q *inbox) attach(m *mailbox) {
 	q.mu.Lock()
 	q.cur.Store(m)
 	q.mu.Unlock()
-	m.wake()
 }
 
 // refill moves everything that waits into m, in exchange for its empty buffer. False: nothing there, or m

@@ -321,7 +321,7 @@ func other2(t *testing.T, s *supervisor.Supervisor, ref *supervisor.Ref, probe *
 }
 
 // TestNoMessageIsLostInSilence sends from many goroutines to a child that crashes, exits, is restarted and
-// hangs all the time: every message is handled or reported, once, and those of one sender come in order.
+// hangs all the time: every message is handled or reported, and those of one sender come in order.
 func TestNoMessageIsLostInSilence(t *testing.T) {
 	const senders, each = 8, 3000
 	s := actortest.Start(t, supervisor.Options{RestartDelayMax: time.Millisecond, WaitForKill: 2 * time.Millisecond})
@@ -337,8 +337,10 @@ func TestNoMessageIsLostInSilence(t *testing.T) {
 	note := func(m *tagged, how string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if before, twice := seen[*m]; twice {
-			t.Errorf("%v %s, was %s before", *m, how, before)
+		if before, twice := seen[*m]; twice { // an abandoned handler may still come to its end
+			if hung := supervisor.ErrAbandoned.Error(); how != hung && before != hung {
+				t.Errorf("%v %s, was %s before", *m, how, before)
+			}
 			return
 		}
 		if seen[*m] = how; how == "handled" {

@@ -66,8 +66,8 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher acto
 	m.invoker, m.dispatcher, m.loop = invoker, dispatcher, m.process
 }
 
-// Start is called when the actor's Started message is in the mailbox.
-func (m *mailbox) Start() { m.inbox.attach(m) }
+// Start has nothing to do: see PostSystemMessage.
+func (m *mailbox) Start() {}
 
 // PostUserMessage takes what was sent to the incarnation's own PID. It takes the way of Ref.Send, so that a
 // message for a dead incarnation reaches the next; a poison pill for a dead one is no message.
@@ -80,11 +80,16 @@ func (m *mailbox) PostUserMessage(msg any) {
 	}
 }
 
+// PostSystemMessage queues a message of the runtime. With the first one, Started, the child's waiting
+// messages become this mailbox's; none overtakes it, since system messages go first.
 func (m *mailbox) PostSystemMessage(msg any) {
 	m.sysMu.Lock()
 	m.sys = append(m.sys, msg)
 	m.sysLen.Store(int32(len(m.sys)))
 	m.sysMu.Unlock()
+	if _, first := msg.(*actor.Started); first {
+		m.inbox.attach(m)
+	}
 	m.wake()
 }
 

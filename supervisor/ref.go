@@ -12,7 +12,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Why a message was lost. ErrCrashed wraps what the actor died of.
+// Why a message was lost. ErrCrashed wraps what the actor died of. A message that was lost is not handled
+// later, with one exception: an abandoned handler may still come to its end, after ErrAbandoned was told.
 var (
 	ErrCrashed     = errors.New("supervisor: the actor died of this message")
 	ErrDropped     = errors.New("supervisor: the actor died before this message")

@@ -133,7 +133,7 @@ func TestStopTakesTheSubtreeBeforeItsOwner(t *testing.T) {
 }
 
 func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
-	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", WaitForKill: 20 * time.Millisecond})
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", WaitForKill: 200 * time.Millisecond})
 	log := make(lives, 100)
 	add(t, s, server(t, log, supervisor.Options{}))
 	log.expect(t, started(1)...)
@@ -148,7 +148,7 @@ func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	worker, _ = s.Lookup("ReqServer/MWorker-1")
 	releaseSecond := hang(t, worker)
 	defer releaseSecond()
-	r := s.Stop(40 * time.Millisecond)
+	r := s.Stop(time.Second)
 	if !slices.Equal(r.Abandoned, []string{"test/ReqServer/MWorker-1"}) || !slices.Contains(r.Stopped, "test/ReqServer") {
 		t.Errorf("got stopped %v, abandoned %v", r.Stopped, r.Abandoned)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxPatterns = 4096 // compiled lines that are kept
+	maxPatterns = 1024 // compiled lines that are kept
 	maxIDLength = 255  // a longer id cannot be a file name, so no rule needs to look at it
 )
 

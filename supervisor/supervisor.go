@@ -104,7 +104,7 @@ func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
 		opt.SweepEvery = s.opt.SweepEvery
 	}
 	t := newSupervisor(s.system, opt, path)
-	t.parent, t.past = s, s.past
+	t.parent, t.past, t.nanos = s, s.past, s.nanos
 	return t
 }
 

@@ -1,0 +1,167 @@
+package supervisor_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func TestSnapshotOfAHungActor(t *testing.T) {
+	clock := actortest.NewClock()
+	s := actortest.Start(t, supervisor.Options{Clock: clock})
+	ref := add(t, s, script("a"))
+	call(t, ref, func(ctx actor.Context) bool {
+		supervisor.Note(ctx, "20240517120000000000")
+		supervisor.Failed(ctx)
+		return true
+	})
+	release := hang(t, ref)
+	clock.Advance(3 * time.Second)
+	ref.Send(&do{func(actor.Context) {}})
+	clock.Advance(2 * time.Second)
+	ref.Send(&do{func(actor.Context) {}})
+	clock.Advance(time.Second)
+	c := s.Snapshot()[0]
+	if c.State != stats.StateRunning || c.InHand != "*supervisor_test.do" || c.InHandMS != 6000 {
+		t.Errorf("got %s, %s for %d ms", c.State, c.InHand, c.InHandMS)
+	}
+	if c.Mailbox != 2 || c.OldestMS != 3000 || c.Received != 4 || c.Failed != 1 || c.Note != "20240517120000000000" {
+		t.Errorf("got %d waiting, oldest %d ms, %d received, %d failed, note %q", c.Mailbox, c.OldestMS, c.Received, c.Failed, c.Note)
+	}
+	if c.Busy != 1 || c.BusyMS != 6000 {
+		t.Errorf("got busy %v, %d ms", c.Busy, c.BusyMS)
+	}
+	release()
+	call(t, ref, func(actor.Context) bool { return true })
+	for s.Snapshot()[0].InHand != "" {
+	}
+	clock.Advance(6 * time.Second)
+	c = s.Snapshot()[0]
+	if c.Mailbox != 0 || c.OldestMS != 0 || c.Busy != 0.5 || c.Handling.Count != 5 {
+		t.Errorf("got %d waiting, oldest %d ms, busy %v, %d handled", c.Mailbox, c.OldestMS, c.Busy, c.Handling.Count)
+	}
+	if c.Handling.MaxUS != 6e6 || c.Waiting.MaxUS != 3e6 || c.Handling.P50US != 0 {
+		t.Errorf("got handling %+v, waiting %+v", c.Handling, c.Waiting)
+	}
+}
+
+// TestBusyShareIsOfTheLastSeconds: the sweep moves the window along.
+func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
+	clock := actortest.NewClock()
+	s := actortest.Start(t, supervisor.Options{Clock: clock})
+	ref := add(t, s, script("a"))
+	release := hang(t, ref)
+	clock.Advance(9 * time.Second)
+	release()
+	for s.Snapshot()[0].InHand != "" {
+	}
+	for range 3 { // each sweep is done before the next can be waited for
+		clock.WaitTimer(t, clock.Timers()[0])
+		clock.Advance(clock.Timers()[0])
+		clock.WaitTimer(t, supervisor.DefaultSweepEvery)
+	}
+	clock.Advance(time.Second)
+	if c := s.Snapshot()[0]; c.Busy != 0 || c.BusyMS != 9000 {
+		t.Errorf("got busy %v, %d ms", c.Busy, c.BusyMS)
+	}
+}
+
+func TestSentIsCounted(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	probe := actortest.NewProbe()
+	to := add(t, s, supervisor.Spec{Name: "probe", New: probe.New})
+	ref := add(t, s, script("a"))
+	call(t, ref, func(ctx actor.Context) bool {
+		supervisor.Send(ctx, to, &numbered{1})
+		ctx.Send(to.PID(), &numbered{2})
+		ctx.Request(to.PID(), &numbered{3})
+		return true
+	})
+	for n := 1; n <= 3; n++ {
+		if m := actortest.Expect[*numbered](t, probe); m.n != n {
+			t.Errorf("got %d, want %d", m.n, n)
+		}
+	}
+	probe.None(t)
+	if c, _ := child(s.Snapshot(), "a"); c.Sent != 3 {
+		t.Errorf("got %d sent, want 3", c.Sent)
+	}
+}
+
+// TestFieldNames: `brine admin` and others read these.
+func TestFieldNames(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	ref := add(t, s, script("a"))
+	ref.Send(boom())
+	incarnation(t, ref)
+	b, err := json.Marshal(s.Snapshot()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"name", "path", "state", "incarnation", "since", "restarts", "mailbox", "oldest_ms", "received", "sent", "failed", "busy", "last_death"} {
+		if _, ok := m[name]; !ok {
+			t.Errorf("no field %q in %s", name, b)
+		}
+	}
+	death, _ := m["last_death"].(map[string]any)
+	for _, name := range []string{"time", "reason", "message", "stack"} {
+		if _, ok := death[name]; !ok {
+			t.Errorf("no field %q in %v", name, death)
+		}
+	}
+}
+
+// TestSnapshotWhileEverythingHappens: observers and actors do not disturb each other (for the race
+// detector), and what is observed makes sense.
+func TestSnapshotWhileEverythingHappens(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{RestartDelayMax: time.Millisecond})
+	log := make(lives, 10000)
+	ref := add(t, s, server(t, log, supervisor.Options{}))
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for _, c := range s.Snapshot() {
+				if c.Mailbox < 0 || c.OldestMS < 0 || c.Busy < 0 || c.Busy > 1 || c.Incarnation < c.Restarts {
+					t.Errorf("got %+v", c)
+				}
+			}
+			s.History()
+		}
+	}()
+	for i := range 300 {
+		ref.Send(&do{func(actor.Context) {}})
+		if i%20 == 0 {
+			ref.Send(boom())
+		}
+		if w, ok := s.Lookup("ReqServer/MWorker-0"); ok {
+			w.Send(&do{func(actor.Context) {}})
+			if i%30 == 0 {
+				w.Send(exit())
+			}
+		}
+	}
+	incarnation(t, ref)
+	close(stop)
+	<-ended
+	if c := s.Snapshot()[0]; c.Restarts != 15 || len(c.Deaths) != 5 || !slices.IsSortedFunc(c.Deaths, func(a, b stats.Death) int { return a.Incarnation - b.Incarnation }) {
+		t.Errorf("got %d restarts, deaths %+v", c.Restarts, c.Deaths)
+	}
+}

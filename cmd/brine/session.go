@@ -20,6 +20,7 @@ type session struct {
 	opt    *optparse.Values
 	common *config.Common
 	master *config.Master // of tools that read the master's configuration
+	client *config.Client // of those that speak to the master: master with the user's personal file
 	minion *config.Minion // of tools that read the minion's
 	log    *slog.Logger
 }
@@ -30,6 +31,7 @@ type role int
 const (
 	roleMaster role = iota
 	roleMinion
+	roleClient // the master's, with the user's personal file over it
 )
 
 // opening says how a tool opens its session.
@@ -129,21 +131,32 @@ func (s *session) readConfig(o opening) error {
 			return err
 		}
 	}
-	if o.role == roleMinion {
-		s.minion, err = config.LoadMinion(filepath.Join(dir, "minion"), over)
-	} else {
-		s.master, err = config.LoadMaster(filepath.Join(dir, "master"), over)
-	}
-	if err != nil {
+	if err := s.loadRole(o.role, dir, over); err != nil {
 		return err
-	}
-	if s.minion != nil {
-		s.common = &s.minion.Common
-	} else {
-		s.common = &s.master.Common
 	}
 	s.merge()
 	return nil
+}
+
+// loadRole loads the file of a role from dir.
+func (s *session) loadRole(r role, dir string, over *payload.Map) (err error) {
+	switch r {
+	case roleMinion:
+		if s.minion, err = config.LoadMinion(filepath.Join(dir, "minion"), over); err == nil {
+			s.common = &s.minion.Common
+		}
+		return err
+	case roleClient:
+		if s.client, err = config.LoadClient(filepath.Join(dir, "master"), over); err == nil {
+			s.master = &s.client.Master
+		}
+	default:
+		s.master, err = config.LoadMaster(filepath.Join(dir, "master"), over)
+	}
+	if err == nil {
+		s.common = &s.master.Common
+	}
+	return err
 }
 
 // merge lets options and configuration know each other: an option nobody gave takes the configuration's value, and

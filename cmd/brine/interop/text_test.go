@@ -1,0 +1,29 @@
+//go:build interop
+
+package interop
+
+import (
+	"fmt"
+	"strings"
+)
+
+func asMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func lastWord(text string) string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// contains is an error that shows text unless it holds part.
+func contains(text, part string) error {
+	if strings.Contains(text, part) {
+		return nil
+	}
+	return fmt.Errorf("no %q in:\n%s", part, text)
+}

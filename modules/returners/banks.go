@@ -1,0 +1,146 @@
+package returners
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Banks is the data cache: values under bank and key, in the files of Salt's localfs driver. BANK/KEY is
+// cachedir/BANK/KEY.p, a msgpack file that is replaced as a whole.
+type Banks struct{ dir string }
+
+// Banks of Salt 3008 with the minion id as key. A pillar of another environment than the default has the key
+// ID:ENVIRONMENT. Until 3007 grains and pillar stood together in minions/ID under data, the mine under mine.
+const (
+	BankGrains = "grains"
+	BankPillar = "pillar"
+	BankMine   = "mine"
+	bankOld    = "minions"
+)
+
+// OpenBanks opens the data cache in a master's cachedir and removes what a killed process left half written.
+func OpenBanks(cacheDir string) (*Banks, error) {
+	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
+		return nil, fmt.Errorf("open data cache: %w", err)
+	}
+	left, _ := filepath.Glob(filepath.Join(globEscape(cacheDir), tempPrefix+"*"))
+	for _, file := range left {
+		if err := ignoreMissing(os.Remove(file)); err != nil {
+			return nil, fmt.Errorf("open data cache: %w", err)
+		}
+	}
+	return &Banks{cacheDir}, nil
+}
+
+// path is the file or directory of a bank or key. Names may hold "/", but must stay inside the cache.
+func (b *Banks) path(bank, key string) (string, error) {
+	rel := bank
+	if key != "" {
+		rel += "/" + key + ".p"
+	}
+	if bank == "" || strings.Contains(rel, "\x00") || !filepath.IsLocal(rel) || filepath.Clean(rel) == "." {
+		return "", fmt.Errorf("data cache: bank %q, key %q: no file can have that name", bank, key)
+	}
+	return filepath.Join(b.dir, rel), nil
+}
+
+// Store puts a value under a key.
+func (b *Banks) Store(bank, key string, value any) error {
+	file, err := b.path(bank, key)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("data cache: %w", err)
+	}
+	if err := writeValue(file, b.dir, value, false); err != nil {
+		return fmt.Errorf("data cache: store %s of %s: %w", bank, key, err)
+	}
+	return nil
+}
+
+// Fetch returns the value under a key; nil when there is none. A damaged file is an error that wraps ErrDamaged.
+func (b *Banks) Fetch(bank, key string) (any, error) {
+	file, err := b.path(bank, key)
+	if err != nil {
+		return nil, err
+	}
+	v, err := readValue(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data cache: %w", err)
+	}
+	return v, nil
+}
+
+// List names the entries of a bank in order: keys and banks below it.
+func (b *Banks) List(bank string) ([]string, error) {
+	dir, err := b.path(bank, "")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data cache: %w", err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix) {
+			names = append(names, strings.TrimSuffix(e.Name(), ".p"))
+		}
+	}
+	return names, nil
+}
+
+// Contains says whether there is a key, or with an empty key a bank.
+func (b *Banks) Contains(bank, key string) bool {
+	path, err := b.path(bank, key)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() == (key == "")
+}
+
+// Updated is when a key was last stored; the zero time when there is none.
+func (b *Banks) Updated(bank, key string) time.Time {
+	path, err := b.path(bank, key)
+	if err != nil {
+		return time.Time{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// Flush removes a key, or with an empty key a whole bank. It says whether there was one.
+func (b *Banks) Flush(bank, key string) (bool, error) {
+	path, err := b.path(bank, key)
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if key == "" {
+		err = os.RemoveAll(path)
+	} else {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return false, fmt.Errorf("data cache: flush %s: %w", bank, err)
+	}
+	return true, nil
+}

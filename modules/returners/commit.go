@@ -1,0 +1,269 @@
+package returners
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"brine/wire/payload"
+)
+
+// Announce writes the files in which Salt's own salt command looks for a job. That command looks as soon as it
+// has the answer to its publish request, so this must be done before that answer is sent. Commit does it for
+// loads that are not marked Announced.
+func (s *Store) Announce(l Load) error {
+	if !validJID(l.JID) {
+		return fmt.Errorf("announce job %q: the job id cannot be stored", l.JID)
+	}
+	if err := s.layout.writeLoad(l, false); err != nil {
+		return fmt.Errorf("announce job %s: %w", l.JID, err)
+	}
+	return nil
+}
+
+// Commit stores loads and returns in one synced transaction: when it returns nil, all of them outlive this
+// process and the machine's power; on an error none was stored. A return whose job nobody announced makes
+// the job. Of several returns of a minion the first stays.
+func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
+	var res Result
+	var files []Load
+	var evicted []string
+	err := s.update(func(tx *bbolt.Tx) error {
+		t := newTxn(tx, s.opt)
+		for _, l := range loads {
+			if !validJID(l.JID) {
+				continue
+			}
+			if err := t.putLoad(l); err != nil {
+				return err
+			}
+			if !l.Announced {
+				files = append(files, l)
+			}
+		}
+		for i, r := range returns {
+			made, why, err := t.putReturn(r)
+			if err != nil {
+				return err
+			}
+			if why != 0 {
+				res.Extras = append(res.Extras, Extra{i, why})
+			}
+			if made != nil {
+				files = append(files, *made)
+			}
+		}
+		err := t.finish(s.opt.MaxBytes)
+		evicted = t.removed
+		return err
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.db.Path(), len(loads), len(returns), err)
+	}
+	res.Files = s.syncFiles(files, evicted)
+	return res, nil
+}
+
+// syncFiles writes the files of jobs that were not announced and removes those of jobs that had to go.
+func (s *Store) syncFiles(loads []Load, evicted []string) error {
+	var errs []error
+	for _, jid := range evicted {
+		if err := s.layout.remove(s.layout.dir(jid)); err != nil {
+			errs = append(errs, fmt.Errorf("files of job %s: %w", jid, err))
+		}
+	}
+	for _, l := range loads {
+		if err := s.layout.writeLoad(l, false); err != nil {
+			errs = append(errs, fmt.Errorf("files of job %s: %w", l.JID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// SaveLoad stores one load; see Commit.
+func (s *Store) SaveLoad(l Load) error {
+	res, err := s.Commit([]Load{l}, nil)
+	return errors.Join(err, res.Files)
+}
+
+// SaveMinions adds minions to a job, those of a syndic under its name.
+func (s *Store) SaveMinions(jid string, minions []string, syndic string) error {
+	return s.SaveLoad(Load{JID: jid, Minions: minions, Syndic: syndic})
+}
+
+// StoreReturns stores a batch of returns; see Commit.
+func (s *Store) StoreReturns(returns []Return) ([]Extra, error) {
+	res, err := s.Commit(nil, returns)
+	return res.Extras, err
+}
+
+// txn is a write transaction that counts the bytes it stores.
+type txn struct {
+	tx            *bbolt.Tx
+	opt           Options
+	jobs, returns *bbolt.Bucket
+	order         *bbolt.Bucket
+	total         int64
+	known         map[string]bool // jid → nocache, of jobs this transaction has met
+	buf           []byte
+	removed       []string // jids of jobs that went because of the cap
+}
+
+// fillPercent packs pages tightly: keys are mostly appended, for a jid begins with the time.
+const fillPercent = 0.9
+
+func newTxn(tx *bbolt.Tx, opt Options) *txn {
+	t := &txn{tx: tx, opt: opt, total: totalBytes(tx), known: map[string]bool{},
+		jobs: tx.Bucket(bucketJobs), returns: tx.Bucket(bucketReturns), order: tx.Bucket(bucketOrder)}
+	for _, b := range []*bbolt.Bucket{t.jobs, t.returns, t.order} {
+		b.FillPercent = fillPercent
+	}
+	return t
+}
+
+// put stores one key; old is what it held.
+func (t *txn) put(b *bbolt.Bucket, key, value, old []byte) error {
+	if old == nil {
+		t.total += int64(len(key))
+	}
+	t.total += int64(len(value)) - int64(len(old))
+	return b.Put(key, value)
+}
+
+// putLoad stores or extends a job.
+func (t *txn) putLoad(l Load) error {
+	key := []byte(l.JID)
+	old := t.jobs.Get(key)
+	j := &job{created: t.opt.now()}
+	if old != nil {
+		known, err := unpackJob(old)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", l.JID, err)
+		}
+		j = known
+	}
+	if l.Load != nil {
+		j.load = l.Load
+	}
+	j.minions = union(j.minions, l.Minions)
+	j.noCache = j.noCache || l.NoCache
+	return t.putJob(l.JID, j, old)
+}
+
+func (t *txn) putJob(jid string, j *job, old []byte) error {
+	packed, err := j.pack()
+	if err != nil {
+		return fmt.Errorf("pack job %s: %w", jid, err)
+	}
+	t.known[jid] = j.noCache
+	if err := t.put(t.jobs, []byte(jid), packed, old); err != nil {
+		return fmt.Errorf("job %s: %w", jid, err)
+	}
+	if old != nil {
+		return nil
+	}
+	return t.put(t.order, orderKey(packed, jid), []byte{}, nil)
+}
+
+// putReturn stores a return. made is the job that had to be made for it.
+func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
+	if !validJID(r.JID) || !validID(r.ID) {
+		return nil, Malformed, nil
+	}
+	noCache, met := t.known[r.JID]
+	if !met {
+		if old := t.jobs.Get([]byte(r.JID)); old == nil {
+			made = &Load{JID: r.JID, Load: loadOfReturn(r.Load)}
+			if err := t.putLoad(*made); err != nil {
+				return nil, 0, err
+			}
+		} else {
+			noCache = len(old) > 8 && old[8] == 1
+			t.known[r.JID] = noCache
+		}
+	}
+	if noCache {
+		return made, Uncached, nil
+	}
+	if t.buf, err = payload.AppendBin(t.buf[:0], record(r.Load)); err != nil {
+		return made, 0, fmt.Errorf("pack return of %s for job %s: %w", r.ID, r.JID, err)
+	}
+	key := returnKey(r.JID, r.ID)
+	if old := t.returns.Get(key); old != nil {
+		if bytes.Equal(old, t.buf) {
+			return made, Repeated, nil
+		}
+		return made, Differing, nil
+	}
+	if err := t.put(t.returns, key, bytes.Clone(t.buf), nil); err != nil {
+		return made, 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
+	}
+	if t.opt.EndTimes {
+		err = t.setEndTime(r.JID)
+	}
+	return made, 0, err
+}
+
+// setEndTime notes that a return has come just now.
+func (t *txn) setEndTime(jid string) error {
+	old := t.jobs.Get([]byte(jid))
+	j, err := unpackJob(old)
+	if err != nil {
+		return fmt.Errorf("job %s: %w", jid, err)
+	}
+	j.endTime = EndTime(t.opt.now())
+	return t.putJob(jid, j, old)
+}
+
+// finish removes the oldest jobs while the store is over its cap, and notes the new size.
+func (t *txn) finish(maxBytes int64) error {
+	if maxBytes > 0 && t.total > maxBytes {
+		if err := t.shrink(maxBytes - maxBytes/20); err != nil {
+			return err
+		}
+	}
+	return setTotalBytes(t.tx, t.total)
+}
+
+// shrink removes the oldest jobs until at most limit bytes are stored. The newest job stays.
+func (t *txn) shrink(limit int64) error {
+	c := t.order.Cursor()
+	for key, _ := c.First(); key != nil && t.total > limit; key, _ = c.First() {
+		if last, _ := c.Last(); bytes.Equal(last, key) {
+			return nil
+		}
+		key = bytes.Clone(key)
+		if err := t.removeJob(key); err != nil {
+			return err
+		}
+		t.removed = append(t.removed, string(key[8:]))
+		c = t.order.Cursor()
+	}
+	return nil
+}
+
+// removeJob removes the job under a key of the bucket order, with its returns.
+func (t *txn) removeJob(key []byte) error {
+	jid := key[8:]
+	if old := t.jobs.Get(jid); old != nil {
+		t.total -= int64(len(jid) + len(old))
+		if err := t.jobs.Delete(jid); err != nil {
+			return err
+		}
+	}
+	t.total -= int64(len(key))
+	if err := t.order.Delete(key); err != nil {
+		return err
+	}
+	prefix := returnKey(string(jid), "")
+	c := t.returns.Cursor()
+	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Seek(prefix) {
+		t.total -= int64(len(k) + len(v))
+		if err := t.returns.Delete(bytes.Clone(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

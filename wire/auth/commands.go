@@ -19,3 +19,19 @@ var tokenCommands = map[string]bool{
 	payload.CmdPubRet:        true,
 	payload.CmdRevokeAuth:    true,
 }
+
+// fileCommands are the commands of version 2 that go without id and signature, as old minions send them: their
+// masters pass every field on to the file server, which fails (salt/fileserver/__init__.py,
+// Fileserver.file_envs).
+var fileCommands = map[string]bool{
+	payload.CmdFileEnvs:          true,
+	payload.CmdFileList:          true,
+	payload.CmdFileListEmptyDirs: true,
+	payload.CmdDirList:           true,
+	payload.CmdSymlinkList:       true,
+	payload.CmdFileFind:          true,
+	payload.CmdFileHash:          true,
+	payload.CmdFileHashAndStat:   true,
+	payload.CmdServeFile:         true,
+	payload.CmdMasterOpts:        true,
+}

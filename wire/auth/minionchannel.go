@@ -9,7 +9,7 @@ import (
 )
 
 // Seal packs a request. load is not changed; it is completed with what the protocol version asks for: nonce,
-// ts, tok, id and sig. The nonce is what Open and OpenPillar want with the reply. ErrNotSignedIn.
+// ts, tok, id and sig, and for version 2 rid of what an old master does not take. The nonce is what Open and OpenPillar want with the reply. ErrNotSignedIn.
 // Source: salt/channel/client.py, AsyncReqChannel._package_load.
 func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) {
 	c := m.current()
@@ -41,10 +41,15 @@ func (m *Minion) complete(c *creds, load *payload.Map, nonce string) (*payload.M
 	load = load.Clone()
 	if c.version > 2 {
 		load.Set("nonce", nonce).Set("ts", m.opt.Now().Unix()).Set("tok", m.tok).Set("id", m.opt.ID)
-		return load, m.sign(load, m.opt.SigAlgo)
+		return load, m.sign(load, m.opt.SigAlgo, "nonce", "tok")
+	}
+	cmd := load.Str("cmd")
+	if fileCommands[cmd] {
+		load.Delete("id")
+		return load.Set("nonce", nonce), nil
 	}
 	load.Set("id", m.opt.ID)
-	if NeedsToken(load.Str("cmd")) {
+	if NeedsToken(cmd) {
 		load.Set("tok", m.tok)
 	}
 	if err := m.sign(load, crypt.PKCS1v15SHA1); err != nil { // the only one that 3006 knows
@@ -53,14 +58,15 @@ func (m *Minion) complete(c *creds, load *payload.Map, nonce string) (*payload.M
 	return load.Set("nonce", nonce), nil
 }
 
-// sign adds sig over all fields but nonce and tok when minion_sign_messages is on.
-func (m *Minion) sign(load *payload.Map, algo string) error {
+// sign adds sig over all fields but some when minion_sign_messages is on.
+func (m *Minion) sign(load *payload.Map, algo string, but ...string) error {
 	if !m.opt.SignMessages {
 		return nil
 	}
 	bare := load.Clone()
-	bare.Delete("nonce")
-	bare.Delete("tok")
+	for _, field := range but {
+		bare.Delete(field)
+	}
 	packed, err := payload.MarshalBin(bare)
 	if err != nil {
 		return fmt.Errorf("pack signed load: %w", err)

@@ -311,6 +311,15 @@ func TestSignedReturnsOfOurs(t *testing.T) {
 	}
 }
 
+// TestOldFileServerTakesNoExtras checks what a master of version 2 gets for its file server.
+func TestOldFileServerTakesNoExtras(t *testing.T) {
+	m, _ := newMinion(t, func(o *MinionOptions) { o.SignMessages = true })
+	got, err := m.complete(&creds{version: 2}, payload.M("id", "m1", "cmd", payload.CmdFileEnvs), "n")
+	if want := payload.M("cmd", payload.CmdFileEnvs, "nonce", "n"); err != nil || !got.Equal(want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
 // TestManyAtOnce runs both sides from many goroutines, for the race detector.
 func TestManyAtOnce(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true })

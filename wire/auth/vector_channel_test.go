@@ -148,6 +148,45 @@ func TestMinionCompletesRecordedLoads(t *testing.T) {
 	}
 }
 
+// TestMinionCompletesOldLoads does the same for live minions of version 2, where the commands bring tok
+// themselves; loads that come without get the same fields.
+func TestMinionCompletesOldLoads(t *testing.T) {
+	seen, signed := 0, 0
+	for _, e := range requests(t) {
+		load := e.Request.Load
+		req := decodeRequest(t, e.Request.Frame)
+		if req.Version != 2 || e.Step == "" || e.Label != "" || load == nil || load.Str("id") == "syn1" {
+			continue
+		}
+		if e.Release == "3007" && load.Has("sig") {
+			continue // adds _stamp after signing
+		}
+		seen++
+		t.Run(e.File+"/"+e.Release+"/"+e.Name, func(t *testing.T) {
+			m, _ := newMinion(t, func(o *MinionOptions) { o.SignMessages = load.Has("sig") })
+			if load.Has("sig") {
+				signed++
+			}
+			got, err := m.complete(&creds{version: 2}, bare(load, 2), load.Str("nonce"))
+			if err != nil || !got.Equal(load) {
+				t.Errorf("got %v, want %v, or other values, %v", got.Keys(), load.Keys(), err)
+			}
+			stripped := bare(load, 2)
+			stripped.Delete("tok")
+			stripped.Delete("id")
+			if got, err = m.complete(&creds{version: 2}, stripped, "n"); err != nil {
+				t.Fatal(err)
+			}
+			if got.Has("id") != load.Has("id") || got.Has("tok") != load.Has("tok") || got.Len() != load.Len() {
+				t.Errorf("without tok and id: %v, want %v", got.Keys(), load.Keys())
+			}
+		})
+	}
+	if seen < 80 || signed < 2 {
+		t.Errorf("only %d loads, %d of them signed", seen, signed)
+	}
+}
+
 // TestMinionSealsInRecordedEnvelopes seals one load for each protocol version and compares the envelope with
 // recorded ones.
 func TestMinionSealsInRecordedEnvelopes(t *testing.T) {

@@ -108,6 +108,10 @@ var wordsAndBlanks = regexp.MustCompile(`[^\s\x0b\x1c-\x1f\x{85}\p{Z}]*[\s\x0b\x
 
 // text writes a long text as several literals below each other, cut at line ends and then at blanks.
 func (p *pretty) text(s string, indent, allowance, level int) {
+	if s == "" {
+		p.out.WriteString(pytext.Repr(s))
+		return
+	}
 	if level == 1 {
 		indent++
 		allowance++

@@ -37,7 +37,8 @@ func txtLines(v any) []string {
 		return splitLines(x, false)
 	case []byte:
 		var out []string
-		for line := range strings.Lines(strings.ReplaceAll(string(x), "\r\n", "\n")) {
+		unix := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(x))
+		for line := range strings.Lines(unix) {
 			out = append(out, pytext.Repr([]byte(strings.TrimSuffix(line, "\n"))))
 		}
 		return out

@@ -3,7 +3,6 @@ package outputters
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 const binaryTag = "!!binary"
@@ -101,8 +100,10 @@ func (a *scalarAnalysis) traits() scalarTraits {
 	}
 }
 
-// scalar picks the style and writes the scalar.
+// scalar picks the style and writes the scalar; its further lines stand one step further in.
 func (e *emitter) scalar(n *yamlNode, simpleKey bool) {
+	before := e.increase(true, false)
+	defer func() { e.indent = before }()
 	if n.binary {
 		e.binary(n, simpleKey)
 		return
@@ -250,10 +251,6 @@ func (e *emitter) binary(n *yamlNode, simpleKey bool) {
 	e.indicator("|", true, false, false)
 	e.lineBreak()
 	e.indention, e.whitespace = true, true
-	before := e.increase(false, false)
-	if before < 0 {
-		e.indent = e.step
-	}
 	for line := range strings.Lines(n.text) {
 		e.writeIndent()
 		e.put(strings.TrimSuffix(line, "\n"))
@@ -261,13 +258,4 @@ func (e *emitter) binary(n *yamlNode, simpleKey bool) {
 		e.lineBreak()
 		e.indention, e.whitespace = true, true
 	}
-	e.indent = before
-}
-
-// validText replaces bytes that are no UTF-8: YAML has no form for them.
-func validText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, string(utf8.RuneError))
 }

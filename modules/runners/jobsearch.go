@@ -1,0 +1,115 @@
+package runners
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// loads returns all jids in order and the loads by jid.
+func (r *runner) loads() ([]string, *payload.Map, error) {
+	if r.Jobs == nil {
+		return nil, nil, unavailable("job cache")
+	}
+	loads, err := r.Jobs.Loads()
+	if err != nil {
+		return nil, nil, err
+	}
+	jids := make([]string, 0, loads.Len())
+	for jid := range loads.All() {
+		jids = append(jids, pytext.Str(jid))
+	}
+	sort.Strings(jids)
+	return jids, loads, nil
+}
+
+// words reads a filter: one text with commas, or a list.
+func words(v any) []string {
+	if !modules.Truthy(v) {
+		return nil
+	}
+	return modules.StringList(v)
+}
+
+// jobFilter are the filters of jobs.list_jobs.
+type jobFilter struct {
+	metadata         any
+	function, target []string
+	start, end       any
+}
+
+// search lists the jobs that fit every filter given.
+func (r *runner) search(f jobFilter) (*payload.Map, error) {
+	start, hasStart, err := parseTime(f.start)
+	if err != nil {
+		return nil, err
+	}
+	end, hasEnd, err := parseTime(f.end)
+	if err != nil {
+		return nil, err
+	}
+	jids, loads, err := r.loads()
+	if err != nil {
+		return nil, err
+	}
+	out := payload.NewMap(0)
+	for _, jid := range jids {
+		record := jidInstance(jid, loads.Map(jid))
+		record.Delete("Minions")
+		if !f.fits(record) {
+			continue
+		}
+		at, known := jidMoment(jid)
+		if hasStart && (!known || at.Before(start)) || hasEnd && (!known || at.After(end)) {
+			continue
+		}
+		out.Set(jid, record)
+	}
+	return out, nil
+}
+
+func (f *jobFilter) fits(record *payload.Map) bool {
+	if modules.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
+		return false
+	}
+	if f.target != nil && !anyMatches(targets(record.Value("Target")), f.target) {
+		return false
+	}
+	return f.function == nil || anyMatches([]string{pytext.Str(record.Value("Function"))}, f.function)
+}
+
+// sharesEntry tells whether a key has the same value in both.
+func sharesEntry(have *payload.Map, want any) bool {
+	m, ok := want.(*payload.Map)
+	if !ok {
+		return false
+	}
+	for k, v := range m.All() {
+		if have.Has(k) && payload.Equal(have.Value(k), v) {
+			return true
+		}
+	}
+	return false
+}
+
+func targets(v any) []string {
+	if list, ok := v.([]any); ok {
+		return modules.StringList(list)
+	}
+	return []string{pytext.Str(v)}
+}
+
+func anyMatches(texts, globs []string) bool {
+	for _, g := range globs {
+		glob := matchers.CompileGlob(strings.TrimSpace(g))
+		if slices.ContainsFunc(texts, glob.Match) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,5 @@
+package zmtp
+
+import "golang.org/x/sys/unix"
+
+const optKeepIdle = unix.TCP_KEEPALIVE

@@ -4,11 +4,10 @@
 // It moves frames and knows nothing of what is in them: no ciphers, no msgpack, no log lines. A multipart
 // message of the wrong shape is counted and dropped. No adapter keeps a goroutine or a buffer per peer.
 //
-// The servers, Router and Pub, stand on the package zmtp below this one (decision 0002). The clients, Req and
-// Sub, are sockets of libzmq. Such a socket is not safe for concurrent use, and its readiness shows in two
-// places: the file descriptor ZMQ_FD says that something may have changed, ZMQ_EVENTS says what. Here a mutex
-// guards the socket, and the one goroutine that reads sleeps in the Go netpoller on a copy of the descriptor
-// (see socket and gate). There are no polling timeouts.
+// A socket of libzmq is not safe for concurrent use, and its readiness shows in two places: the file
+// descriptor ZMQ_FD says that something may have changed, ZMQ_EVENTS says what. Here a mutex guards the
+// socket, so any goroutine may send, and the one goroutine that reads sleeps in the Go netpoller on a copy
+// of the descriptor (see socket and gate). There are no polling timeouts.
 //
 // Answers to salt/transport/zeromq.py.
 package zmq

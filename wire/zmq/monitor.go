@@ -5,15 +5,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 
 	"github.com/pebbe/zmq4"
+	"golang.org/x/sys/unix"
 )
 
 // EventKind says what happened to a connection.
 type EventKind int
 
-// Kinds of events. A connection counts as Connected when both sides have introduced themselves.
+// Kinds of events. A server (Router, Pub) sees Connected as soon as it has accepted the connection, a client
+// (Req, Sub) when the other side has greeted it.
 const (
 	Connected    EventKind = iota + 1
 	Disconnected           // a connection that was Connected has ended
@@ -39,25 +42,27 @@ func (k EventKind) String() string {
 // Event is told to OnEvent, which must not block.
 type Event struct {
 	Kind EventKind
-	Peer string // host:port of the other side; at a client (Req, Sub) its endpoint
+	Peer string // host:port of the other side; at a client its endpoint
 }
 
 // monitored are the libzmq events behind the kinds.
-const monitored = zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CONNECT_RETRIED |
+const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CONNECT_RETRIED |
 	zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
-// monitor follows the connection of one client socket in a goroutine of its own.
+// monitor follows the connections of one socket in a goroutine of its own.
 type monitor struct {
 	sock   *socket
+	server bool
 	tell   func(Event)
-	online map[string]bool // endpoints that are connected
+	peers  map[int]string // accepted connections by descriptor
+	online map[string]bool
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
 // newMonitor starts to watch raw. It must be stopped before raw is closed.
-func newMonitor(c *Context, raw *zmq4.Socket, tell func(Event)) (*monitor, error) {
+func newMonitor(c *Context, raw *zmq4.Socket, server bool, tell func(Event)) (*monitor, error) {
 	addr := fmt.Sprintf("inproc://monitor-%d", c.monitors.Add(1))
 	if err := raw.Monitor(addr, monitored); err != nil {
 		return nil, fmt.Errorf("watch connections: %w", err)
@@ -72,7 +77,8 @@ func newMonitor(c *Context, raw *zmq4.Socket, tell func(Event)) (*monitor, error
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &monitor{
-		sock: sock, tell: tell, cancel: cancel, done: make(chan struct{}), online: map[string]bool{},
+		sock: sock, server: server, tell: tell, cancel: cancel, done: make(chan struct{}),
+		peers: map[int]string{}, online: map[string]bool{},
 	}
 	go func() {
 		defer close(m.done)
@@ -93,26 +99,58 @@ func (m *monitor) stop(raw *zmq4.Socket) error {
 	return nil
 }
 
-// onFrames takes one event: number (2 bytes, in the machine's order) and value (4 bytes), then the endpoint.
+// onFrames takes one event: number (2 bytes) and value (4 bytes) in the machine's order, then the endpoint.
 func (m *monitor) onFrames(frames [][]byte) {
-	if len(frames) == 2 && len(frames[0]) == 6 {
-		m.handle(zmq4.Event(binary.NativeEndian.Uint16(frames[0])), string(frames[1]))
+	if len(frames) != 2 || len(frames[0]) < 6 {
+		return
 	}
+	kind := zmq4.Event(binary.NativeEndian.Uint16(frames[0]))
+	value := int(int32(binary.NativeEndian.Uint32(frames[0][2:])))
+	m.handle(kind, value, string(frames[1]))
 }
 
-func (m *monitor) handle(kind zmq4.Event, endpoint string) {
+func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	switch kind {
+	case zmq4.EVENT_ACCEPTED:
+		m.peers[value] = peerOf(value)
+		m.tell(Event{Connected, m.peers[value]})
 	case zmq4.EVENT_HANDSHAKE_SUCCEEDED:
-		m.online[endpoint] = true
-		m.tell(Event{Connected, endpoint})
-	case zmq4.EVENT_DISCONNECTED:
-		if m.online[endpoint] {
-			delete(m.online, endpoint)
-			m.tell(Event{Disconnected, endpoint})
+		if !m.server { // a server was told on accept
+			m.online[endpoint] = true
+			m.tell(Event{Connected, endpoint})
 		}
+	case zmq4.EVENT_DISCONNECTED:
+		m.onDisconnected(value, endpoint)
 	case zmq4.EVENT_CONNECT_RETRIED:
 		m.tell(Event{Retrying, endpoint})
 	default:
 		m.tell(Event{Refused, endpoint})
 	}
+}
+
+func (m *monitor) onDisconnected(fd int, endpoint string) {
+	peer, accepted := m.peers[fd]
+	switch {
+	case accepted:
+		delete(m.peers, fd)
+		m.tell(Event{Disconnected, peer})
+	case m.online[endpoint]:
+		delete(m.online, endpoint)
+		m.tell(Event{Disconnected, endpoint})
+	}
+}
+
+// peerOf names the other side of an accepted connection; "" when it has gone already.
+func peerOf(fd int) string {
+	sa, err := unix.Getpeername(fd)
+	if err != nil {
+		return ""
+	}
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return net.JoinHostPort(net.IP(a.Addr[:]).String(), strconv.Itoa(a.Port))
+	case *unix.SockaddrInet6:
+		return net.JoinHostPort(net.IP(a.Addr[:]).String(), strconv.Itoa(a.Port))
+	}
+	return ""
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
-
-	"brine/wire/zmq/zmtp"
 )
 
 // Defaults of Salt (zmq_backlog, pub_hwm); libzmq's own backlog of 100 loses connections of a starting fleet.
@@ -28,11 +26,6 @@ type Keepalive struct{ On, Idle, Count, Interval int }
 // tcp_keepalive, tcp_keepalive_idle, tcp_keepalive_cnt and tcp_keepalive_intvl.
 func routerKeepalive() *Keepalive { return &Keepalive{On: 1, Idle: 60, Count: 3, Interval: 15} }
 func plainKeepalive() *Keepalive  { return &Keepalive{On: 1, Idle: 300, Count: -1, Interval: -1} }
-
-// server is the form that the server side takes them in.
-func (k *Keepalive) server() zmtp.KeepAlive {
-	return zmtp.KeepAlive{On: k.On, Idle: k.Idle, Count: k.Count, Interval: k.Interval}
-}
 
 // setup collects the errors of a row of socket options.
 type setup struct {
@@ -94,7 +87,17 @@ func (s *setup) reconnect(ivl, longest time.Duration) {
 	}
 }
 
-// connect comes last and only when every option was taken.
+// bind and connect come last and only when every option was taken.
+func (s *setup) bind(endpoint string) error {
+	if err := s.err(); err != nil {
+		return err
+	}
+	if err := s.raw.Bind(endpoint); err != nil {
+		return fmt.Errorf("bind %s: %w", endpoint, err)
+	}
+	return nil
+}
+
 func (s *setup) connect(endpoint string) error {
 	if err := s.err(); err != nil {
 		return err

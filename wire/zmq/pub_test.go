@@ -166,19 +166,17 @@ func TestContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
-	q := NewReq(ReqOptions{Endpoint: r.Addr(), Context: c})
-	if _, err := q.Do(testContext(t), []byte("x")); err != nil {
+	p := NewPub(PubOptions{Endpoint: anyPort, Context: c})
+	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); !errors.Is(err, ErrContextBusy) {
 		t.Errorf("Close under an open socket: got %v, want ErrContextBusy", err)
 	}
-	if err := errors.Join(q.Close(), c.Close(), c.Close()); err != nil {
+	if err := errors.Join(p.Close(), c.Close(), c.Close()); err != nil {
 		t.Error(err)
 	}
-	q = NewReq(ReqOptions{Endpoint: r.Addr(), Context: c})
-	if _, err := q.Do(testContext(t), []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("Do on a closed context: got %v, want ErrClosed", err)
+	if err := NewPub(PubOptions{Endpoint: anyPort, Context: c}).Open(); !errors.Is(err, ErrClosed) {
+		t.Errorf("Open on a closed context: got %v, want ErrClosed", err)
 	}
 }

@@ -2,13 +2,12 @@ package zmq
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
-	"brine/wire/zmq/zmtp"
+	"github.com/pebbe/zmq4"
 )
 
 // Errors of sending.
@@ -33,54 +32,45 @@ type Message struct {
 // RouterOptions are the options of a Router. Zero values mean Salt's defaults.
 type RouterOptions struct {
 	Endpoint         string        // see BindEndpoint
+	IPv6             bool          // option ipv6
 	Backlog          int           // option zmq_backlog
 	Keepalive        *Keepalive    // nil: 1, 60, 3, 15
 	HeartbeatIvl     time.Duration // option zmq_heartbeat_ivl, 0 is off
 	HeartbeatTimeout time.Duration // option zmq_heartbeat_timeout
+	Context          *Context      // nil: one of its own
 	OnEvent          func(Event)   // connections made and lost; may be nil
 }
 
 // RouterStats counts since the Router was made.
 type RouterStats struct {
-	Peers     int    // connected now
 	Received  uint64 // requests handed to the sink
-	Replied   uint64 // replies taken
+	Replied   uint64 // replies given to libzmq
 	Malformed uint64 // messages that were not [identity, empty, payload], dropped
 	Lost      uint64 // replies whose peer was gone or stuck
 }
 
-// Router is the server end of the request port, for many REQ and DEALER peers. Serve receives; Reply may be
-// called from any goroutine. A new connection with a known identity takes the identity over, and the old one
-// is closed.
+// Router is the server end of the request port: a ROUTER socket for many REQ and DEALER peers.
+// Serve receives; Reply may be called from any goroutine. The socket never leaves this file.
+// A new connection with a known identity takes the identity over (ROUTER_HANDOVER).
 type Router struct {
 	opt  RouterOptions
-	port port
-	sink func(Message)
-
-	mu    sync.RWMutex
-	peers map[string]*zmtp.Conn
-	next  uint32 // identity of the next peer that names none
+	sock *socket
 
 	received, replied, malformed, lost atomic.Uint64
 }
 
 // NewRouter makes a Router; nothing is opened yet.
 func NewRouter(opt RouterOptions) *Router {
-	return &Router{opt: opt, peers: map[string]*zmtp.Conn{}, next: randomStart()}
+	return &Router{opt: opt, sock: newSocket(opt.Context)}
 }
 
 // Listen binds the port. Serve does so by itself; calling Listen first shows a taken port early.
 func (r *Router) Listen() error {
-	return r.port.listen(r.opt.Endpoint, zmtp.Options{
-		Backlog: r.opt.Backlog, SocketType: "ROUTER", PeerTypes: []string{"REQ", "DEALER", "ROUTER"}, MaxFrames: 3,
-		HeartbeatIvl: r.opt.HeartbeatIvl, HeartbeatTimeout: r.opt.HeartbeatTimeout, Linger: routerLinger,
-		KeepAlive: orDefault(r.opt.Keepalive, routerKeepalive()).server(),
-		OnOpen:    r.onOpen, OnMessage: r.onMessage, OnClose: r.onClose, OnRefuse: refused(r.opt.OnEvent),
-	})
+	return r.sock.open(zmq4.ROUTER, r.configure, r.opt.OnEvent)
 }
 
 // Addr is the endpoint that was bound, with the port in place of 0; "" before Listen and after Serve.
-func (r *Router) Addr() string { return r.port.endpoint() }
+func (r *Router) Addr() string { return r.sock.lastEndpoint() }
 
 // Serve hands each request to sink until ctx ends, then closes and returns context.Cause(ctx).
 // sink must not block: it posts to a mailbox. It may call Reply.
@@ -88,14 +78,26 @@ func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
 	if err := r.Listen(); err != nil {
 		return err
 	}
-	r.sink = sink
-	return r.port.serve(ctx)
+	return r.sock.serve(ctx, func(frames [][]byte) {
+		if len(frames) != 3 || len(frames[1]) != 0 {
+			r.malformed.Add(1)
+			return
+		}
+		r.received.Add(1)
+		sink(Message{Peer: frames[0], Payload: frames[2]})
+	})
 }
 
 // Reply sends one payload to the peer of a request, from any goroutine, and never blocks. The slices may be
 // reused afterwards. Errors: ErrClosed, ErrNoPeer, ErrBusyPeer.
 func (r *Router) Reply(peer, payload []byte) error {
-	err := r.reply(peer, payload)
+	err := r.sock.send(peer, nil, payload)
+	switch zmq4.AsErrno(err) {
+	case zmq4.EHOSTUNREACH:
+		err = ErrNoPeer
+	case zmq4.Errno(syscall.EAGAIN):
+		err = ErrBusyPeer
+	}
 	if err != nil {
 		r.lost.Add(1)
 		return err
@@ -104,77 +106,23 @@ func (r *Router) Reply(peer, payload []byte) error {
 	return nil
 }
 
-func (r *Router) reply(peer, payload []byte) error {
-	r.mu.RLock()
-	c := r.peers[string(peer)]
-	r.mu.RUnlock()
-	if c == nil {
-		if r.Addr() == "" {
-			return ErrClosed
-		}
-		return ErrNoPeer
-	}
-	msg := zmtp.AppendMessage(make([]byte, 0, zmtp.Size(nil, payload)), nil, payload)
-	switch err := c.Send(msg); {
-	case errors.Is(err, zmtp.ErrGone):
-		return ErrNoPeer
-	case errors.Is(err, zmtp.ErrFull):
-		return ErrBusyPeer
-	default:
-		return err
-	}
-}
-
 // Stats reads the counters; any goroutine may do so.
 func (r *Router) Stats() RouterStats {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
 	return RouterStats{
-		Peers: len(r.peers), Received: r.received.Load(), Replied: r.replied.Load(),
+		Received: r.received.Load(), Replied: r.replied.Load(),
 		Malformed: r.malformed.Load(), Lost: r.lost.Load(),
 	}
 }
 
 // Close ends a Router that was opened by Listen and never served. After Serve it does nothing.
-func (r *Router) Close() error { return r.port.close() }
+func (r *Router) Close() error { return r.sock.close() }
 
-func (r *Router) onOpen(c *zmtp.Conn) {
-	r.mu.Lock()
-	id := c.Identity
-	if id == "" {
-		id = r.newIdentity()
-	}
-	old := r.peers[id]
-	r.peers[id] = c
-	r.mu.Unlock()
-	c.Data = id
-	if old != nil {
-		old.Close()
-	}
-	tell(r.opt.OnEvent, Connected, c)
-}
-
-// newIdentity makes five bytes of which the first is zero, as libzmq does.
-func (r *Router) newIdentity() string {
-	r.next++
-	return string(binary.BigEndian.AppendUint32([]byte{0}, r.next))
-}
-
-func (r *Router) onMessage(c *zmtp.Conn, frames [][]byte) {
-	if len(frames) != 2 || len(frames[0]) != 0 {
-		r.malformed.Add(1)
-		return
-	}
-	r.received.Add(1)
-	r.sink(Message{Peer: []byte(c.Data.(string)), Payload: frames[1]})
-}
-
-func (r *Router) onClose(c *zmtp.Conn, _ error) {
-	id := c.Data.(string)
-	r.mu.Lock()
-	if r.peers[id] == c {
-		delete(r.peers, id)
-	}
-	r.mu.Unlock()
-	tell(r.opt.OnEvent, Disconnected, c)
+func (r *Router) configure(s *setup) error {
+	s.common(routerLinger, r.opt.IPv6 || isIPv6(r.opt.Endpoint))
+	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
+	s.set("router_handover", s.raw.SetRouterHandover(true))
+	s.set("router_mandatory", s.raw.SetRouterMandatory(1))
+	s.keepalive(r.opt.Keepalive, routerKeepalive())
+	s.heartbeat(r.opt.HeartbeatIvl, r.opt.HeartbeatTimeout)
+	return s.bind(r.opt.Endpoint)
 }

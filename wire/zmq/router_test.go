@@ -45,7 +45,7 @@ func TestIPv6(t *testing.T) {
 	} else {
 		l.Close()
 	}
-	r, _ := startRouter(t, RouterOptions{Endpoint: "tcp://[::1]:0"}, echo)
+	r, _ := startRouter(t, RouterOptions{Endpoint: "tcp://[::1]:0", IPv6: true}, echo)
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	if got, err := q.Do(testContext(t), []byte("six")); err != nil || string(got) != "six" {
 		t.Errorf("Do: got %q, %v", got, err)

@@ -68,7 +68,8 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 		return err
 	}
 	if onEvent != nil {
-		if s.watch, err = newMonitor(s.ctx, s.raw, onEvent); err != nil {
+		server := kind == zmq4.ROUTER || kind == zmq4.XPUB
+		if s.watch, err = newMonitor(s.ctx, s.raw, server, onEvent); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,0 @@
-//go:build unix && !linux && !darwin
-
-package zmtp
-
-import "golang.org/x/sys/unix"
-
-const optKeepIdle = unix.TCP_KEEPIDLE

@@ -11,6 +11,7 @@ import (
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/keys"
+	"brine/modules/returners"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -36,6 +37,8 @@ type dataCache interface {
 // jobReader reads what the job store holds.
 type jobReader interface {
 	GetJID(jid string) (*payload.Map, error)
+	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
+	Announce(returners.Load) error
 }
 
 // coreOptions are the functions a worker needs of packages that the daemon has put together.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules/returners"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -38,9 +39,7 @@ func (m *StoreReturn) Lost(why error) { m.Stored(why) }
 
 // jobWriter is the job store as its one writer uses it.
 type jobWriter interface {
-	// Commit stores loads and returns in one transaction and reports returns that were there already.
-	Commit(loads []*SaveLoad, returns []*StoreReturn) (extra []*StoreReturn, err error)
-	// Clean removes old jobs and, beyond the size cap, the oldest.
+	Commit(loads []returners.Load, returns []returners.Return) (returners.Result, error)
 	Clean(now time.Time) (removed int, err error)
 }
 
@@ -104,11 +103,35 @@ func (s *jobStore) write(loads []*SaveLoad, returns []*StoreReturn) (err error) 
 			r.Stored(err)
 		}
 	}()
-	extra, err := s.opt.store.Commit(loads, returns)
-	for _, r := range extra {
-		s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, this could be a replay attack", r.ID), "jid", r.JID)
+	ls, rs := make([]returners.Load, len(loads)), make([]returners.Return, len(returns))
+	for i, l := range loads {
+		ls[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, NoCache: l.NoCache}
 	}
-	return err
+	for i, r := range returns {
+		rs[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load}
+	}
+	res, err := s.opt.store.Commit(ls, rs)
+	if err != nil {
+		return err
+	}
+	s.tell(res, returns)
+	return nil
+}
+
+// tell logs what was not stored, and why. A return that came again, the same as before, is what a minion sends
+// when it did not hear our answer.
+func (s *jobStore) tell(res returners.Result, returns []*StoreReturn) {
+	if res.Files != nil {
+		s.opt.log.Error("files for Salt's own tools cannot be written", "err", res.Files)
+	}
+	for _, x := range res.Extras {
+		r := returns[x.Index]
+		if x.Why == returners.Differing {
+			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, this could be a replay attack", r.ID), "jid", r.JID)
+			continue
+		}
+		s.opt.log.Debug("return not stored", "minion", r.ID, "jid", r.JID, "why", x.Why.String())
+	}
 }
 
 func (s *jobStore) onCommitDone(ctx actor.Context, m *commitDone) {

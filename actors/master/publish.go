@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/returners"
 	"brine/wire/payload"
 )
 
@@ -179,7 +180,12 @@ func (c *core) announce(load, extra *payload.Map, who found) {
 	c.fire("salt/job/"+jid+"/new", payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
 		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
 		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
-	c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")})
+	stored := withoutSecrets(load)
+	one := returners.Load{JID: jid, Load: stored, Minions: who.Minions, NoCache: extra.Bool("nocache")}
+	if err := c.store.Announce(one); err != nil {
+		c.log.Error("the job's files for Salt's own tools cannot be written", "jid", jid, "err", err)
+	}
+	c.jobs.Send(&SaveLoad{JID: jid, Load: stored, Minions: who.Minions, NoCache: one.NoCache})
 }
 
 // fromKwargs are the keywords of a publish request that go into the publication.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"brine/cmd/optparse"
+	"brine/config"
 	"brine/supervisor"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -163,15 +164,36 @@ func (s *session) dumpOnUSR1(ctx context.Context, dump func() []byte) {
 		for {
 			select {
 			case <-usr1:
-				path := filepath.Join(os.TempDir(), fmt.Sprintf("salt-debug-%d.log", os.Getpid()))
-				if err := os.WriteFile(path, dump(), 0o600); err != nil {
-					s.log.Error("stack dump", "err", err)
-				} else {
-					s.log.Info("stack dump written", "path", path)
-				}
+				s.writeDump(dump())
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
+}
+
+// writeDump writes a stack dump to a new file in the directory for temporary files.
+func (s *session) writeDump(dump []byte) {
+	f, err := os.CreateTemp("", "salt-debug-*.log")
+	if err == nil {
+		_, err = f.Write(dump)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		s.log.Error("stack dump", "err", err)
+		return
+	}
+	s.log.Info("stack dump written", "path", f.Name())
+}
+
+// verifyEnv makes the directories of the daemon and sets their owners (verify_env).
+func (s *session) verifyEnv(wanted bool, env config.Environment) error {
+	if !wanted {
+		return nil
+	}
+	notices, err := env.Verify()
+	for _, n := range notices {
+		s.log.Log(context.Background(), n.Level, n.Text)
+	}
+	return err
 }

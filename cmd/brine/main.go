@@ -25,8 +25,10 @@ type tool struct {
 func tools() []tool {
 	return []tool{
 		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
+		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
+		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate, signals: true},
 	}
 }
 

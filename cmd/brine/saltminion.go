@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"brine/actors/minion"
@@ -34,7 +32,7 @@ func saltMinion(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.verifyMinionEnv(); err != nil {
+	if err := s.verifyEnv(s.minion.VerifyEnv, s.minion.Environment()); err != nil {
 		return err
 	}
 	if detached, err := s.background(); detached || err != nil {
@@ -132,15 +130,4 @@ func (s *session) matches(load, grains, pillar *payload.Map) bool {
 		s.log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)
 	}
 	return hit
-}
-
-// verifyMinionEnv makes the directories a minion needs.
-func (s *session) verifyMinionEnv() error {
-	c := s.minion
-	for _, dir := range []string{c.PKIDir, c.CacheDir, c.SockDir, c.ExtensionModules, filepath.Join(c.ConfigDir, "minion.d"), filepath.Join(c.CacheDir, "proc")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-	}
-	return os.Chmod(c.PKIDir, 0o700)
 }

@@ -67,9 +67,10 @@ func BenchmarkOpenRequest(b *testing.B) {
 // BenchmarkToken is a token that was not seen before.
 func BenchmarkToken(b *testing.B) {
 	c := acceptedAt(b, nil)
+	pub := keysOf(b).pub("minion")
 	for b.Loop() {
 		c.at.peers.forget("m1")
-		if !c.at.checkToken("m1", c.tok) {
+		if !c.at.checkToken("m1", pub, c.tok) {
 			b.Fatal("refused")
 		}
 	}

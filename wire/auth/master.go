@@ -90,9 +90,6 @@ func (m *Master) Rotate() error { return m.setShared(crypt.NewKeyString()) }
 // SharedKey returns the key string that all accepted minions know.
 func (m *Master) SharedKey() string { return m.shared.Load().text }
 
-// PublicKey returns the text of the master's public key as minions get it.
-func (m *Master) PublicKey() string { return m.pubKey }
-
 func (m *Master) setShared(text string) error {
 	box, err := crypt.NewBox(text)
 	if err != nil {

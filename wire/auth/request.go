@@ -23,6 +23,7 @@ type Opened struct {
 	nonce    string     // of a sealed request above version 1
 	hasNonce bool       // pillars are refused without
 	box      *crypt.Box // nil for a clear request
+	pub      string     // accepted key of the envelope's id, version 3
 }
 
 // Seal returns the reply frame for the packed answer of the command's handler: a box under the key of the
@@ -66,7 +67,7 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	value := req.Load
 	if !o.Clear {
 		var r *refusal
-		if o.box, value, r = m.decrypt(req, now); r != nil {
+		if value, r = m.decrypt(o, req, now); r != nil {
 			return nil, r
 		}
 	}
@@ -87,53 +88,52 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	return o, m.checkOptionalToken(o)
 }
 
-// decrypt opens the ciphertext of a request and returns the key it was sealed with.
-func (m *Master) decrypt(req *payload.Request, now time.Time) (*crypt.Box, any, *refusal) {
+// decrypt opens the ciphertext of a request and notes the key it was sealed with.
+func (m *Master) decrypt(o *Opened, req *payload.Request, now time.Time) (any, *refusal) {
 	sealed := payload.AsBytes(req.Load)
 	if sealed == nil {
-		return nil, nil, badLoad("no ciphertext")
+		return nil, badLoad("no ciphertext")
 	}
-	box := m.shared.Load().box
+	o.box = m.shared.Load().box
 	if req.Version > 2 {
-		var r *refusal
-		if box, r = m.sessionBox(req.ID, now); r != nil {
-			return nil, nil, r
+		if r := m.openSession(o, req.ID, now); r != nil {
+			return nil, r
 		}
 	}
-	packed, err := box.Open(sealed, "")
+	packed, err := o.box.Open(sealed, "")
 	if errors.Is(err, crypt.ErrNotOurs) {
-		return box, payload.NewMap(0), nil
+		return payload.NewMap(0), nil
 	}
 	if err != nil {
-		return nil, nil, badLoad("sealed with another key")
+		return nil, badLoad("sealed with another key")
 	}
 	value, err := payload.Unmarshal(packed)
 	if err != nil {
-		return nil, nil, badLoad("malformed load")
+		return nil, badLoad("malformed load")
 	}
-	return box, value, nil
+	return value, nil
 }
 
-// sessionBox returns the session key of the id that an envelope names.
-func (m *Master) sessionBox(envelopeID any, now time.Time) (*crypt.Box, *refusal) {
+// openSession finds the keys of the id that an envelope names.
+func (m *Master) openSession(o *Opened, envelopeID any, now time.Time) *refusal {
 	id, ok := envelopeID.(string)
 	if !ok || !ValidID(id) {
-		return nil, badLoad("no valid id in the envelope")
+		return badLoad("no valid id in the envelope")
 	}
 	// Unlike Salt: an id without an accepted key has no session, so that nobody can fill the disk with them.
-	if _, ok := m.opt.Keys.Accepted(id); !ok {
+	if o.pub, ok = m.opt.Keys.Accepted(id); !ok {
 		m.peers.forget(id)
-		return nil, badLoad("key is not accepted")
+		return badLoad("key is not accepted")
 	}
 	key, ok := m.opt.Sessions.Session(id, now)
 	if !ok {
-		return nil, badLoad("no session, or one that is too old")
+		return badLoad("no session, or one that is too old")
 	}
-	box, err := crypt.NewBox(key)
-	if err != nil {
-		return nil, badLoad("unreadable session key")
+	var err error
+	if o.box, err = crypt.NewBox(key); err != nil {
+		return badLoad("unreadable session key")
 	}
-	return box, nil
+	return nil
 }
 
 // takeNonce moves the nonce out of the load, where requests above version 1 carry it.
@@ -170,7 +170,7 @@ func (m *Master) checkSession(o *Opened, envelopeID any, now time.Time) *refusal
 	if o.ID == "" || o.ID != envelopeID {
 		return badLoad("ids of load and envelope differ")
 	}
-	if !m.checkToken(o.ID, tok) {
+	if !m.checkToken(o.ID, o.pub, tok) {
 		return badLoad("token does not match")
 	}
 	o.TokenOK = true
@@ -184,7 +184,15 @@ func (m *Master) checkOptionalToken(o *Opened) *refusal {
 	if v == nil || !o.Load.Has("id") {
 		return nil
 	}
-	if !ValidID(o.ID) || !m.checkToken(o.ID, payload.AsBytes(v)) {
+	if !ValidID(o.ID) {
+		return badLoad("token with an invalid id")
+	}
+	pub, ok := m.opt.Keys.Accepted(o.ID)
+	if !ok {
+		m.peers.forget(o.ID)
+		return badLoad("key is not accepted")
+	}
+	if !m.checkToken(o.ID, pub, payload.AsBytes(v)) {
 		return badLoad("token does not match")
 	}
 	o.TokenOK = true

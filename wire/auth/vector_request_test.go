@@ -39,11 +39,11 @@ var badLoads = map[string]bool{
 }
 
 // wantedRefusal returns the text with which a master must refuse a recorded request, "" when it serves it.
-func wantedRefusal(e wiretest.Exchange, req *payload.Request) string {
+func wantedRefusal(e wiretest.Exchange, req *payload.Request, token []byte) string {
 	if badLoads[e.Name] {
 		return payload.TextBadLoad
 	}
-	if req.Enc == payload.EncAES && req.Version < 3 && minimumVersion(e) < 3 && wrongToken(e) {
+	if req.Enc == payload.EncAES && req.Version < 3 && minimumVersion(e) < 3 && wrongToken(e, token) {
 		return payload.TextBadLoad // old releases answer {}
 	}
 	if e.Reply == nil {
@@ -56,12 +56,10 @@ func wantedRefusal(e wiretest.Exchange, req *payload.Request) string {
 	return text
 }
 
-func wrongToken(e wiretest.Exchange) bool {
+func wrongToken(e wiretest.Exchange, token []byte) bool {
 	tok := e.Request.Load.Bytes("tok")
-	return tok != nil && e.Request.Load.Has("id") && !bytes.Equal(tok, rightToken)
+	return tok != nil && e.Request.Load.Has("id") && !bytes.Equal(tok, token)
 }
-
-var rightToken []byte
 
 // rigFor returns a master with the keys that a request was recorded with, and the time it came.
 func rigFor(t testing.TB, m masterRig, f map[string]*wiretest.File, e wiretest.Exchange) (masterRig, time.Time) {
@@ -116,8 +114,8 @@ func stripped(load *payload.Map, req *payload.Request) *payload.Map {
 // TestMasterOpensRecordedRequests opens every recorded request to its recorded content, or refuses it with
 // the recorded text, and seals every recorded answer so that it opens with the recorded key and nonce.
 func TestMasterOpensRecordedRequests(t *testing.T) {
-	var err error
-	if rightToken, err = crypt.TokenOf(keysOf(t).private("minion")); err != nil {
+	token, err := crypt.TokenOf(keysOf(t).private("minion"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	m, byName := newMaster(t, nil), files(t)
@@ -129,7 +127,7 @@ func TestMasterOpensRecordedRequests(t *testing.T) {
 		t.Run(e.File+"/"+e.Release+"/"+e.Name, func(t *testing.T) {
 			rig, now := rigFor(t, m, byName, e)
 			req := decodeRequest(t, e.Request.Frame)
-			want := wantedRefusal(e, req)
+			want := wantedRefusal(e, req, token)
 			o, refuse := rig.OpenRequest(req, now)
 			if want != "" {
 				if o != nil || !bytes.Equal(refuse, packText(want)) {

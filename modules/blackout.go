@@ -1,24 +1,30 @@
 package modules
 
-import "brine/wire/payload"
-
 const blackoutText = "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. " +
 	"Only saltutil.refresh_pillar allowed in blackout mode."
 
 // blackedOut tells whether pillar (only with a master) or grains forbid this function now.
 func blackedOut(c *Call, connected bool, fun string) bool {
-	return connected && forbids(c.Pillar(), fun) || forbids(c.Grains(), fun)
-}
-
-func forbids(m *payload.Map, fun string) bool {
-	if !Truthy(m.Value("minion_blackout")) || fun == "saltutil.refresh_pillar" {
+	if fun == "saltutil.refresh_pillar" {
 		return false
 	}
-	allowed, _ := m.Value("minion_blackout_whitelist").([]any)
-	for _, name := range allowed {
-		if name == fun {
-			return false
+	if pillar := c.Pillar(); connected && Truthy(pillar.Value("minion_blackout")) && !listed(pillar.Value("minion_blackout_whitelist"), fun) {
+		return true
+	}
+	on, _ := c.Grain("minion_blackout")
+	if !Truthy(on) {
+		return false
+	}
+	allowed, _ := c.Grain("minion_blackout_whitelist")
+	return !listed(allowed, fun)
+}
+
+func listed(list any, name string) bool {
+	names, _ := list.([]any)
+	for _, n := range names {
+		if n == name {
+			return true
 		}
 	}
-	return true
+	return false
 }

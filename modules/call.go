@@ -15,6 +15,7 @@ type Env struct {
 	ID       string
 	Opts     func() *payload.Map
 	Grains   func() *payload.Map
+	GrainOf  func(name string) (any, bool) // one grain without the others; nil: Grains is asked
 	Pillar   func() *payload.Map
 	Host     Host
 }
@@ -47,6 +48,14 @@ func (c *Call) Opts() *payload.Map { return provided(c.Env.Opts) }
 
 // Grains are the minion's grains.
 func (c *Call) Grains() *payload.Map { return provided(c.Env.Grains) }
+
+// Grain is one grain, found without computing the others where the minion can do that.
+func (c *Call) Grain(name string) (any, bool) {
+	if c.Env.GrainOf != nil {
+		return c.Env.GrainOf(name)
+	}
+	return c.Grains().Get(name)
+}
 
 // Pillar is the minion's pillar.
 func (c *Call) Pillar() *payload.Map { return provided(c.Env.Pillar) }
@@ -92,7 +101,7 @@ func (c *Call) Call(name string, args []any, kw *payload.Map) (any, error) {
 	return f.Run(&nested, bound)
 }
 
-// Logf hands a line to the log of the process.
+// Log hands a line to the log of the process.
 func (c *Call) Log(level slog.Level, text string) {
 	if l := c.Env.Host.Log; l != nil {
 		l.Log(level, text)

@@ -79,6 +79,9 @@ func (a Args) Get(name string) any {
 	return nil
 }
 
+// Declared tells whether the function has a parameter of that name.
+func (a Args) Declared(name string) bool { return a.fn.param(name) >= 0 }
+
 // Str is the value as text: a string as it is, nil as "", anything else in Python's str form.
 func (a Args) Str(name string) string { return Text(a.Get(name)) }
 

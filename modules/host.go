@@ -2,6 +2,7 @@ package modules
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"brine/wire/payload"
@@ -21,10 +22,18 @@ type Host struct {
 	Secrets PillarSource
 }
 
+// ErrRequestTimeout is what a MasterChannel wraps when the master does not answer in time.
+var ErrRequestTimeout = errors.New("modules: the master did not answer")
+
 // MasterChannel asks the master. The implementation adds nothing the caller can set but the minion's token and
 // the seal; an error is a transport error or a refusal.
 type MasterChannel interface {
 	Request(ctx context.Context, load *payload.Map) (any, error)
+}
+
+// MasterByHost is a MasterChannel that knows several masters (publish.publish via_master=HOST).
+type MasterByHost interface {
+	MasterByHost(host string) (MasterChannel, bool)
 }
 
 // EventFirer puts events on the two buses. false means the bus could not be reached.

@@ -1,0 +1,272 @@
+package cmdmod
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pytext"
+	"brine/modules/shlex"
+	"brine/wire/payload"
+)
+
+// command is one program run, worked out from its options.
+type command struct {
+	call      *modules.Call
+	opt       options
+	original  any      // as the caller gave it
+	shown     any      // as messages show it: the text or the list of words
+	argv      []string // program and arguments
+	shell     string
+	useShell  bool
+	cwd       string
+	env       []string
+	umask     int // -1: as it is
+	account   *account
+	timeout   float64 // seconds; 0: none
+	timeoutBy any     // the timeout as given
+	level     slog.Level
+	quiet     bool
+	success   success
+	bg        bool
+	vt        bool
+	merge     bool // standard error goes into standard output
+	stdin     *string
+	runas     string
+	group     string
+}
+
+// prepare checks and completes the options, in the order in which the reference finds their faults.
+func prepare(c *modules.Call, o options, merge bool) (*command, error) {
+	cmd := &command{call: c, opt: o, original: o.get("cmd"), merge: merge, shell: o.text("shell"), useShell: o.pythonShell(c),
+		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt"), umask: -1}
+	cmd.vt = cmd.vt && !cmd.bg
+	steps := []func() error{cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted, cmd.announce, cmd.setAccount,
+		cmd.setEnvironment, cmd.setUmask, cmd.checkDirectory, cmd.setWords, cmd.setSuccess, cmd.setInput, cmd.setTimeout}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return cmd, nil
+}
+
+func (cmd *command) checkShell() error {
+	level, known := levelOf(cmd.opt.get("output_loglevel"))
+	if !known {
+		logUnknownLevel(cmd.call, cmd.opt.get("output_loglevel"))
+	}
+	cmd.level, cmd.quiet = level, level == levelQuiet
+	if !cmd.quiet && !validShell(cmd.shell) {
+		cmd.call.Log(slog.LevelWarn, fmt.Sprintf("Attempt to run a shell command with what may be an invalid shell! "+
+			"Check to ensure that the shell <%s> is valid for this user.", cmd.shell))
+	}
+	if cmd.shell == "" {
+		return nil
+	}
+	fi, err := os.Stat(cmd.shell)
+	if err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
+		return modules.ExecErr("The shell %s is not available", cmd.shell)
+	}
+	return nil
+}
+
+// setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
+func (cmd *command) setDirectory() error {
+	if v := cmd.opt.get("cwd"); modules.Truthy(v) {
+		cmd.cwd = pytext.Str(v)
+		return nil
+	}
+	cmd.cwd = homeOf(cmd.runas)
+	if fi, err := os.Stat(cmd.cwd); err != nil || !fi.IsDir() {
+		cmd.cwd = "/"
+	}
+	return nil
+}
+
+// engines are the template engines of the reference; none of them is here yet.
+const engines = " cheetah genshi jinja mako py wempy "
+
+// render stands for the template step: a text without any markup is its own result.
+func (cmd *command) render() error {
+	engine := cmd.opt.get("template")
+	if !modules.Truthy(engine) {
+		return nil
+	}
+	name := pytext.Str(engine)
+	if !strings.Contains(engines, " "+name+" ") {
+		return modules.ExecErr("Attempted to render file paths with unavailable engine %s", name)
+	}
+	return needsEngine(name, pytext.Str(cmd.original)+cmd.cwd)
+}
+
+func needsEngine(name, text string) error {
+	if name == "jinja" && !strings.Contains(text, "{{") && !strings.Contains(text, "{%") && !strings.Contains(text, "{#") {
+		return nil
+	}
+	return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
+}
+
+// checkPermitted honours cmd_blacklist_glob and cmd_whitelist_glob for calls from outside.
+func (cmd *command) checkPermitted() error {
+	if !cmd.opt.args.KW.Has("__pub_jid") {
+		return nil
+	}
+	text := pytext.Str(cmd.original)
+	if list, ok := cmd.original.([]any); ok {
+		words := make([]string, len(list))
+		for i := range list {
+			words[i] = pytext.Str(list[i])
+		}
+		text = strings.Join(words, " ")
+	}
+	allowed := true
+	if white := cmd.globs("cmd_whitelist_glob"); len(white) > 0 {
+		allowed = matchesAny(white, text)
+	}
+	if !allowed || matchesAny(cmd.globs("cmd_blacklist_glob"), text) {
+		return modules.ExecErr(`The shell command "%s" is not permitted`, pytext.Str(cmd.original))
+	}
+	return nil
+}
+
+// globs reads a list of the configuration as config.get does, pillar included.
+func (cmd *command) globs(name string) []any {
+	for _, m := range []*payload.Map{cmd.call.Opts(), cmd.call.Pillar()} {
+		if list, ok := m.Value(name).([]any); ok {
+			return list
+		}
+	}
+	return nil
+}
+
+func matchesAny(globs []any, text string) bool {
+	for _, g := range globs {
+		if matchers.GlobMatch(pytext.Str(g), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// announce logs that the command starts. A command without any word has no name to log, which the reference does
+// not survive.
+func (cmd *command) announce() error {
+	name, ok := firstWord(cmd.original)
+	if !ok {
+		return modules.Raise("IndexError", "list index out of range")
+	}
+	if cmd.quiet {
+		return nil
+	}
+	quote := "'"
+	if _, isList := cmd.original.([]any); isList {
+		quote = ""
+	}
+	who := ""
+	if cmd.runas != "" {
+		who = fmt.Sprintf("as user '%s' ", cmd.runas)
+	}
+	if cmd.group != "" {
+		who += fmt.Sprintf("in group '%s' ", cmd.group)
+	}
+	end := ""
+	if cmd.bg {
+		end = ". Executing command in the background, no output will be logged."
+	}
+	cmd.call.Log(slog.LevelInfo, fmt.Sprintf("Executing command %s%s%s %sin directory '%s'%s", quote, name, quote, who, cmd.cwd, end))
+	return nil
+}
+
+// firstWord is the name a command has in the log.
+func firstWord(v any) (string, bool) {
+	if list, ok := v.([]any); ok {
+		if len(list) == 0 {
+			return "", false
+		}
+		return strings.TrimSpace(pytext.Str(list[0])), true
+	}
+	words := strings.Fields(pytext.Str(v))
+	if len(words) == 0 {
+		return "", false
+	}
+	return words[0], true
+}
+
+func (cmd *command) checkDirectory() error {
+	if fi, err := os.Stat(cmd.cwd); !filepath.IsAbs(cmd.cwd) || err != nil || !fi.IsDir() {
+		return modules.ExecErr("Specified cwd '%s' either not absolute or does not exist", cmd.cwd)
+	}
+	return nil
+}
+
+// setWords makes the argument vector: the shell with the line, or the words of the line.
+func (cmd *command) setWords() error {
+	cmd.shown = cmd.original
+	if list, ok := cmd.original.([]any); ok {
+		for _, v := range list {
+			cmd.argv = append(cmd.argv, pytext.Str(v))
+		}
+		if cmd.useShell || cmd.vt {
+			cmd.argv = append([]string{cmd.shell, "-c"}, cmd.argv...)
+		}
+		return nil
+	}
+	text := pytext.Str(cmd.original)
+	cmd.shown = text
+	if cmd.useShell {
+		cmd.argv = []string{cmd.shell, "-c", text}
+		return nil
+	}
+	if cmd.shell == "" {
+		cmd.argv = []string{text}
+		return nil
+	}
+	words, err := shlex.Split(text)
+	if err != nil {
+		return modules.Raise("ValueError", "%s", err)
+	}
+	if len(words) == 0 {
+		return modules.Raise("IndexError", "list index out of range")
+	}
+	cmd.argv, cmd.shown = words, anyList(words)
+	return nil
+}
+
+func anyList(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+func (cmd *command) setInput() error {
+	v := cmd.opt.get("stdin")
+	if v == nil || cmd.bg {
+		return nil
+	}
+	text := pytext.Str(v)
+	if !cmd.opt.flag("stdin_raw_newlines") {
+		text = strings.ReplaceAll(text, `\n`, "\n")
+	}
+	cmd.stdin = &text
+	return nil
+}
+
+func (cmd *command) setTimeout() error {
+	cmd.timeoutBy = cmd.opt.get("timeout")
+	if !modules.Truthy(cmd.timeoutBy) {
+		return nil
+	}
+	seconds, ok := modules.ToFloat(cmd.timeoutBy)
+	if !ok {
+		return modules.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", pytext.Str(cmd.timeoutBy))
+	}
+	cmd.timeout = seconds
+	return nil
+}

@@ -1,0 +1,159 @@
+package cmdmod
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// ran is the result of a command in the form all functions build on: pid, retcode, stdout, stderr.
+type ran struct {
+	*payload.Map
+}
+
+// retcode is the exit code; ok is false where there is none (background, timeout of a terminal).
+func (r ran) retcode() (int64, bool) { return r.Int("retcode") }
+
+// perform runs a command with these options, sets the job's exit code and logs as the reference does.
+func perform(c *modules.Call, o options, merge bool) (ran, error) {
+	cmd, err := prepare(c, o, merge)
+	if err != nil {
+		return ran{}, err
+	}
+	r, ended, err := cmd.run()
+	if err != nil || !ended {
+		return r, err
+	}
+	cmd.setRetcode(r)
+	cmd.logResult(r)
+	return r, nil
+}
+
+// run runs the command. ended is false for one that ran out of time: it leaves the job's exit code alone.
+func (cmd *command) run() (r ran, ended bool, err error) {
+	if cmd.bg {
+		pid, err := cmd.startBackground()
+		if err != nil {
+			return ran{}, false, cmd.startError(err)
+		}
+		return ran{payload.M("pid", int64(pid), "retcode", nil, "stdout", "", "stderr", "")}, true, nil
+	}
+	if cmd.vt {
+		r, err := cmd.runTerminal()
+		return r, true, err
+	}
+	out, err := cmd.execute()
+	switch {
+	case err != nil && out.pid == 0:
+		return ran{}, false, cmd.startError(err)
+	case err != nil:
+		return ran{}, false, err
+	case out.timedOut:
+		text := fmt.Sprintf("%s : Timed out after %s seconds", pytext.Str(cmd.shown), pytext.Str(cmd.timeoutBy))
+		return ran{payload.M("stdout", text, "stderr", "", "retcode", int64(1), "pid", int64(out.pid))}, false, nil
+	}
+	r, err = cmd.finish(out)
+	return r, true, err
+}
+
+// finish decodes the output and applies the rules of success.
+func (cmd *command) finish(out outcome) (ran, error) {
+	stdout, err := cmd.decode(out.stdout, "stdout")
+	if err != nil {
+		return ran{}, err
+	}
+	stderr, err := cmd.decode(out.stderr, "stderr")
+	if err != nil {
+		return ran{}, err
+	}
+	if cmd.opt.flag("rstrip") {
+		stdout, stderr = rstrip(stdout), rstrip(stderr)
+	}
+	code := cmd.success.code(out.code, stdout, stderr)
+	return ran{payload.M("pid", int64(out.pid), "retcode", code, "stdout", stdout, "stderr", stderr)}, nil
+}
+
+// rstrip cuts what Python's str.rstrip cuts.
+func rstrip(s string) string {
+	return strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
+}
+
+func (cmd *command) setRetcode(r ran) {
+	code, ok := r.retcode()
+	if cmd.opt.flag("ignore_retcode") || cmd.bg {
+		code = 0
+	} else if !ok {
+		code = 1 // a terminal that ran out of time has no code; it is no success
+	}
+	cmd.call.SetRetcode(int(code))
+}
+
+// startError tells why a program could not be started, with everything but its environment and input.
+func (cmd *command) startError(err error) error {
+	number, ok := errno(err)
+	if !ok {
+		return err
+	}
+	shown := pytext.Str(cmd.shown)
+	if cmd.quiet {
+		shown = "REDACTED"
+	}
+	file := cmd.argv[0]
+	if cmd.account != nil && number == syscall.EACCES && executable(file) {
+		file = cmd.cwd // the user may run the program, but not enter the directory
+	}
+	reason := fmt.Sprintf("[Errno %d] %s: %s", int(number), strerror(number), pytext.Repr(file))
+	return modules.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown, pytext.Repr(cmd.context()), reason)
+}
+
+// context is what the reference passes to subprocess, as far as its message shows it: -1 is a pipe, -2 stdout.
+func (cmd *command) context() *payload.Map {
+	stderr := int64(-1)
+	if cmd.merge {
+		stderr = -2
+	}
+	m := payload.M("cwd", cmd.cwd, "shell", cmd.useShell, "stdout", int64(-1), "stderr", stderr,
+		"with_communicate", !cmd.bg, "timeout", cmd.timeoutBy, "bg", cmd.bg)
+	if cmd.useShell {
+		m.Set("executable", cmd.shell)
+	}
+	return m.Set("close_fds", true)
+}
+
+// logResult writes the lines about failure and output.
+func (cmd *command) logResult(r ran) {
+	if cmd.quiet {
+		return
+	}
+	level := cmd.level
+	code, _ := r.Get("retcode")
+	if failed(code) && !cmd.opt.flag("ignore_retcode") && !cmd.bg {
+		level = max(level, slog.LevelError)
+		cmd.logFailure(code)
+	}
+	if s := r.Str("stdout"); s != "" {
+		cmd.call.Log(level, "stdout: "+s)
+	}
+	if s := r.Str("stderr"); s != "" {
+		cmd.call.Log(level, "stderr: "+s)
+	}
+	if modules.Truthy(code) {
+		cmd.call.Log(level, "retcode: "+pytext.Str(code))
+	}
+}
+
+func (cmd *command) logFailure(code any) { logFailure(cmd.call, cmd.original, code) }
+
+func logFailure(c *modules.Call, original, code any) {
+	name, _ := firstWord(original)
+	c.Log(slog.LevelError, fmt.Sprintf("Command '%s' failed with return code: %s", name, pytext.Str(code)))
+}
+
+// failed tells whether an exit code, which may be none, is not 0.
+func failed(code any) bool { return code != int64(0) }

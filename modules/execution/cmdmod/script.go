@@ -1,0 +1,239 @@
+package cmdmod
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/modules/shlex"
+	"brine/wire/payload"
+)
+
+func script(c *modules.Call, a modules.Args) (any, error) {
+	r, err := runScript(c, options{args: a})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func scriptRetcode(c *modules.Call, a modules.Args) (any, error) {
+	r, err := runScript(c, options{args: a})
+	if err != nil {
+		return nil, err
+	}
+	code, ok := r.Get("retcode")
+	if !ok {
+		return nil, &modules.Exception{Class: "KeyError", Message: "'retcode'"}
+	}
+	return code, nil
+}
+
+// cacheError is the result of a script that cannot be fetched.
+func cacheError() *payload.Map {
+	return payload.M("pid", int64(0), "retcode", int64(1), "stdout", "", "stderr", "", "cache_error", true)
+}
+
+// runScript fetches a script into a temporary file that only its user can run, runs it and removes it.
+func runScript(c *modules.Call, o options) (*payload.Map, error) {
+	source := o.text("source")
+	local, err := fetch(c, source, o.text("saltenv"))
+	if err != nil {
+		return nil, err
+	}
+	if local == "" {
+		return cacheError(), nil
+	}
+	path, err := temporary(o.text("cwd"), filepath.Ext(strings.TrimSuffix(source, "?"+queryOf(source))), local)
+	if err != nil {
+		if os.IsNotExist(err) {
+			return cacheError(), nil
+		}
+		return nil, err
+	}
+	defer func() { _ = os.Remove(path) }()
+	if err := checkTemplate(o, path); err != nil {
+		return nil, err
+	}
+	if err := handOver(path, o.text("runas")); err != nil {
+		return nil, err
+	}
+	words, shell, err := scriptWords(c, o, path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := perform(c, o.with(map[string]any{"cmd": words, "python_shell": shell, "template": nil}), false)
+	switch err.(type) {
+	case nil:
+		return hidden(o, r.Map), nil
+	case *modules.CommandExecutionError, *modules.InvocationError:
+		c.Log(slog.LevelError, fmt.Sprintf("cmd.script: Unable to run script '%s': %s", pytext.Repr(words), err))
+		return hidden(o, payload.NewMap(0)), nil
+	}
+	return nil, err
+}
+
+func queryOf(source string) string {
+	_, query, _ := strings.Cut(source, "?")
+	return query
+}
+
+// fetch makes the source a local file: by the file server where there is one, else as it is; "" when it is not to
+// be had.
+func fetch(c *modules.Call, source, saltenv string) (string, error) {
+	if saltenv == "" {
+		saltenv = "base"
+	}
+	if _, ok := c.Registry().Lookup("cp.cache_file"); ok {
+		v, err := c.Call("cp.cache_file", []any{source, saltenv}, nil)
+		if err != nil {
+			return "", err
+		}
+		path, _ := v.(string)
+		return path, nil
+	}
+	u, err := url.Parse(source)
+	if err != nil || u.Scheme != "" && u.Scheme != "file" {
+		c.Log(slog.LevelError, fmt.Sprintf("Unable to cache file '%s' from saltenv '%s'.", source, saltenv))
+		return "", nil
+	}
+	if !filepath.IsAbs(u.Path) {
+		return "", nil
+	}
+	return u.Path, nil
+}
+
+// temporary copies a file to a new name in dir, or in the usual directory.
+func temporary(dir, ext, from string) (string, error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.CreateTemp(dir, "__salt.tmp.*"+ext)
+	if err != nil {
+		return "", fmt.Errorf("make a temporary file: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(out.Name())
+		return "", fmt.Errorf("copy %s: %w", from, err)
+	}
+	return out.Name(), nil
+}
+
+func checkTemplate(o options, path string) error {
+	engine := o.get("template")
+	if !modules.Truthy(engine) {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the script: %w", err)
+	}
+	return needsEngine(pytext.Str(engine), string(text))
+}
+
+// handOver makes a file readable and executable for one user alone.
+func handOver(path, runas string) error {
+	if err := os.Chmod(path, 0o500); err != nil {
+		return fmt.Errorf("change the mode of a script: %w", err)
+	}
+	return chown(path, runas)
+}
+
+func chown(path, runas string) error {
+	if runas == "" {
+		return nil
+	}
+	u, err := user.Lookup(runas)
+	if err != nil {
+		return modules.ExecErr("User '%s' is not available", runas)
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return fmt.Errorf("uid of %s: %w", runas, err)
+	}
+	if err := os.Chown(path, uid, -1); err != nil {
+		return fmt.Errorf("give a file to %s: %w", runas, err)
+	}
+	return nil
+}
+
+// scriptWords are the script and its arguments; arguments rule out the shell.
+func scriptWords(c *modules.Call, o options, path string) ([]any, bool, error) {
+	words := []any{path}
+	switch x := o.get("args").(type) {
+	case nil:
+	case string:
+		more, err := shlex.Split(x)
+		if err != nil {
+			return nil, false, modules.Raise("ValueError", "%s", err)
+		}
+		words = append(words, anyList(more)...)
+	case []any:
+		words = append(words, x...)
+	default:
+		return nil, false, &modules.ArgumentError{Message: "Value after * must be an iterable, not " + pytext.Type(x)}
+	}
+	return words, len(words) == 1 && o.pythonShell(c), nil
+}
+
+func execCode(c *modules.Call, a modules.Args) (any, error) {
+	r, err := runCode(c, options{args: a})
+	if err != nil {
+		return nil, err
+	}
+	return r.Str("stdout"), nil
+}
+
+func execCodeAll(c *modules.Call, a modules.Args) (any, error) {
+	r, err := runCode(c, options{args: a})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// runCode writes the code to a file and runs the interpreter on it.
+func runCode(c *modules.Call, o options) (*payload.Map, error) {
+	f, err := os.CreateTemp("", "__salt.tmp.*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(o.text("code"))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the code: %w", err)
+	}
+	if err := chown(f.Name(), o.text("runas")); err != nil {
+		return nil, err
+	}
+	words := []any{o.get("lang"), f.Name()}
+	switch x := o.get("args").(type) {
+	case string:
+		words = append(words, x)
+	case []any:
+		words = append(words, x...)
+	}
+	o = o.with(map[string]any{"cmd": words, "python_shell": false, "args": nil})
+	r, err := perform(c, o, o.flag("redirect_stderr"))
+	if err != nil {
+		return nil, err
+	}
+	return hidden(o, r.Map), nil
+}

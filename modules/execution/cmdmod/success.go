@@ -1,0 +1,74 @@
+package cmdmod
+
+import (
+	"strings"
+
+	"brine/modules"
+	"brine/modules/pytext"
+)
+
+// success says which exit codes and outputs count as 0.
+type success struct {
+	codes          []int64
+	stdout, stderr []string
+}
+
+func (cmd *command) setSuccess() error {
+	cmd.success.codes = []int64{0}
+	if v := cmd.opt.get("success_retcodes"); v != nil {
+		cmd.success.codes = nil
+		for _, w := range splitInput(v) {
+			n, err := modules.ToInt(w)
+			if err != nil {
+				return modules.InvocErr("success_retcodes must be a list of integers")
+			}
+			cmd.success.codes = append(cmd.success.codes, n)
+		}
+	}
+	cmd.success.stdout = splitTexts(cmd.opt.get("success_stdout"))
+	cmd.success.stderr = splitTexts(cmd.opt.get("success_stderr"))
+	return nil
+}
+
+// splitInput makes a list of a value: a list as it is, anything else cut at commas.
+func splitInput(v any) []any {
+	if list, ok := v.([]any); ok {
+		return list
+	}
+	var out []any
+	for w := range strings.SplitSeq(pytext.Str(v), ",") {
+		out = append(out, strings.TrimSpace(w))
+	}
+	return out
+}
+
+func splitTexts(v any) []string {
+	if v == nil {
+		return nil
+	}
+	var out []string
+	for _, w := range splitInput(v) {
+		out = append(out, pytext.Str(w))
+	}
+	return out
+}
+
+// code is the exit code after these rules.
+func (s success) code(code int64, stdout, stderr string) int64 {
+	for _, ok := range s.codes {
+		if code == ok {
+			return 0
+		}
+	}
+	for _, text := range s.stdout {
+		if strings.Contains(stdout, text) {
+			return 0
+		}
+	}
+	for _, text := range s.stderr {
+		if strings.Contains(stderr, text) {
+			return 0
+		}
+	}
+	return code
+}

@@ -1,0 +1,48 @@
+// Package execution registers the execution functions of this program: what a job of the master or salt-call may
+// call on a minion. Small Salt modules are a file here, larger ones a package below.
+//
+// The functions hold no state and know no daemon: everything they need comes with modules.Call. They answer to
+// salt/modules/*.py.
+package execution
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/modules"
+	"brine/modules/execution/cmdmod"
+	"brine/modules/execution/configmod"
+	"brine/modules/execution/grainsmod"
+	"brine/modules/execution/saltutil"
+	"brine/modules/execution/sysmod"
+	"brine/modules/execution/testmod"
+	"brine/wire/payload"
+)
+
+// Options say what the functions tell about the program.
+type Options struct {
+	Version  string              // Salt release it answers as: "3008.3"
+	Versions func() *payload.Map // further sections of the versions report; may be nil
+
+	// The other registries sys.*_doc, sys.list_* and sys.*_argspec tell about; may be nil.
+	States, Runners, Returners, Renderers *modules.Registry
+}
+
+// Register adds all functions.
+func Register(reg *modules.Registry, opt Options) error {
+	all := slices.Concat(
+		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
+		cmdmod.Functions(),
+		grainsmod.Functions(),
+		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
+		saltutil.Functions(),
+		configmod.Functions(),
+		eventFunctions(),
+		mineFunctions(),
+		publishFunctions(),
+	)
+	if err := reg.Register(all...); err != nil {
+		return fmt.Errorf("register execution functions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package execution_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/modules"
+	"brine/modules/execution"
+)
+
+func registry(t testing.TB) *modules.Registry {
+	t.Helper()
+	reg := modules.NewRegistry()
+	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
+		t.Fatal(err)
+	}
+	return reg
+}
+
+// notOffered are functions of the reference that are left out on purpose.
+var notOffered = map[string]string{
+	"cmd.powershell":     "needs PowerShell",
+	"cmd.powershell_all": "needs PowerShell",
+}
+
+// TestSignatures compares every declaration with what sys.argspec of Salt 3008.3 tells. testdata/argspec_3008.json
+// is its output for the modules below, with SHELL=/bin/bash.
+func TestSignatures(t *testing.T) {
+	t.Setenv("SHELL", "/bin/bash")
+	b, err := os.ReadFile("testdata/argspec_3008.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{}
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	reg := registry(t)
+	for name, w := range want {
+		f, ok := reg.Lookup(name)
+		if !ok {
+			if notOffered[name] == "" {
+				t.Errorf("%s is missing", name)
+			}
+			continue
+		}
+		if name == "sys.reload_modules" {
+			continue // the minion replaces that function by a method of its own
+		}
+		if diff := cmp.Diff(w, spec(t, f)); diff != "" {
+			t.Errorf("%s: wanted -, got +:\n%s", name, diff)
+		}
+	}
+	for _, name := range reg.Names() {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: the reference has no such function", name)
+		}
+	}
+}
+
+func spec(t *testing.T, f *modules.Func) any {
+	t.Helper()
+	flat := map[string]any{}
+	for k, v := range f.ArgSpec().All() {
+		flat[k.(string)] = v
+	}
+	b, err := json.Marshal(flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestDocs holds every function to a line of help, an example and the file it answers to.
+func TestDocs(t *testing.T) {
+	reg := registry(t)
+	for _, name := range reg.Names() {
+		f, _ := reg.Lookup(name)
+		if f.Doc == "" || strings.HasPrefix(f.Doc, "\n") || !strings.Contains(f.Doc, "CLI Example:\n\n    ") || !strings.HasPrefix(f.Source, "salt/modules/") {
+			t.Errorf("%s: doc %q, source %q", name, f.Doc, f.Source)
+		}
+		for _, line := range strings.Split(f.Doc, "\n") {
+			if len(line) > 140 {
+				t.Errorf("%s: a line of the doc has %d characters", name, len(line))
+			}
+		}
+	}
+}
+
+// TestRegisterTwice shows that a name cannot be taken twice.
+func TestRegisterTwice(t *testing.T) {
+	reg := registry(t)
+	if err := execution.Register(reg, execution.Options{}); err == nil {
+		t.Error("registered twice")
+	}
+}
+
+func BenchmarkRegister(b *testing.B) {
+	for b.Loop() {
+		registry(b)
+	}
+}

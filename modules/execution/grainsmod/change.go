@@ -1,0 +1,203 @@
+package grainsmod
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/dicts"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// cutLast splits a path before its last step; ok is false for a single name.
+func cutLast(key, delim string) (head, tail string, ok bool) {
+	i := -1
+	if delim != "" {
+		i = strings.LastIndex(key, delim)
+	}
+	if i < 0 {
+		return key, "", false
+	}
+	return key[:i], key[i+len(delim):], true
+}
+
+func appendVal(c *modules.Call, a modules.Args) (any, error) {
+	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
+	old, found := own(c, key, delim)
+	if !found {
+		old = []any{}
+	}
+	list, ok := old.([]any)
+	if !ok && a.Bool("convert") {
+		list, ok = []any{old}, true
+		if old == nil {
+			list = []any{}
+		}
+	}
+	switch {
+	case !ok:
+		return fmt.Sprintf("The key %s is not a valid list", key), nil
+	case dicts.Contains(list, val):
+		return fmt.Sprintf("The val %s was already in the list %s", pytext.Str(val), key), nil
+	}
+	if more, isList := val.([]any); isList {
+		list = append(list, more...)
+	} else {
+		list = append(list, val)
+	}
+	return storeInside(c, key, delim, list)
+}
+
+func remove(c *modules.Call, a modules.Args) (any, error) {
+	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
+	old, found := own(c, key, delim)
+	if !found {
+		old = []any{}
+	}
+	list, ok := old.([]any)
+	if !ok {
+		return fmt.Sprintf("The key %s is not a valid list", key), nil
+	}
+	for i, v := range list {
+		if payload.Equal(v, val) {
+			return storeInside(c, key, delim, append(list[:i:i], list[i+1:]...))
+		}
+	}
+	return fmt.Sprintf("The val %s was not in the list %s", pytext.Str(val), key), nil
+}
+
+// storeInside puts a value at its place inside the maps above it and stores the whole grain.
+func storeInside(c *modules.Call, key, delim string, value any) (any, error) {
+	for {
+		head, tail, ok := cutLast(key, delim)
+		if !ok {
+			return store(c, payload.M(key, value), false, true)
+		}
+		outer, found := own(c, head, delim)
+		if !found {
+			outer = payload.NewMap(1)
+		}
+		if m, isMap := outer.(*payload.Map); isMap {
+			m.Set(tail, value)
+		}
+		key, value = head, outer
+	}
+}
+
+func delkey(c *modules.Call, a modules.Args) (any, error) {
+	return change(c, a.Get("key"), nil, a.Bool("force"), true, ":")
+}
+
+func delval(c *modules.Call, a modules.Args) (any, error) {
+	return change(c, a.Get("key"), nil, a.Bool("force"), a.Bool("destructive"), ":")
+}
+
+func set(c *modules.Call, a modules.Args) (any, error) {
+	return change(c, a.Get("key"), a.Get("val"), a.Bool("force"), a.Bool("destructive"), pytext.Str(a.Get("delimiter")))
+}
+
+// outcome is the result map of grains.set.
+func outcome(comment string, changes any, ok bool) *payload.Map {
+	return payload.M("comment", comment, "changes", changes, "result", ok)
+}
+
+// change is grains.set: it refuses to put a simple value in the place of a map or list, or the other way round,
+// unless forced.
+func change(c *modules.Call, name, val any, force, destructive bool, delim string) (any, error) {
+	key := pytext.Str(name)
+	old, found := lookup(c, key, delim)
+	if found && payload.Equal(old, val) && (val != nil || !destructive) {
+		return outcome("Grain is already set", payload.NewMap(0), true), nil
+	}
+	if text := refusal(key, old, val, found, force); text != "" {
+		return outcome(text, payload.NewMap(0), false), nil
+	}
+	top, value, text := wrap(c, key, val, force, destructive, delim)
+	if text != "" {
+		return outcome(text, payload.NewMap(0), false), nil
+	}
+	stored, err := store(c, payload.M(top, value), destructive, true)
+	if err != nil {
+		return nil, err
+	}
+	if text, failed := stored.(string); failed {
+		return outcome(text, payload.NewMap(0), false), nil
+	}
+	return outcome("", stored, true), nil
+}
+
+func refusal(key string, old, val any, found, force bool) string {
+	switch {
+	case force || !found || old == nil:
+		return ""
+	case complexValue(old):
+		return fmt.Sprintf("The key '%s' exists but is a dict or a list. Use 'force=True' to overwrite.", key)
+	case complexValue(val):
+		return fmt.Sprintf("The key '%s' exists and the given value is a dict or a list. Use 'force=True' to overwrite.", key)
+	}
+	return ""
+}
+
+func complexValue(v any) bool {
+	switch v.(type) {
+	case *payload.Map, []any:
+		return true
+	}
+	return false
+}
+
+// wrap puts the value into the maps and lists above it, up to the grain itself.
+func wrap(c *modules.Call, key string, value any, force, destructive bool, delim string) (top string, whole any, refused string) {
+	for {
+		head, tail, ok := cutLast(key, delim)
+		if !ok {
+			return key, value, ""
+		}
+		outer, found := own(c, head, delim)
+		if !found {
+			outer = payload.NewMap(1)
+		}
+		switch x := outer.(type) {
+		case *payload.Map:
+			if value == nil && destructive {
+				x.Delete(tail)
+			} else {
+				x.Set(tail, value)
+			}
+			value = x
+		case []any:
+			value = intoList(x, tail, value)
+		default:
+			if outer != any(tail) && !force {
+				return "", nil, fmt.Sprintf("The key '%s' value is '%s', which is different from the provided key '%s'. "+
+					"Use 'force=True' to overwrite.", head, pytext.Str(outer), tail)
+			}
+			value = payload.M(tail, value)
+		}
+		key = head
+	}
+}
+
+// intoList sets name in the maps of a list that have it, turns elements equal to name into such maps, and appends
+// one where there is neither.
+func intoList(list []any, name string, value any) []any {
+	updated := false
+	for i, v := range list {
+		switch x := v.(type) {
+		case string:
+			if x == name {
+				list[i], updated = payload.M(name, value), true
+			}
+		case *payload.Map:
+			if x.Has(name) {
+				x.Set(name, value)
+				updated = true
+			}
+		}
+	}
+	if !updated {
+		list = append(list, payload.M(name, value))
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package grainsmod
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"brine/config/yaml"
+	"brine/modules"
+	"brine/modules/dicts"
+	"brine/modules/grains"
+	"brine/modules/outputters"
+	"brine/wire/payload"
+)
+
+func writers() []modules.Func {
+	destructive, refresh := modules.Opt("destructive", false), modules.Opt("refresh_pillar", true)
+	return []modules.Func{
+		{Name: "grains.setvals", Params: []modules.Param{modules.Req("grains"), destructive, refresh}, Run: setvals,
+			Doc: `Set several static grains; a value of None deletes with destructive=True.
+
+CLI Example:
+
+    salt '*' grains.setvals '{"key1": "val1", "key2": "val2"}'`},
+		{Name: "grains.setval", Params: []modules.Param{modules.Req("key"), modules.Req("val"), destructive, refresh}, Outputter: "nested",
+			Run: setval, Doc: `Set a static grain.
+
+CLI Example:
+
+    salt '*' grains.setval key val
+    salt '*' grains.setval key '{"sub-key": "val", "sub-key2": "val2"}'`},
+		{Name: "grains.append", Params: []modules.Param{modules.Req("key"), modules.Req("val"), modules.Opt("convert", false), delimiter()},
+			Run: appendVal, Doc: `Append to a static grain that is a list; convert=True makes a list of one that is not.
+
+CLI Example:
+
+    salt '*' grains.append key val`},
+		{Name: "grains.remove", Params: []modules.Param{modules.Req("key"), modules.Req("val"), delimiter()}, Run: remove,
+			Doc: `Remove a value from a static grain that is a list.
+
+CLI Example:
+
+    salt '*' grains.remove key val`},
+		{Name: "grains.delkey", Params: []modules.Param{modules.Req("key"), modules.Opt("force", false)}, Run: delkey,
+			Doc: `Delete a static grain; a map or list only with force=True.
+
+CLI Example:
+
+    salt '*' grains.delkey key`},
+		{Name: "grains.delval", Params: []modules.Param{modules.Req("key"), destructive, modules.Opt("force", false)}, Run: delval,
+			Doc: `Set a static grain to None, or delete it with destructive=True.
+
+CLI Example:
+
+    salt '*' grains.delval key`},
+		{Name: "grains.set", Params: []modules.Param{modules.Req("key"), modules.Opt("val", ""), modules.Opt("force", false), destructive, delimiter()},
+			Run: set, Doc: `Set a static grain by its path; maps and lists are only overwritten with force=True.
+
+CLI Example:
+
+    salt '*' grains.set 'apps:myApp:port' 2209
+    salt '*' grains.set 'apps:myApp' '{port: 2209}'`},
+	}
+}
+
+func setvals(c *modules.Call, a modules.Args) (any, error) {
+	values, ok := a.Get("grains").(*payload.Map)
+	if !ok {
+		return nil, modules.Raise("salt.exceptions.SaltException", "setvals grains must be a dictionary.")
+	}
+	return store(c, values, a.Bool("destructive"), a.Get("refresh_pillar"))
+}
+
+func setval(c *modules.Call, a modules.Args) (any, error) {
+	return store(c, payload.M(a.Get("key"), a.Get("val")), a.Bool("destructive"), a.Get("refresh_pillar"))
+}
+
+// store writes values into the grains file and lets the minion read it again. It returns the values, or a text
+// where the file that is there cannot be read.
+func store(c *modules.Call, values *payload.Map, destructive bool, refreshPillar any) (any, error) {
+	path := grains.File(c.Opts().Str("conf_file"))
+	old, err := readFile(path)
+	if err != nil {
+		return fmt.Sprintf("Unable to read existing grains file: %s", err), nil
+	}
+	for k, v := range values.All() {
+		if v == nil && destructive {
+			old.Delete(k)
+		} else {
+			old.Set(k, v)
+		}
+	}
+	if err := replaceFile(path, outputters.DumpYAML(old, outputters.FlowNever, 0)); err != nil {
+		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to grains file at %s. Check permissions.", path))
+	}
+	mark := filepath.Join(c.Opts().Str("cachedir"), "module_refresh")
+	if err := os.WriteFile(mark, nil, 0o644); err != nil {
+		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to cache file %s. Check permissions.", mark))
+	}
+	if !modules.Truthy(c.Opts().Value("local")) {
+		if _, err := c.Call("saltutil.refresh_grains", nil, payload.M("refresh_pillar", refreshPillar)); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func readFile(path string) (*payload.Map, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return payload.NewMap(0), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := yaml.Load(text)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := v.(*payload.Map); ok {
+		return m, nil
+	}
+	return payload.NewMap(0), nil
+}
+
+// replaceFile writes a file whole or not at all, with the mode of the one it replaces, behind a symbolic link too.
+func replaceFile(path, text string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mode := fs.FileMode(0o644)
+	if fi, err := os.Stat(path); err == nil {
+		mode = fi.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".grains-*")
+	if err != nil {
+		return fmt.Errorf("write grains: %w", err)
+	}
+	_, err = tmp.WriteString(text)
+	if err == nil {
+		err = tmp.Chmod(mode)
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+		return fmt.Errorf("write grains: %w", err)
+	}
+	return nil
+}
+
+// own is a copy of what stands at a path, to be changed and written back.
+func own(c *modules.Call, key, delim string) (any, bool) {
+	v, ok := lookup(c, key, delim)
+	return dicts.Clone(v), ok
+}

@@ -1,0 +1,201 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"brine/modules"
+	"brine/modules/args"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+func publishFunctions() []modules.Func {
+	common := []modules.Param{modules.Req("tgt"), modules.Req("fun"), modules.Opt("arg", nil), modules.Opt("tgt_type", "glob"),
+		modules.Opt("returner", ""), modules.Opt("timeout", int64(5))}
+	return sourced("salt/modules/publish.py", []modules.Func{
+		{Name: "publish.publish", Params: append(common[:len(common):len(common)], modules.Opt("via_master", nil)), Run: publish,
+			Doc: `Let the master run a function on other minions and return what they answered. The master must allow it (peer).
+
+CLI Example:
+
+    salt system.example.com publish.publish '*' cmd.run 'ls -la /tmp'
+    salt system.example.com publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`},
+		{Name: "publish.full_data", Params: common, Run: publishFull, Doc: `Like publish.publish, with the whole return of each minion.
+
+CLI Example:
+
+    salt system.example.com publish.full_data '*' cmd.run 'ls -la /tmp'`},
+		{Name: "publish.runner", Params: []modules.Param{modules.Req("fun"), modules.Opt("arg", nil), modules.Opt("timeout", int64(5))},
+			Run: publishRunner, Doc: `Let the master run a runner function and return its result. The master must allow it (peer_run).
+
+CLI Example:
+
+    salt '*' publish.runner manage.down`},
+	})
+}
+
+func publish(c *modules.Call, a modules.Args) (any, error) { return publishAs(c, a, "clean") }
+
+func publishFull(c *modules.Call, a modules.Args) (any, error) { return publishAs(c, a, "full") }
+
+// publishAs asks the master to publish and collects the returns until all targeted minions answered or the time
+// is over. form "clean" keeps only what the functions returned.
+func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
+	master := c.Host().Master
+	fun := a.Str("fun")
+	switch {
+	case master == nil:
+		c.Log(slog.LevelError, "Cannot run publish commands without a connection to a salt master. No command sent.")
+		return payload.NewMap(0), nil
+	case strings.HasPrefix(fun, "publish."):
+		c.Log(slog.LevelInfo, "Cannot publish publish calls. Returning {}")
+		return payload.NewMap(0), nil
+	}
+	seconds, ok := modules.ToFloat(a.Get("timeout"))
+	if !ok {
+		n, err := a.Int("timeout")
+		if err != nil {
+			return nil, err
+		}
+		seconds = float64(n)
+	}
+	load := payload.M("cmd", payload.CmdMinionPub, "fun", fun, "arg", publishArgs(a.Get("arg")), "tgt", a.Get("tgt"),
+		"tgt_type", a.Get("tgt_type"), "ret", a.Get("returner"), "tmo", a.Get("timeout"), "form", form, "id", c.ID,
+		"no_parse", listOpt(c, "no_parse"))
+	if via := a.Get("via_master"); modules.Truthy(via) {
+		other, err := masterByHost(master, pytext.Str(via))
+		if err != nil {
+			return nil, err
+		}
+		master = other
+	}
+	return publishTo(c, master, load, form, seconds)
+}
+
+// masterByHost picks the master via_master names.
+func masterByHost(master modules.MasterChannel, host string) (modules.MasterChannel, error) {
+	several, ok := master.(modules.MasterByHost)
+	if !ok {
+		return nil, modules.InvocErr("Could not find list of masters in minion configuration but `via_master` was specified.")
+	}
+	found, ok := several.MasterByHost(host)
+	if !ok {
+		return nil, modules.InvocErr("Could not find match for %s in list of configured masters when using `via_master` option", host)
+	}
+	return found, nil
+}
+
+// publishTo sends the publication to one master and waits for its returns there.
+func publishTo(c *modules.Call, master modules.MasterChannel, load *payload.Map, form string, seconds float64) (any, error) {
+	answer, err := master.Request(c.Ctx, load)
+	if timedOut(err) {
+		return fmt.Sprintf("'%s' publish timed out", load.Str("fun")), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	published, _ := answer.(*payload.Map)
+	if published.Len() == 0 {
+		return payload.NewMap(0), nil
+	}
+	returns, err := collectReturns(c, master, published, time.Duration(seconds*float64(time.Second)))
+	if err != nil || form != "clean" {
+		return returns, err
+	}
+	return onlyReturns(returns), nil
+}
+
+// collectInterval is the pause between two questions for the returns of a publication.
+const collectInterval = 300 * time.Millisecond
+
+func collectReturns(c *modules.Call, master modules.MasterChannel, published *payload.Map, limit time.Duration) (*payload.Map, error) {
+	load := payload.M("cmd", payload.CmdPubRet, "id", c.ID, "jid", published.Value("jid"))
+	want := published.List("minions")
+	deadline := time.Now().Add(limit)
+	tick := time.NewTicker(collectInterval)
+	defer tick.Stop()
+	for {
+		answer, err := master.Request(c.Ctx, load)
+		if err != nil {
+			return nil, err
+		}
+		returns, ok := answer.(*payload.Map)
+		if !ok {
+			returns = payload.NewMap(0)
+		}
+		if hasAll(returns, want) || time.Now().After(deadline) {
+			return returns, nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.Ctx.Done():
+			return nil, context.Cause(c.Ctx)
+		}
+	}
+}
+
+func hasAll(returns *payload.Map, minions []any) bool {
+	for _, id := range minions {
+		if !returns.Has(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func onlyReturns(returns *payload.Map) *payload.Map {
+	out := payload.NewMap(returns.Len())
+	for id, v := range returns.All() {
+		if m, ok := v.(*payload.Map); ok {
+			v = m.Value("ret")
+		}
+		out.Set(id, v)
+	}
+	return out
+}
+
+func publishRunner(c *modules.Call, a modules.Args) (any, error) {
+	master := c.Host().Master
+	if master == nil {
+		return "No access to master. If using salt-call with --local, please remove.", nil
+	}
+	fun := a.Str("fun")
+	load := payload.M("cmd", payload.CmdMinionRunner, "fun", fun, "arg", publishArgs(a.Get("arg")), "tmo", a.Get("timeout"),
+		"id", c.ID, "no_parse", listOpt(c, "no_parse"))
+	answer, err := master.Request(c.Ctx, load)
+	if timedOut(err) {
+		return fmt.Sprintf("'%s' runner publish timed out", fun), nil
+	}
+	return answer, err
+}
+
+// publishArgs types an argument that is text and makes a list of it.
+func publishArgs(v any) []any {
+	if s, ok := v.(string); ok {
+		v = args.Yamlify(s)
+	}
+	switch x := v.(type) {
+	case nil:
+		return []any{}
+	case []any:
+		return x
+	}
+	return []any{v}
+}
+
+func listOpt(c *modules.Call, name string) []any {
+	if l := c.Opts().List(name); l != nil {
+		return l
+	}
+	return []any{}
+}
+
+// timedOut tells whether the master did not answer in time.
+func timedOut(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, modules.ErrRequestTimeout)
+}

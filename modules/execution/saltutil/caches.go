@@ -1,0 +1,119 @@
+package saltutil
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+func cacheFunctions() []modules.Func {
+	return []modules.Func{
+		{Name: "saltutil.clear_cache", Run: clearCache, Doc: `Remove all files of the minion's cache directory.
+
+CLI Example:
+
+    salt '*' saltutil.clear_cache`},
+		{Name: "saltutil.clear_job_cache", Params: []modules.Param{modules.Opt("hours", int64(24))}, Run: clearJobCache,
+			Doc: `Remove cached returns of jobs older than a number of hours.
+
+CLI Example:
+
+    salt '*' saltutil.clear_job_cache hours=12`},
+		{Name: "saltutil.list_extmods", Run: listExtmods, Doc: `List the modules that were brought from the file server.
+
+CLI Example:
+
+    salt '*' saltutil.list_extmods`},
+		{Name: "saltutil.regen_keys", Run: regenKeys, Doc: `Delete the minion's keys. It makes new ones when it starts again, which the master must accept.
+
+CLI Example:
+
+    salt '*' saltutil.regen_keys`},
+		{Name: "saltutil.update", Params: []modules.Param{modules.Opt("version", nil)}, Run: update,
+			Doc: `Not offered: updates of a frozen build of the reference.
+
+CLI Example:
+
+    salt '*' saltutil.update`},
+	}
+}
+
+func clearCache(c *modules.Call, _ modules.Args) (any, error) {
+	err := filepath.WalkDir(c.Opts().Str("cachedir"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // a directory that went away or cannot be read holds nothing to remove
+		}
+		return os.Remove(path)
+	})
+	if err != nil {
+		c.Log(slog.LevelError, fmt.Sprintf("Attempt to clear cache with saltutil.clear_cache FAILED with: %s", err))
+		return false, nil
+	}
+	return true, nil
+}
+
+func clearJobCache(c *modules.Call, a modules.Args) (any, error) {
+	hours, ok := modules.ToFloat(a.Get("hours"))
+	if !ok {
+		return nil, &modules.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" + pytext.Type(a.Get("hours")) + "'"}
+	}
+	oldest := time.Now().Add(-time.Duration(hours * float64(time.Hour)))
+	root := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs")
+	entries, _ := os.ReadDir(root)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !info.ModTime().Before(oldest) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(root, e.Name())); err != nil {
+			c.Log(slog.LevelError, fmt.Sprintf("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", err))
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func listExtmods(c *modules.Call, _ modules.Args) (any, error) {
+	root := filepath.Join(c.Opts().Str("cachedir"), "extmods")
+	entries, _ := os.ReadDir(root)
+	out := payload.NewMap(len(entries))
+	for _, e := range entries {
+		names := []any{}
+		_ = filepath.WalkDir(filepath.Join(root, e.Name()), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				name, _, _ := strings.Cut(d.Name(), ".")
+				if !slices.Contains(names, any(name)) {
+					names = append(names, name)
+				}
+			}
+			return nil
+		})
+		out.Set(e.Name(), names)
+	}
+	return out, nil
+}
+
+func regenKeys(c *modules.Call, _ modules.Args) (any, error) {
+	dir := c.Opts().Str("pki_dir")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, modules.Raise("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", dir)
+	}
+	for _, e := range entries {
+		_ = os.Remove(filepath.Join(dir, e.Name())) // directories stay, as in the reference
+	}
+	return nil, nil
+}
+
+func update(*modules.Call, modules.Args) (any, error) {
+	return payload.M("_error", "Esky not available as import"), nil
+}

@@ -1,0 +1,162 @@
+package saltutil
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// jobsOf are the jobs of the minion around the call.
+func jobsOf(c *modules.Call) modules.Jobs {
+	if j := c.Host().Jobs; j != nil {
+		return j
+	}
+	return procDir{dir: filepath.Join(c.Opts().Str("cachedir"), "proc")}
+}
+
+// others are the running jobs without the one that asks.
+func others(c *modules.Call) []*payload.Map {
+	var out []*payload.Map
+	for _, j := range jobsOf(c).Running() {
+		if c.JID == "" || j.Str("jid") != c.JID {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+func running(c *modules.Call, _ modules.Args) (any, error) { return list(others(c)), nil }
+
+func list(jobs []*payload.Map) []any {
+	out := make([]any, len(jobs))
+	for i, j := range jobs {
+		out[i] = j
+	}
+	return out
+}
+
+func isRunning(c *modules.Call, a modules.Args) (any, error) {
+	glob := a.Str("fun")
+	var out []*payload.Map
+	for _, j := range others(c) {
+		if runs(j, glob) {
+			out = append(out, j)
+		}
+	}
+	return list(out), nil
+}
+
+// runs tells whether a job's function, or one of several, matches a glob.
+func runs(job *payload.Map, glob string) bool {
+	names, ok := job.Value("fun").([]any)
+	if !ok {
+		names = []any{job.Value("fun")}
+	}
+	for _, n := range names {
+		if matchers.GlobMatch(glob, modules.Text(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+func findJob(c *modules.Call, a modules.Args) (any, error) {
+	jid := a.Str("jid")
+	for _, j := range others(c) {
+		if j.Str("jid") == jid {
+			return j, nil
+		}
+	}
+	if j := queued(c.Opts().Str("cachedir"), jid); j != nil {
+		return j, nil
+	}
+	return payload.NewMap(0), nil
+}
+
+// queued finds a job that waits on disk for its turn. Its map says so.
+func queued(cachedir, jid string) *payload.Map {
+	if jid == "" || strings.ContainsAny(jid, `*?[\/`) {
+		return nil
+	}
+	for _, queue := range []string{"state_queue", "job_queue"} {
+		for _, dir := range []string{queue, filepath.Join("queues", "*", queue)} {
+			files, _ := filepath.Glob(filepath.Join(cachedir, dir, "*_"+jid+".p"))
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					continue // it got its turn meanwhile
+				}
+				if job, err := payload.UnmarshalMap(b); err == nil {
+					if !job.Has("pid") {
+						job.Set("pid", int64(0))
+					}
+					return job.Set("queued", true).Set("queue_type", queue)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func findCachedJob(c *modules.Call, a modules.Args) (any, error) {
+	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", filepath.Base(a.Str("jid")))
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		if !modules.Truthy(c.Opts().Value("cache_jobs")) {
+			return "Local jobs cache directory not found; you may need to enable cache_jobs on this minion", nil
+		}
+		return fmt.Sprintf("Local jobs cache directory %s not found", dir), nil
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "return.p"))
+	if err != nil {
+		return nil, fmt.Errorf("read a cached return: %w", err)
+	}
+	m, err := payload.UnmarshalMap(b)
+	if err != nil {
+		return nil, nil
+	}
+	return m, nil
+}
+
+func signalJob(c *modules.Call, a modules.Args) (any, error) {
+	sig, err := a.Int("sig")
+	if err != nil {
+		return nil, err
+	}
+	return signal(c, a.Str("jid"), int(sig)), nil
+}
+
+// signal sends a signal to a job other than the own one; "" when there is no such job.
+func signal(c *modules.Call, jid string, sig int) string {
+	if jid == c.JID && jid != "" {
+		return ""
+	}
+	text, _ := jobsOf(c).Signal(jid, sig)
+	return text
+}
+
+func termJob(c *modules.Call, a modules.Args) (any, error) {
+	return signal(c, a.Str("jid"), int(syscall.SIGTERM)), nil
+}
+
+func killJob(c *modules.Call, a modules.Args) (any, error) {
+	return signal(c, a.Str("jid"), int(syscall.SIGKILL)), nil
+}
+
+func termAll(c *modules.Call, _ modules.Args) (any, error) { return signalAll(c, syscall.SIGTERM), nil }
+
+func killAll(c *modules.Call, _ modules.Args) (any, error) { return signalAll(c, syscall.SIGKILL), nil }
+
+func signalAll(c *modules.Call, sig syscall.Signal) []any {
+	out := []any{}
+	for _, j := range others(c) {
+		out = append(out, signal(c, pytext.Str(j.Value("jid")), int(sig)))
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package saltutil
+
+import (
+	"context"
+	"errors"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+func masterFunctions() []modules.Func {
+	cmdParams := []modules.Param{modules.Req("tgt"), modules.Req("fun"), modules.Opt("arg", []any{}), modules.Opt("timeout", nil),
+		modules.Opt("tgt_type", "glob"), modules.Opt("ret", ""), modules.Opt("kwarg", nil), modules.Opt("ssh", false)}
+	return []modules.Func{
+		{Name: "saltutil.revoke_auth", Params: []modules.Param{modules.Opt("preserve_minion_cache", false)}, Run: revokeAuth,
+			Doc: `Ask the master to delete this minion's key. The master must allow it (allow_minion_key_revoke).
+
+CLI Example:
+
+    salt '*' saltutil.revoke_auth`},
+		{Name: "saltutil.cmd", Params: cmdParams, KWArgs: true, Run: cmd, Doc: `Run a function on minions, from a minion on the master's host.
+
+CLI Example:
+
+    salt '*' saltutil.cmd '*' test.ping`},
+		{Name: "saltutil.cmd_iter", Params: cmdParams, KWArgs: true, Run: cmd, Doc: `The same as saltutil.cmd.
+
+CLI Example:
+
+    salt '*' saltutil.cmd_iter '*' test.ping`},
+		{Name: "saltutil.runner", Params: []modules.Param{modules.Req("name"), modules.Opt("arg", nil), modules.Opt("kwarg", nil),
+			modules.Opt("full_return", false), modules.Opt("saltenv", "base"), modules.Opt("jid", nil)}, KWArgs: true, Run: runner,
+			Doc: `Run a runner function, from a minion on the master's host.
+
+CLI Example:
+
+    salt '*' saltutil.runner jobs.list_jobs`},
+		{Name: "saltutil.wheel", Params: []modules.Param{modules.Req("name")}, VarArgs: true, KWArgs: true, Run: wheel,
+			Doc: `Run a wheel function, from a minion on the master's host.
+
+CLI Example:
+
+    salt '*' saltutil.wheel key.accept 'web*'`},
+		{Name: "saltutil.mmodule", Params: []modules.Param{modules.Req("saltenv"), modules.Req("fun")}, VarArgs: true, KWArgs: true, Run: mmodule,
+			Doc: `Run an execution function with the modules of an environment.
+
+CLI Example:
+
+    salt '*' saltutil.mmodule base test.ping`},
+	}
+}
+
+// onlyOnMaster is what a minion answers that is not on a master's host.
+const onlyOnMaster = "This command can only be executed on a minion that is located on the master."
+
+func revokeAuth(c *modules.Call, a modules.Args) (any, error) {
+	master := c.Host().Master
+	if master == nil {
+		return nil, modules.Raise("KeyError", "'master_uri'")
+	}
+	_, err := master.Request(c.Ctx, payload.M("cmd", payload.CmdRevokeAuth, "id", c.ID, "preserve_minion_cache", a.Get("preserve_minion_cache")))
+	if errors.Is(err, modules.ErrRequestTimeout) || errors.Is(err, context.DeadlineExceeded) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func cmd(c *modules.Call, a modules.Args) (any, error) {
+	client := c.Host().Local
+	if client == nil {
+		return nil, &modules.ClientError{Message: "The salt master could not be contacted. Is master running?"}
+	}
+	args, _ := a.Get("arg").([]any)
+	kw := a.UserKW()
+	if m, ok := a.Get("kwarg").(*payload.Map); ok {
+		kw.Set("kwarg", m)
+	}
+	job := modules.LocalCmd{Tgt: a.Get("tgt"), Fun: a.Get("fun"), Args: args, KW: kw, TgtType: a.Str("tgt_type"), Ret: a.Str("ret")}
+	if v := a.Get("timeout"); v != nil {
+		n, err := modules.ToInt(v)
+		if err != nil {
+			return nil, err
+		}
+		job.Timeout = &n
+	}
+	out, err := client.Cmd(c.Ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func runner(c *modules.Call, a modules.Args) (any, error) {
+	args, ok := a.Get("arg").([]any)
+	if v := a.Get("arg"); v != nil && !ok {
+		return nil, modules.InvocErr("arg must be formatted as a list/tuple")
+	}
+	kw := payload.NewMap(0)
+	if m, ok := a.Get("kwarg").(*payload.Map); ok {
+		kw = m.Clone()
+	}
+	kw.Update(a.UserKW())
+	client := c.Host().Runner
+	if client == nil {
+		return nil, modules.ExecErr(onlyOnMaster)
+	}
+	return client.Run(c.Ctx, a.Str("name"), args, kw, a.Bool("full_return"))
+}
+
+func wheel(c *modules.Call, a modules.Args) (any, error) {
+	client := c.Host().Wheel
+	if client == nil {
+		return nil, modules.ExecErr(onlyOnMaster)
+	}
+	return client.Wheel(c.Ctx, a.Str("name"), a.Rest, a.UserKW())
+}
+
+func mmodule(c *modules.Call, a modules.Args) (any, error) {
+	return c.Call(pytext.Str(a.Get("fun")), a.Rest, a.UserKW())
+}

@@ -1,0 +1,155 @@
+package saltutil
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/modules"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// Tags of the minion's bus: what asks for a renewal, and what tells that it is done (salt/defaults/events.py).
+const (
+	tagModules         = "module_refresh"
+	tagPillar          = "pillar_refresh"
+	tagBeacons         = "beacons_refresh"
+	tagMatchers        = "matchers_refresh"
+	tagResources       = "resource_refresh"
+	tagPillarComplete  = "/salt/minion/minion_pillar_refresh_complete"
+	tagModulesComplete = "/salt/minion/minion_mod_refresh_complete"
+)
+
+// modulesWait is how long refresh_modules async=False waits.
+const modulesWait = 30 * time.Second
+
+func refreshFunctions() []modules.Func {
+	pillarParams := []modules.Param{modules.Opt("wait", false), modules.Opt("timeout", int64(30)), modules.Opt("clean_cache", true)}
+	fire := func(tag string) func(*modules.Call, modules.Args) (any, error) {
+		return func(c *modules.Call, _ modules.Args) (any, error) { return fireEvent(c, tag, payload.NewMap(0)), nil }
+	}
+	return []modules.Func{
+		{Name: "saltutil.refresh_grains", KWArgs: true, Run: refreshGrains, Doc: `Compute the grains again; the pillar too, unless refresh_pillar=False.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_grains`},
+		{Name: "saltutil.refresh_pillar", Params: pillarParams, Run: refreshPillar, Doc: `Fetch the pillar again; wait=True waits for it.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_pillar
+    salt '*' saltutil.refresh_pillar wait=True timeout=60`},
+		{Name: "saltutil.pillar_refresh", PyName: "refresh_pillar", Params: pillarParams, Run: refreshPillar, Doc: `The same as saltutil.refresh_pillar.
+
+CLI Example:
+
+    salt '*' saltutil.pillar_refresh`},
+		{Name: "saltutil.refresh_modules", KWArgs: true, Run: refreshModules, Doc: `Load the modules again; async=False waits for it.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_modules`},
+		{Name: "saltutil.refresh_beacons", Run: fire(tagBeacons), Doc: `Load the beacons again.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_beacons`},
+		{Name: "saltutil.refresh_matchers", Run: fire(tagMatchers), Doc: `Load the matchers again.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_matchers`},
+		{Name: "saltutil.refresh_resources", Run: fire(tagResources), Doc: `Find the managed resources again.
+
+CLI Example:
+
+    salt '*' saltutil.refresh_resources`},
+	}
+}
+
+func fireEvent(c *modules.Call, tag string, data *payload.Map) bool {
+	events := c.Host().Events
+	return events != nil && events.FireLocal(c.Ctx, tag, data)
+}
+
+func refreshGrains(c *modules.Call, a modules.Args) (any, error) {
+	kw := a.UserKW()
+	pillar, clean := true, false
+	if v, ok := kw.Get("refresh_pillar"); ok {
+		pillar = modules.Truthy(v)
+		kw.Delete("refresh_pillar")
+	}
+	if v, ok := kw.Get("clean_pillar_cache"); ok {
+		clean = modules.Truthy(v)
+		kw.Delete("clean_pillar_cache")
+	}
+	if kw.Len() > 0 {
+		var invalid []string
+		for k, v := range kw.All() {
+			invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
+		}
+		return nil, modules.InvalidKeywords(invalid)
+	}
+	clearGrainsCache(c)
+	if pillar {
+		fireEvent(c, tagPillar, payload.M("clean_cache", clean))
+	} else {
+		fireEvent(c, tagModules, payload.NewMap(0))
+	}
+	return true, nil
+}
+
+// clearGrainsCache removes the file that would bring the old grains back.
+func clearGrainsCache(c *modules.Call) {
+	if !modules.Truthy(c.Opts().Value("grains_cache")) {
+		return
+	}
+	path := filepath.Join(c.Opts().Str("cachedir"), "grains.cache.p")
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		c.Log(slog.LevelError, "Could not remove grains cache!")
+	}
+}
+
+func refreshPillar(c *modules.Call, a modules.Args) (any, error) {
+	data := payload.M("clean_cache", a.Get("clean_cache"))
+	if !a.Bool("wait") {
+		return fireEvent(c, tagPillar, data), nil
+	}
+	seconds, _ := modules.ToFloat(a.Get("timeout"))
+	answer, fired := await(c, tagPillar, data, tagPillarComplete, time.Duration(seconds*float64(time.Second)))
+	if complete, told := answer.Get("complete"); answer == nil || told && !modules.Truthy(complete) {
+		c.Log(slog.LevelWarn, fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Get("timeout"))))
+	}
+	return fired, nil
+}
+
+// await fires an event and waits for another; a nil answer means that it did not come.
+func await(c *modules.Call, tag string, data *payload.Map, answer string, limit time.Duration) (*payload.Map, bool) {
+	events := c.Host().Events
+	if events == nil {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(c.Ctx, limit)
+	defer cancel()
+	got, ok := events.AwaitLocal(ctx, tag, data, answer)
+	if !ok {
+		return nil, ctx.Err() != nil // the event was sent, only the answer is missing
+	}
+	if got == nil {
+		got = payload.NewMap(0)
+	}
+	return got, true
+}
+
+func refreshModules(c *modules.Call, a modules.Args) (any, error) {
+	if v, ok := a.KW.Get("async"); !ok || modules.Truthy(v) {
+		return fireEvent(c, tagModules, payload.NewMap(0)), nil
+	}
+	_, fired := await(c, tagModules, payload.M("notify", true), tagModulesComplete, modulesWait)
+	return fired, nil
+}

@@ -1,0 +1,211 @@
+// Package sysmod holds the execution functions of module sys: documentation, signatures and lists of everything
+// that can be called. All of it comes from the declarations in the registries. It answers to
+// salt/modules/sysmod.py.
+package sysmod
+
+import (
+	"slices"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// Sources are the other registries the module tells about; nil ones are empty.
+type Sources struct {
+	States, Runners, Returners, Renderers *modules.Registry
+}
+
+// Functions lists the module's functions.
+func Functions(src Sources) []modules.Func {
+	empty := modules.NewRegistry()
+	for _, r := range []**modules.Registry{&src.States, &src.Runners, &src.Returners, &src.Renderers} {
+		if *r == nil {
+			*r = empty
+		}
+	}
+	funcs := slices.Concat(own(), family("state", src.States), family("runner", src.Runners), family("returner", src.Returners),
+		special(src))
+	for i := range funcs {
+		funcs[i].Source = "salt/modules/sysmod.py"
+	}
+	return funcs
+}
+
+// pick says which registry a function tells about.
+type pick func(c *modules.Call) *modules.Registry
+
+func fixed(reg *modules.Registry) pick { return func(*modules.Call) *modules.Registry { return reg } }
+
+func ofMinion(c *modules.Call) *modules.Registry { return c.Registry() }
+
+func own() []modules.Func {
+	return []modules.Func{
+		{Name: "sys.doc", VarArgs: true, Run: doc(ofMinion), Doc: `Show the documentation of functions: all, or those of names, modules and globs.
+
+CLI Example:
+
+    salt '*' sys.doc
+    salt '*' sys.doc sys.doc
+    salt '*' sys.doc 'sys.list_*'`},
+		{Name: "sys.list_functions", VarArgs: true, KWArgs: true, Run: listFunctions(ofMinion), Doc: `List functions: all, or those of modules and globs.
+
+CLI Example:
+
+    salt '*' sys.list_functions
+    salt '*' sys.list_functions 'module.specific_function'`},
+		{Name: "sys.list_modules", VarArgs: true, Run: listModules(ofMinion), Doc: `List modules: all, or those that match.
+
+CLI Example:
+
+    salt '*' sys.list_modules
+    salt '*' sys.list_modules 's*'`},
+		{Name: "sys.argspec", Params: moduleParam(), Run: argspec(ofMinion), Doc: `Show the parameters of functions.
+
+CLI Example:
+
+    salt '*' sys.argspec pkg.install
+    salt '*' sys.argspec 'sys.*'`},
+		{Name: "sys.reload_modules", Run: reload, Doc: `Tell the minion to load its modules again.
+
+CLI Example:
+
+    salt '*' sys.reload_modules`},
+	}
+}
+
+func moduleParam() []modules.Param { return []modules.Param{modules.Opt("module", "")} }
+
+// family is the set of functions every other kind of module has.
+func family(kind string, reg *modules.Registry) []modules.Func {
+	from := fixed(reg)
+	names := "sys.list_" + kind + "s"
+	if kind == "state" {
+		names = "sys.list_state_modules"
+	}
+	example := func(fun string) string { return "\n\nCLI Example:\n\n    salt '*' " + fun }
+	return []modules.Func{
+		{Name: "sys." + kind + "_doc", VarArgs: true, Run: doc(from),
+			Doc: "Show the documentation of " + kind + " functions: all, or those of names, modules and globs." + example("sys."+kind+"_doc")},
+		{Name: "sys." + kind + "_argspec", Params: moduleParam(), Run: argspec(from),
+			Doc: "Show the parameters of " + kind + " functions." + example("sys."+kind+"_argspec")},
+		{Name: "sys.list_" + kind + "_functions", VarArgs: true, KWArgs: true, Run: listFunctions(from),
+			Doc: "List " + kind + " functions: all, or those of modules and globs." + example("sys.list_"+kind+"_functions")},
+		{Name: names, VarArgs: true, Run: listModules(from), Doc: "List " + kind + " modules: all, or those that match." + example(names)},
+	}
+}
+
+func special(src Sources) []modules.Func {
+	return []modules.Func{
+		{Name: "sys.renderer_doc", VarArgs: true, Run: doc(fixed(src.Renderers)), Doc: `Show the documentation of renderers.
+
+CLI Example:
+
+    salt '*' sys.renderer_doc`},
+		{Name: "sys.list_renderers", VarArgs: true, Run: listModules(fixed(src.Renderers)), Doc: `List renderers: all, or those that match.
+
+CLI Example:
+
+    salt '*' sys.list_renderers`},
+		{Name: "sys.state_schema", Params: moduleParam(), Run: schemas(fixed(src.States)), Doc: `Show the JSON schema of state functions.
+
+CLI Example:
+
+    salt '*' sys.state_schema pkg.installed`},
+	}
+}
+
+func words(a modules.Args) []string {
+	out := make([]string, len(a.Rest))
+	for i, w := range a.Rest {
+		out[i] = pytext.Str(w)
+	}
+	return out
+}
+
+func doc(from pick) func(*modules.Call, modules.Args) (any, error) {
+	return func(c *modules.Call, a modules.Args) (any, error) { return from(c).Docs(words(a)...), nil }
+}
+
+func listFunctions(from pick) func(*modules.Call, modules.Args) (any, error) {
+	return func(c *modules.Call, a modules.Args) (any, error) {
+		if len(a.Rest) == 0 {
+			return texts(from(c).Names()), nil
+		}
+		out := []any{}
+		for _, name := range from(c).Names() {
+			if slices.ContainsFunc(words(a), func(w string) bool { return listed(w, name) }) {
+				out = append(out, name)
+			}
+		}
+		return out, nil
+	}
+}
+
+// listed tells whether a word of list_functions or argspec means a function: a glob over the whole name where it
+// has a star or a dot, else the name of the module.
+func listed(word, name string) bool {
+	if strings.ContainsAny(word, "*.") {
+		return matchers.GlobMatch(word, name)
+	}
+	return strings.HasPrefix(name, word+".")
+}
+
+func listModules(from pick) func(*modules.Call, modules.Args) (any, error) {
+	return func(c *modules.Call, a modules.Args) (any, error) {
+		if len(a.Rest) == 0 {
+			return texts(from(c).Modules()), nil
+		}
+		var mods []string
+		for _, name := range from(c).Names() {
+			if slices.ContainsFunc(words(a), func(w string) bool { return meansModule(w, name) }) {
+				mods = append(mods, modules.ModuleOf(name))
+			}
+		}
+		return texts(slices.Compact(mods)), nil
+	}
+}
+
+// meansModule matches a glob against the whole function name, a plain word against the module's.
+func meansModule(word, name string) bool {
+	if strings.Contains(word, "*") {
+		return matchers.GlobMatch(word, name)
+	}
+	return modules.ModuleOf(name) == word
+}
+
+func argspec(from pick) func(*modules.Call, modules.Args) (any, error) {
+	return func(c *modules.Call, a modules.Args) (any, error) { return specs(from(c), a.Str("module")), nil }
+}
+
+func specs(reg *modules.Registry, word string) *payload.Map {
+	out := payload.NewMap(0)
+	for _, name := range reg.Names() {
+		if !listed(word, name) {
+			continue
+		}
+		if f, ok := reg.Lookup(name); ok {
+			out.Set(name, f.ArgSpec())
+		}
+	}
+	return out
+}
+
+func reload(c *modules.Call, _ modules.Args) (any, error) {
+	if m := c.Host().Minion; m != nil {
+		if err := m.Reload(); err != nil {
+			return nil, err
+		}
+	}
+	return true, nil
+}
+
+func texts(names []string) []any {
+	out := make([]any, len(names))
+	for i, n := range names {
+		out[i] = n
+	}
+	return out
+}

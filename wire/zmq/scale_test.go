@@ -1,0 +1,32 @@
+package zmq
+
+import (
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// More sockets than libzmq allows by default, in one context: a test fleet lives in one process.
+func TestManySockets(t *testing.T) {
+	const clients = 2100
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 6*clients {
+		t.Skip("not enough file descriptors")
+	}
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
+	c := newContext(t)
+	var wg sync.WaitGroup
+	for range clients {
+		q := newReq(t, ReqOptions{Endpoint: r.Addr(), Context: c})
+		wg.Go(func() {
+			if _, err := q.Do(testContext(t), []byte("x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := r.Stats().Replied; n != clients {
+		t.Errorf("%d replies, want %d", n, clients)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -16,44 +17,41 @@ type call struct {
 	stdout io.Writer
 	stderr io.Writer
 
-	atInterrupt func() string // further lines for stderr when Ctrl-C ends the tool
-	cleanup     []func()      // run last, latest first
+	ownSignals bool                   // the tool handles SIGINT and SIGTERM itself
+	lastWords  atomic.Pointer[string] // further lines for stderr when Ctrl-C ends the tool
+	cleanup    []func()               // run last, latest first
 }
 
 // run runs a tool to its end and returns the exit code.
 func (c *call) run(t tool) int {
+	c.ownSignals = t.signals
 	defer func() {
 		for i := len(c.cleanup) - 1; i >= 0; i-- {
 			c.cleanup[i]()
 		}
 	}()
-	if t.signals {
-		return c.finish(t.run(c))
+	return c.finish(t.run(c))
+}
+
+// watchSignals ends the process on SIGINT and SIGTERM as Salt's handler does, wherever the tool is: with a line on
+// Ctrl-C, silently on SIGTERM, code 0. It begins once the command line is read, since it costs a thread.
+func (c *call) watchSignals() {
+	if c.ownSignals {
+		return
 	}
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(sig)
-	done := make(chan error, 1)
-	go func() { done <- t.run(c) }()
-	select {
-	case err := <-done:
-		return c.finish(err)
-	case s := <-sig:
-		return c.interrupted(s)
-	}
-}
-
-// interrupted ends a tool as Salt's signal handler does: with a line on Ctrl-C, silently on SIGTERM, code 0.
-func (c *call) interrupted(s os.Signal) int {
-	if s == os.Interrupt {
-		text := "\nExiting gracefully on Ctrl-c\n"
-		if c.atInterrupt != nil {
-			text += c.atInterrupt()
+	go func() {
+		if <-sig == os.Interrupt {
+			text := "\nExiting gracefully on Ctrl-c\n"
+			if more := c.lastWords.Load(); more != nil {
+				text += *more
+			}
+			fmt.Fprint(c.stderr, text)
 		}
-		fmt.Fprint(c.stderr, text)
-	}
-	return exitOK
+		os.Exit(exitOK)
+	}()
 }
 
-// atEnd registers work for the very end of the tool, whatever ends it short of a kill.
+// atEnd registers work for the end of the tool's run. A signal that ends the process skips it.
 func (c *call) atEnd(f func()) { c.cleanup = append(c.cleanup, f) }

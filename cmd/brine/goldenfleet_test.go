@@ -55,7 +55,6 @@ func (s *goldenSite) daemon(t *testing.T, config, tool string) {
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Args = append(cmd.Args, "--pid-file="+filepath.Join(s.root, config+".pid"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -53,6 +53,7 @@ func (c *call) open(p *optparse.Parser, o opening) (*session, error) {
 	if err := s.readWords(); err != nil {
 		return nil, err
 	}
+	c.watchSignals()
 	if err := s.readSaltfile(); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"brine/cmd/optparse"
 	"brine/config"
 	"brine/modules"
-	"brine/modules/execution/testmod"
+	"brine/modules/execution"
 	"brine/modules/grains"
 	"brine/modules/matchers"
 	"brine/supervisor"
@@ -83,7 +83,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 		return nil, err
 	}
 	reg := modules.NewRegistry()
-	if err := reg.Register(testmod.Functions(testmod.Options{Version: saltVersion})...); err != nil {
+	if err := execution.Register(reg, execution.Options{Version: saltVersion}); err != nil {
 		return nil, err
 	}
 	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion}

@@ -72,7 +72,7 @@ func (s *session) keyTool() *keyTool {
 		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, KeySize: s.opt.Int("keysize"),
 		RotateAESKey: s.opt.Bool("rotate_aes_key"), PreserveMinions: s.opt.Get("preserve_minions") == true,
 		PreserveMinionCache: m.PreserveMinionCache, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName,
-		CheckKey: checkPublicKey, Generate: generatePair,
+		Data: newMinionData(m.CacheDir), CheckKey: checkPublicKey, Generate: generatePair,
 		Sign: func(priv string, msg []byte) ([]byte, error) {
 			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
 			if err != nil {

@@ -4,16 +4,19 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/asynkron/protoactor-go/eventstream"
 	"github.com/asynkron/protoactor-go/extensions"
+	cmap "github.com/orcaman/concurrent-map"
 )
 
 // NewSystem makes the one actor system of a process: no metrics library, quiet about what the supervisors log
 // themselves, dead letters counted.
 func NewSystem(logger *slog.Logger) *actor.ActorSystem {
+	oneShard()
 	quiet := slog.New(quietHandler{logger.Handler()})
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet }))
 	letters := &deadLetters{system: system, log: logger}
@@ -23,6 +26,11 @@ func NewSystem(logger *slog.Logger) *actor.ActorSystem {
 	system.EventStream.Subscribe(letters.take)
 	return system
 }
+
+// oneShard makes the maps of a process registry small before the first one is made. The registry is an
+// array of 1024 maps, each of 32 shards by default: 2.8 MB and 67,000 objects before the first actor. A
+// system made without NewSystem must not be in the same process.
+var oneShard = sync.OnceFunc(func() { cmap.SHARD_COUNT = 1 })
 
 // DeadLetters counts the messages sent to processes that were not there, since NewSystem made the system.
 func DeadLetters(system *actor.ActorSystem) uint64 {

@@ -1,0 +1,225 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func benchSystem() *actor.ActorSystem { return NewSystem(slog.New(slog.DiscardHandler)) }
+
+// token counts down in the actor under measurement.
+type token struct{ wg *sync.WaitGroup }
+
+type sink struct{}
+
+func (sink) Receive(ctx actor.Context) {
+	if m, ok := ctx.Message().(*token); ok {
+		m.wg.Done()
+	}
+}
+
+func sinkSpec(name string) Spec {
+	return Spec{Name: name, New: func() actor.Actor { return sink{} }}
+}
+
+// ready adds a child and waits until it is there.
+func ready(b *testing.B, s *Supervisor, spec Spec) *Ref {
+	b.Helper()
+	ref, err := s.Add(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := ref.Ready(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return ref
+}
+
+// measure sends b.N messages and waits until they are handled.
+func measure(b *testing.B, send func(msg any)) {
+	b.Helper()
+	var wg sync.WaitGroup
+	msg := &token{&wg}
+	wg.Add(b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		send(msg)
+	}
+	wg.Wait()
+}
+
+// BenchmarkSend compares one sender and one actor: protoactor as it is, ours without and with measuring.
+func BenchmarkSend(b *testing.B) {
+	b.Run("plain", func(b *testing.B) {
+		system := benchSystem()
+		pid := system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return sink{} }))
+		measure(b, func(msg any) { system.Root.Send(pid, msg) })
+	})
+	for _, tt := range []struct {
+		name string
+		off  bool
+	}{{"unmeasured", true}, {"measured", false}} {
+		b.Run(tt.name, func(b *testing.B) {
+			s := Start(benchSystem(), Options{unmeasured: tt.off})
+			defer s.Stop(time.Minute)
+			ref := ready(b, s, sinkSpec("a"))
+			measure(b, func(msg any) { ref.Send(msg) })
+		})
+	}
+}
+
+// BenchmarkSendFromMany is many senders at one actor.
+func BenchmarkSendFromMany(b *testing.B) {
+	run := func(b *testing.B, send func(msg any)) {
+		var wg sync.WaitGroup
+		msg := &token{&wg}
+		wg.Add(b.N)
+		b.ResetTimer()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				send(msg)
+			}
+		})
+		wg.Wait()
+	}
+	b.Run("plain", func(b *testing.B) {
+		system := benchSystem()
+		pid := system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return sink{} }))
+		run(b, func(msg any) { system.Root.Send(pid, msg) })
+	})
+	b.Run("measured", func(b *testing.B) {
+		s := Start(benchSystem(), Options{})
+		defer s.Stop(time.Minute)
+		ref := ready(b, s, sinkSpec("a"))
+		run(b, func(msg any) { ref.Send(msg) })
+	})
+}
+
+// pinger sends a message back to whoever it is told.
+type ping struct{ left int }
+
+type ponger struct {
+	send func(ctx actor.Context, m *ping)
+	done chan struct{}
+}
+
+func (p *ponger) Receive(ctx actor.Context) {
+	m, ok := ctx.Message().(*ping)
+	if !ok {
+		return
+	}
+	if m.left--; m.left <= 0 {
+		close(p.done)
+		return
+	}
+	p.send(ctx, m)
+}
+
+// BenchmarkPingPong is two actors that wait for each other: the cost of waking one up.
+func BenchmarkPingPong(b *testing.B) {
+	b.Run("plain", func(b *testing.B) {
+		system, done := benchSystem(), make(chan struct{})
+		var pids [2]*actor.PID
+		for i := range pids {
+			p := &ponger{send: func(ctx actor.Context, m *ping) { ctx.Send(pids[1-i], m) }, done: done}
+			pids[i] = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return p }))
+		}
+		b.ResetTimer()
+		system.Root.Send(pids[0], &ping{b.N})
+		<-done
+	})
+	b.Run("measured", func(b *testing.B) {
+		s, done := Start(benchSystem(), Options{}), make(chan struct{})
+		defer s.Stop(time.Minute)
+		var refs [2]*Ref
+		for i := range refs {
+			p := &ponger{send: func(ctx actor.Context, m *ping) { Send(ctx, refs[1-i], m) }, done: done}
+			refs[i] = ready(b, s, Spec{Name: fmt.Sprint(i), New: func() actor.Actor { return p }})
+		}
+		b.ResetTimer()
+		refs[0].Send(&ping{b.N})
+		<-done
+	})
+}
+
+// BenchmarkJob is the life of a job actor: added, one message, done, forgotten.
+func BenchmarkJob(b *testing.B) {
+	b.ReportAllocs()
+	s := Start(benchSystem(), Options{})
+	defer s.Stop(time.Minute)
+	var wg sync.WaitGroup
+	for i := range b.N {
+		wg.Add(1)
+		name := fmt.Sprintf("Job-%d", i)
+		ref, err := s.Add(Spec{Name: name, New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx actor.Context) {
+				if m, ok := ctx.Message().(*token); ok {
+					Of(ctx).Done(name)
+					m.wg.Done()
+				}
+			})
+		}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ref.Send(&token{&wg})
+		if i%64 == 63 {
+			wg.Wait()
+		}
+	}
+	wg.Wait()
+}
+
+// BenchmarkRestart is the way from a panic to the next incarnation's answer.
+func BenchmarkRestart(b *testing.B) {
+	s := Start(benchSystem(), Options{RestartDelayMax: 1})
+	defer s.Stop(time.Minute)
+	var wg sync.WaitGroup
+	ref, err := s.Add(Spec{Name: "a", New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			switch m := ctx.Message().(type) {
+			case *ping:
+				Crash(ErrDropped)
+			case *token:
+				m.wg.Done()
+			}
+		})
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		wg.Add(1)
+		ref.Send(&ping{})
+		ref.Send(&token{&wg})
+		wg.Wait()
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	s := Start(benchSystem(), Options{})
+	defer s.Stop(time.Minute)
+	for i := range 1000 {
+		if _, err := s.Add(sinkSpec(fmt.Sprint(i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ResetTimer()
+	for range b.N {
+		s.Snapshot()
+	}
+}
+
+func BenchmarkNewSystem(b *testing.B) {
+	b.ReportAllocs()
+	for range b.N {
+		benchSystem()
+	}
+}

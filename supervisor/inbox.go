@@ -17,13 +17,14 @@ type inbox struct {
 	nanos func() int64
 
 	mu     sync.Mutex
-	in     []item // not yet taken by the mailbox, oldest first
+	full   [][]item // not yet taken by the mailbox, oldest first: chunks that are full,
+	in     []item   // and the one that is not
 	closed bool
 
 	cur     atomic.Pointer[mailbox] // of the living incarnation, nil between two; changed under mu
-	inLen   atomic.Int64            // len(in)
-	firstAt atomic.Int64            // in[0].at
-	taken   atomic.Uint64           // messages that left in
+	inLen   atomic.Int64            // messages in full and in
+	firstAt atomic.Int64            // time of the first of them
+	taken   atomic.Uint64           // messages that left
 }
 
 // item is a waiting message with the time it came, in nanoseconds of inbox.nanos.
@@ -32,31 +33,52 @@ type item struct {
 	at  int64
 }
 
-// spare is the largest buffer, in messages, that is kept after a burst.
-const spare = 1024
+// chunk is the largest number of messages in one slice: a long queue grows without being copied.
+const chunk = 512
 
 // push appends a message and wakes the incarnation that lives. Errors: ErrGone, ErrMailboxFull.
 func (q *inbox) push(msg any) error {
 	now := q.nanos()
 	q.mu.Lock()
 	m := q.cur.Load()
-	switch n := len(q.in); {
+	n := int(q.inLen.Load())
+	switch {
 	case q.closed:
 		q.mu.Unlock()
 		return ErrGone
-	case m == nil && n >= q.hold, q.limit > 0 && m != nil && n+m.waiting() >= q.limit, q.limit > 0 && n >= q.limit:
+	case q.crowded(m, n):
 		q.mu.Unlock()
 		return ErrMailboxFull
 	case n == 0:
 		q.firstAt.Store(now)
 	}
-	q.in = append(q.in, item{msg, now})
-	q.inLen.Store(int64(len(q.in)))
+	q.append(item{msg, now})
+	q.inLen.Store(int64(n + 1))
 	q.mu.Unlock()
 	if m != nil {
 		m.wake()
 	}
 	return nil
+}
+
+// crowded says whether the n messages that wait outside of m are too many.
+func (q *inbox) crowded(m *mailbox, n int) bool {
+	if m == nil {
+		return n >= q.hold || q.limit > 0 && n >= q.limit
+	}
+	return q.limit > 0 && n+m.waiting() >= q.limit
+}
+
+func (q *inbox) append(it item) {
+	if size := len(q.in); size == cap(q.in) {
+		if size >= chunk {
+			q.full = append(q.full, q.in)
+			q.in = make([]item, 0, chunk)
+		} else {
+			q.in = append(make([]item, 0, max(2*size, 2)), q.in...)
+		}
+	}
+	q.in = append(q.in, it)
 }
 
 // attach makes m the mailbox that takes the messages.
@@ -71,20 +93,31 @@ func (q *inbox) attach(m *mailbox) {
 func (q *inbox) refill(m *mailbox) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.cur.Load() != m || len(q.in) == 0 {
+	if q.cur.Load() != m || q.inLen.Load() == 0 {
 		return false
 	}
-	empty := m.items[:0]
-	if cap(empty) > spare {
-		empty = nil
+	if len(q.full) > 0 {
+		m.items, q.full = q.full[0], q.full[1:]
+	} else {
+		m.items, q.in, q.full = q.in, m.items[:0], nil
 	}
-	m.items, q.in = q.in, empty
 	m.next = 0
 	m.size.Store(int64(len(m.items)))
 	m.pos.Store(0)
 	q.taken.Add(uint64(len(m.items)))
-	q.inLen.Store(0)
+	q.left(-len(m.items))
 	return true
+}
+
+// left keeps account of the messages in full and in, after a change by n at the front.
+func (q *inbox) left(n int) {
+	q.inLen.Add(int64(n))
+	switch {
+	case len(q.full) > 0:
+		q.firstAt.Store(q.full[0][0].at)
+	case len(q.in) > 0:
+		q.firstAt.Store(q.in[0].at)
+	}
 }
 
 // detach takes the messages away from m, even while its handler hangs, and puts those not begun back in
@@ -106,9 +139,8 @@ func (q *inbox) detach(m *mailbox) (inHand any, hung bool) {
 	}
 	if left := m.items[min(i, len(m.items)):]; len(left) > 0 {
 		q.taken.Add(-uint64(len(left)))
-		q.in = append(append(make([]item, 0, len(left)+len(q.in)), left...), q.in...)
-		q.firstAt.Store(q.in[0].at)
-		q.inLen.Store(int64(len(q.in)))
+		q.full = append([][]item{left}, q.full...)
+		q.left(len(left))
 	}
 	return inHand, hung
 }
@@ -117,12 +149,15 @@ func (q *inbox) detach(m *mailbox) (inHand any, hung bool) {
 func (q *inbox) drain(closing bool) []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	left := q.in
-	q.in = nil
+	var all []item
+	for _, some := range append(q.full, q.in) {
+		all = append(all, some...)
+	}
+	q.full, q.in = nil, nil
 	q.inLen.Store(0)
-	q.taken.Add(uint64(len(left)))
+	q.taken.Add(uint64(len(all)))
 	q.closed = q.closed || closing
-	return left
+	return all
 }
 
 // depth is the number of messages waiting.

@@ -424,7 +424,7 @@ func base(e ast.Expr) *ast.Ident {
 // isLocal says whether the parser bound id to something declared inside a function. An identifier without an
 // object is declared in another file of the package.
 func isLocal(id *ast.Ident, specs map[any]bool) bool {
-	obj := id.Obj //lint:ignore SA1019 what one file resolves is all that is needed here
+	obj := id.Obj // what one file resolves is all that is needed here
 	return obj != nil && !specs[obj.Decl]
 }
 

@@ -84,7 +84,7 @@ func (s *session) fileLog(o opening) (slog.Handler, error) {
 		s.notice(slog.LevelWarn, "Failed to open log file, do you have permission to write to %s?", path)
 		return nil, nil
 	}
-	s.atEnd(func() { file.Close() })
+	s.atEnd(func() { _ = file.Close() })
 	return saltlog.New(file, saltlog.Options{Level: level, Name: s.prog, Date: firstWord(s.common.LogDateFmtLogfile, saltlog.FileDate),
 		Format: firstWord(s.common.LogFmtLogfile, saltlog.FileFormat)}), nil
 }
@@ -105,7 +105,7 @@ func prepareLogFile(path, owner string) error {
 		err = touch(path)
 	}
 	if err == nil {
-		os.Chown(path, uid, -1) // best effort, as Salt: only root may
+		_ = os.Chown(path, uid, -1) // best effort, as Salt: only root may
 		return nil
 	}
 	switch {

@@ -238,7 +238,7 @@ func (k *keyTool) fire(events []keys.Event) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventPatience)
 	defer cancel()
 	bus := ipc.NewPusher(filepath.Join(k.master.SockDir, event.MasterPullSocket), ipc.FramingLength)
-	defer bus.Close()
+	defer func() { _ = bus.Close() }()
 	for _, e := range events {
 		body, err := event.Pack(keys.EventTag, e.Data(), k.master.MaxEventSize)
 		if err == nil {

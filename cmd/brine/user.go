@@ -66,13 +66,14 @@ func (s *session) becomeUser(name string) (ok bool, err error) {
 		s.log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Salt configured to run as user %q but unable to switch.", name))
 		return false, nil
 	}
-	for _, v := range []string{"USER", "LOGNAME"} {
-		if os.Getenv(v) != "" {
-			os.Setenv(v, name)
+	env := map[string]string{"USER": name, "LOGNAME": name, "HOME": homeOf(name)}
+	for key, value := range env {
+		if os.Getenv(key) == "" {
+			continue
 		}
-	}
-	if os.Getenv("HOME") != "" {
-		os.Setenv("HOME", homeOf(name))
+		if err := os.Setenv(key, value); err != nil {
+			return false, fmt.Errorf("become user %s: %w", name, err)
+		}
 	}
 	return true, nil
 }

@@ -71,6 +71,8 @@ func minionLife(t *testing.T, s *site, release string) {
 	s.awaitPing(release, 40*time.Second, "b1")
 
 	s.mustRun(release, "salt-key", "-y", "-d", "b1") // rotates the shared key within loop_interval
+	s.minions["b1"].stop(syscall.SIGTERM)            // nobody tells a minion that its key is gone: it finds out at its next sign-in
+	s.startMinion(brine, "b1")
 	s.awaitKey("b1", "minions_pre")
 	s.mustRun(release, "salt-key", "-y", "-a", "b1")
 	s.awaitPing(release, 60*time.Second, "b1")

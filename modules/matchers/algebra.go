@@ -17,12 +17,14 @@ type algebra[T any] struct {
 
 // expression evaluates a compound target whose words have been looked up: "not" binds tighter than "and", "and"
 // tighter than "or". A "not" right after an operand means "and not"; two "not" in a row are an error, as in Salt.
+// Unlike Salt: an operand right before a parenthesis is an error even where Python would not come to evaluate it.
 type expression[T any] struct {
 	algebra[T]
 	tokens    []token[T]
 	pos       int
 	depth     int
 	autoClose bool // the end of the text closes open parentheses: masters allow it, minions do not
+	empty     *T   // what "( )" stands for; nil: it is an error
 }
 
 func (e *expression[T]) eval() (T, error) {
@@ -98,6 +100,10 @@ func (e *expression[T]) parenthesis() (v T, err error) {
 	}
 	defer func() { e.depth-- }()
 	e.pos++
+	if e.peek() == ")" && e.empty != nil {
+		e.pos++
+		return *e.empty, nil
+	}
 	if v, err = e.orExpr(); err != nil {
 		return v, err
 	}
@@ -142,7 +148,7 @@ var minionEngines = map[string]minionMatcher{
 // evalCompound looks every word up, then combines the answers. Words that cannot be looked up at all spoil the
 // whole target; a grain word without delimiter or a bad address is merely false.
 func evalCompound(f *Facts, words []string) (bool, error) {
-	e := expression[bool]{algebra: truth()}
+	e := expression[bool]{algebra: truth(), empty: new(bool)}
 	var soft error
 	for _, word := range words {
 		if isOperator(word) {

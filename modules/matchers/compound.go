@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"brine/modules/pytext"
 	"brine/wire/payload"
@@ -27,14 +28,9 @@ func parseAtom(word string) atom {
 	}
 	engine, rest := word[:1], word[1:]
 	if strings.Contains(delimited, engine) {
-		for i, r := range rest {
-			if i > 0 {
-				break
-			}
-			d := string(r)
-			if p, ok := strings.CutPrefix(rest[len(d):], "@"); ok && p != "" {
-				return atom{engine: engine, delimiter: d, pattern: p}
-			}
+		_, size := utf8.DecodeRuneInString(rest)
+		if p, ok := strings.CutPrefix(rest[size:], "@"); ok && p != "" {
+			return atom{engine: engine, delimiter: rest[:size], pattern: p}
 		}
 	}
 	if p, ok := strings.CutPrefix(rest, "@"); ok && p != "" {

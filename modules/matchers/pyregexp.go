@@ -3,36 +3,54 @@ package matchers
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // fromPython rewrites a pattern of Python's re into the common ground of the two engines of Go. It refuses the
-// escapes Python refuses, which the engines would read in some other way.
-func fromPython(pattern string) (string, error) {
+// escapes and repeats Python refuses, which the engines would read in some other way. ascii tells that (?a) asks
+// for classes of ASCII characters only.
+func fromPython(pattern string) (translated string, ascii bool, err error) {
 	t := &translator{in: pattern}
 	for t.pos < len(t.in) {
 		if err := t.next(); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	if t.inSet {
-		return "", errors.New("unterminated character set")
+		return "", false, errors.New("unterminated character set")
 	}
-	return t.out.String(), nil
+	return t.out.String(), t.ascii, nil
 }
 
 type translator struct {
-	in    string
-	pos   int
-	out   strings.Builder
-	inSet bool
-	first bool // at the first character of a set
+	in     string
+	pos    int
+	out    strings.Builder
+	inSet  bool
+	first  bool // at the first character of a set
+	anchor bool // behind something that takes no characters, which cannot be repeated
+	ascii  bool // (?a)
 }
+
+// repeat matches what repeats the item before it.
+var repeat = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d+\})`)
+
+// badRange matches a range in a set that begins or ends with a class.
+var badRange = regexp.MustCompile(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
 
 func (t *translator) next() error {
 	rest := t.in[t.pos:]
+	if t.anchor && repeat.MatchString(rest) {
+		return errors.New("nothing to repeat")
+	}
+	if t.inSet && (t.first || rest[0] != ']') && badRange.MatchString(rest) {
+		return errors.New("bad character range")
+	}
+	t.anchor = !t.inSet && (rest[0] == '^' || rest[0] == '$' ||
+		len(rest) > 1 && rest[0] == '\\' && strings.IndexByte("bBAZ", rest[1]) >= 0)
 	switch c := rest[0]; {
 	case c == '\\':
 		return t.escape()
@@ -129,7 +147,7 @@ func (t *translator) group(rest string) error {
 }
 
 // flags checks "(?aiLmsux)" and "(?i-s:": Python takes flags for the whole pattern only at its very start, and
-// the letters a, L and u mean nothing here.
+// the letters a and u mean nothing to the engines.
 func (t *translator) flags(rest string) error {
 	end := 2
 	for end < len(rest) && strings.IndexByte("aiLmsux-", rest[end]) >= 0 {
@@ -139,8 +157,12 @@ func (t *translator) flags(rest string) error {
 		t.copy(2)
 		return nil
 	}
+	if strings.IndexByte(rest[2:end], 'L') >= 0 {
+		return errors.New("bad inline flags: cannot use 'L' flag with a str pattern")
+	}
+	t.ascii = t.ascii || strings.IndexByte(rest[2:end], 'a') >= 0
 	letters := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("aLu", r) {
+		if r == 'a' || r == 'u' {
 			return -1
 		}
 		return r

@@ -20,13 +20,14 @@ var ErrRegexp = errors.New("matchers: bad regular expression")
 // of the standard library does the work where it means the same; look-arounds, back references and text that is
 // not plain ASCII go to a backtracking engine with a time limit. It is safe for concurrent use.
 type Regexp struct {
-	fast *regexp.Regexp  // nil when the pattern needs backtracking
-	full *regexp2.Regexp // reads every pattern
+	fast  *regexp.Regexp  // nil when the pattern needs backtracking
+	full  *regexp2.Regexp // reads every pattern
+	ascii bool            // \w, \d and \b mean ASCII in any text, as they do in the fast engine
 }
 
 // CompileRegexp reads a pattern.
 func CompileRegexp(pattern string) (*Regexp, error) {
-	translated, err := fromPython(pattern)
+	translated, ascii, err := fromPython(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrRegexp, pattern, err)
 	}
@@ -39,12 +40,12 @@ func CompileRegexp(pattern string) (*Regexp, error) {
 	if err != nil || strings.Contains(translated, "(?x") {
 		fast = nil
 	}
-	return &Regexp{fast: fast, full: full}, nil
+	return &Regexp{fast: fast, full: full, ascii: ascii}, nil
 }
 
 // Match tells whether the pattern fits at the start of s. An error means the time limit was hit.
 func (r *Regexp) Match(s string) (bool, error) {
-	if r.fast != nil && plainText(s) {
+	if r.fast != nil && plainText(s, r.ascii) {
 		return r.fast.MatchString(s), nil
 	}
 	m, err := r.full.FindStringMatch(s)
@@ -54,10 +55,11 @@ func (r *Regexp) Match(s string) (bool, error) {
 	return m != nil && m.Index == 0, nil // the leftmost match: if any starts at 0, this one does
 }
 
-// plainText tells whether both engines read s alike: ASCII, where \w, \d and \b agree, on one line, where $ does.
-func plainText(s string) bool {
+// plainText tells whether both engines read s alike: ASCII, where \w, \d and \b agree unless they mean ASCII
+// anyway, on one line, where $ does.
+func plainText(s string, ascii bool) bool {
 	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 || s[i] < 0x20 && s[i] != '\t' {
+		if s[i] >= 0x80 && !ascii || s[i] < 0x20 && s[i] != '\t' {
 			return false
 		}
 	}

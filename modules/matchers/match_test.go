@@ -1,0 +1,171 @@
+package matchers
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+)
+
+func TestMatchBeyondSalt(t *testing.T) {
+	grains := payload.M("fqdn", "web1.example.com", "os", "Debian", "path", "a|b")
+	f := &Facts{ID: "web1",
+		Grains:     func() *payload.Map { return grains },
+		Resources:  payload.M("ssh", []any{"r1", "r2"}, "none", []any{}),
+		Nodegroups: payload.M("webs", "web*"),
+		Data: func(key string) any {
+			return map[string]any{"list": []any{"One", "two"}, "map": payload.M("k", 1), "text": "abc"}[key]
+		},
+		Range: func(expr string) ([]string, error) {
+			if expr == "bad" {
+				return nil, errors.New("no such cluster")
+			}
+			return []string{"db1.example.com", "web1.example.com"}, nil
+		}}
+	for _, tt := range []struct {
+		tgt                any
+		tgtType, delimiter string
+		want, wantErr      bool
+	}{
+		{"web*", "", "", true, false},
+		{"os|Debian", "grain", "|", true, false},
+		{"os|Debian", "grain", "", false, true},
+		{"nosuch", "nosuch", "", false, true},
+		{"x", "compound_pillar_exact", "", false, true}, // masters only
+		{"list:ONE", "data", "", true, false},
+		{"list:three", "data", "", false, false},
+		{"map:k", "data", "", true, false},
+		{"map:v", "data", "", false, false},
+		{"text:a*", "data", "", true, false},
+		{"text", "data", "", false, false},
+		{"none:x", "data", "", false, false},
+		{"%all", "range", "", true, false},
+		{"bad", "range", "", false, true},
+		{"R@%all and web1", "compound", "", true, false},
+		{"webs", "nodegroup", "", true, false},
+		{"nosuch", "nodegroup", "", false, false},
+		{"ssh", "resource", "", true, false},
+		{"none", "resource", "", false, false},
+		{"T@ssh:r2 and not T@ssh:r3", "compound", "", true, false},
+		{"web1 and N@nosuch", "compound", "", false, true},
+		{payload.M("web1", 1), "list", "", true, false},
+		{int64(3), "pcre", "", false, true},
+		{"(a+)+$", "pcre", "", false, false},
+	} {
+		got, err := Match(tt.tgt, tt.tgtType, tt.delimiter, f)
+		if got != tt.want || (err != nil) != tt.wantErr {
+			t.Errorf("Match(%v as %s): got %v, %v, want %v, error %v", tt.tgt, tt.tgtType, got, err, tt.want, tt.wantErr)
+		}
+	}
+	if hit, err := Match("a:b", "grain", "", &Facts{ID: "web1"}); hit || err != nil {
+		t.Errorf("without grains: got %v, %v", hit, err)
+	}
+}
+
+// A pattern built to backtrack for ever must end within the time limit and say so.
+func TestRegexpTimeLimit(t *testing.T) {
+	r, err := CompileRegexp(`(?=x*)(a+)+\1b`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	hit, err := r.Match(strings.Repeat("a", 60))
+	if hit || !errors.Is(err, ErrRegexp) {
+		t.Errorf("Match: got %v, %v, want a time-out", hit, err)
+	}
+	if took := time.Since(start); took > 20*matchTimeout {
+		t.Errorf("Match took %v", took)
+	}
+}
+
+func TestExprMatch(t *testing.T) {
+	for _, tt := range []struct {
+		word, expr string
+		want       bool
+	}{
+		{"web1", "web1", true},
+		{"web1", "web*", true},
+		{"web1", "web\\d", true},
+		{"web12", "web\\d", false},
+		{"web1", "w(", false},
+		{"w(", "w(", true},
+		{"web1\n", "web\\d", false},
+	} {
+		if got := ExprMatch(tt.word, tt.expr); got != tt.want {
+			t.Errorf("ExprMatch(%q, %q): got %v", tt.word, tt.expr, got)
+		}
+	}
+}
+
+func TestTraverse(t *testing.T) {
+	data := payload.M("file_roots", payload.M("base", []any{"/srv/salt", payload.M("k", "v")}), "n", nil)
+	for _, tt := range []struct {
+		path, delimiter string
+		want            any
+		ok              bool
+	}{
+		{"file_roots:base:0", "", "/srv/salt", true},
+		{"file_roots/base/k", "/", "v", true},
+		{"n", "", nil, true},
+		{"file_roots:dev", "", nil, false},
+		{"file_roots:base:7", "", nil, false},
+	} {
+		if got, ok := Traverse(data, tt.path, tt.delimiter); got != tt.want || ok != tt.ok {
+			t.Errorf("Traverse(%q): got %v, %v", tt.path, got, ok)
+		}
+	}
+}
+
+func FuzzGlob(f *testing.F) {
+	for _, s := range []string{"*", "[!a-z]*", "[]-a]", "a?b[", "[z-a-c]", "[--]"} {
+		f.Add(s, "web1")
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		CompileGlob(pattern).Match(s)
+		if !strings.ContainsAny(pattern, "[]") && pattern == s && !GlobMatch(pattern, s) {
+			t.Errorf("%q does not match itself", s)
+		}
+	})
+}
+
+func FuzzRegexp(f *testing.F) {
+	for _, s := range []string{"web\\d+", "(?P<n>a)(?P=n)", "[\\w-]", "a{,3}", "(?i)x", "[[:alpha:]]", "\\u00e9"} {
+		f.Add(s, "web1")
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		r, err := CompileRegexp(pattern)
+		if err != nil || len(s) > 40 {
+			return
+		}
+		if _, err := r.Match(s); err != nil && !errors.Is(err, ErrRegexp) {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzCompound checks that minion and master agree on any target of ids alone.
+func FuzzCompound(f *testing.F) {
+	for _, s := range []string{"web1 and not db1", "( web1 or db1 ) and web*", "not not web1", "L@web1,db1", "N@g or E@d", "P\xc4"} {
+		f.Add(s)
+	}
+	groups := payload.M("g", "web1 or db1", "h", "N@g and not db1")
+	x := &Expander{DataCache: true, Nodegroups: groups, Source: &fakeSource{accepted: []string{"db1", "web1"}}}
+	f.Fuzz(func(t *testing.T, target string) {
+		if strings.ContainsAny(target, "@(") && !strings.Contains(target, "N@") {
+			target = strings.NewReplacer("R@", "", "T@", "", "S@", "", "(", "").Replace(target)
+		}
+		all, err := x.Expand(target, "compound", "", true)
+		for _, id := range x.Source.(*fakeSource).accepted {
+			hit, minionErr := Match(target, "compound", "", &Facts{ID: id, Nodegroups: groups})
+			listed := false
+			for _, m := range all.Minions {
+				listed = listed || m == id
+			}
+			if err == nil && minionErr == nil && hit != listed {
+				t.Errorf("%q: the master lists %v: %v, the minion says %v", target, id, listed, hit)
+			}
+		}
+	})
+}

@@ -34,10 +34,13 @@ type Options struct {
 	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir
 	PlainPull bool   // the master is so old that it expects no length in front of events (before 3006.26, 3007.4)
 
-	Bus     Bus            // in place of the two sockets
-	Context *zmq.Context   // nil: each connection makes its own
-	Socket  zmq.ReqOptions // further socket options; Endpoint and Context are set from above
-	Logger  *slog.Logger   // nil: silent
+	Bus Bus // in place of the two sockets
+	// Exchange sends one request and returns its reply, in place of a connection to MasterURI. It is for a
+	// master that asks itself. The end of ctx ends it with the context's cause.
+	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
+	Context  *zmq.Context   // nil: each connection makes its own
+	Socket   zmq.ReqOptions // further socket options; Endpoint and Context are set from above
+	Logger   *slog.Logger   // nil: silent
 
 	// Gone tells which of some minions cannot have received a job that was just published. It must be
 	// certain: these are not waited for. nil: nobody knows.
@@ -149,6 +152,11 @@ func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Du
 }
 
 func (c *Client) exchange(ctx context.Context, frame []byte, timeout time.Duration) ([]byte, error) {
+	if c.opt.Exchange != nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		defer cancel()
+		return c.opt.Exchange(ctx, frame)
+	}
 	q := c.takeRequester()
 	defer c.giveRequester(q)
 	for try := 1; ; try++ {

@@ -264,3 +264,28 @@ func TestFireAndEvents(t *testing.T) {
 		t.Error("an event without a tag was fired")
 	}
 }
+
+// A master that asks itself needs no connection.
+func TestExchange(t *testing.T) {
+	m := newFakeMaster(t, func(*payload.Map) any { return nil })
+	opt := m.options()
+	opt.MasterURI = ""
+	opt.Exchange = func(_ context.Context, frame []byte) ([]byte, error) {
+		req, err := payload.DecodeRequest(frame)
+		if load, _ := req.Load.(*payload.Map); err != nil || load.Str("fun") != "test.ping" {
+			t.Errorf("got %v, %v", req, err)
+		}
+		return payload.Marshal(published(jid1, "a"))
+	}
+	if pub, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); err != nil || pub.JID != jid1 {
+		t.Errorf("got %+v, %v", pub, err)
+	}
+	opt.Exchange = func(ctx context.Context, _ []byte) ([]byte, error) {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	opt.Timeout = time.Millisecond
+	if _, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); !errors.Is(err, ErrTimeout) {
+		t.Errorf("got %v, want ErrTimeout", err)
+	}
+}

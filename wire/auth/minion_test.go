@@ -335,7 +335,7 @@ func TestReplyToAnEarlierRequest(t *testing.T) {
 }
 
 func TestTimedOut(t *testing.T) {
-	m, trust := newMinion(t, nil)
+	m, _ := newMinion(t, nil)
 	if step := m.TimedOut(); step.Verdict != Failed {
 		t.Errorf("got %+v", step)
 	}
@@ -343,9 +343,9 @@ func TestTimedOut(t *testing.T) {
 	if step := m.TimedOut(); step.Verdict != Retry || step.Wait != 10*time.Second {
 		t.Errorf("safe mode: %+v", step)
 	}
-	m, trust = newMinion(t, nil)
+	m2, trust := newMinion(t, nil)
 	trust.err = errDisk
-	if _, err := m.Request(); !errors.Is(err, errDisk) {
+	if _, err := m2.Request(); !errors.Is(err, errDisk) {
 		t.Errorf("unreadable trust: %v", err)
 	}
 }

@@ -67,8 +67,7 @@ func TestPublishRefusals(t *testing.T) {
 
 // A master that was restarted has a new key; the client finds it in the file.
 func TestPublishRenewsKey(t *testing.T) {
-	var m *fakeMaster
-	m = newFakeMaster(t, func(load *payload.Map) any {
+	m := newFakeMaster(t, func(load *payload.Map) any {
 		if load.Str("key") != "new" {
 			return payload.NewMap(0)
 		}

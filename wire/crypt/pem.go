@@ -39,9 +39,10 @@ func decryptBlock(block *pem.Block, passphrase string) ([]byte, error) {
 	if block.Type == pemPKCS8Encrypted {
 		return decryptPKCS8(block.Bytes, passphrase)
 	}
-	// Traditional PEM encryption is weak, and is what Salt writes with key_pass.
-	if x509.IsEncryptedPEMBlock(block) { //nolint:staticcheck
-		return x509.DecryptPEMBlock(block, []byte(passphrase)) //nolint:staticcheck
+	//lint:ignore SA1019 traditional PEM encryption is weak, and is what Salt writes with key_pass
+	if x509.IsEncryptedPEMBlock(block) {
+		//lint:ignore SA1019 as above
+		return x509.DecryptPEMBlock(block, []byte(passphrase))
 	}
 	return block.Bytes, nil
 }
@@ -70,8 +71,8 @@ func (k *PrivateKey) MarshalPEM(passphrase string) ([]byte, error) {
 	if passphrase == "" {
 		return pem.EncodeToMemory(block), nil
 	}
-	sealed, err := x509.EncryptPEMBlock(rand.Reader, pemPKCS1, block.Bytes, //nolint:staticcheck // Salt's form
-		[]byte(passphrase), x509.PEMCipherAES256)
+	//lint:ignore SA1019 the form that Salt reads
+	sealed, err := x509.EncryptPEMBlock(rand.Reader, pemPKCS1, block.Bytes, []byte(passphrase), x509.PEMCipherAES256)
 	if err != nil {
 		return nil, fmt.Errorf("encrypt private key: %w", err)
 	}

@@ -33,8 +33,8 @@ func newControl(t *testing.T, allow func(Peer) bool) (client *ControlClient, can
 		case "fail":
 			return nil, errors.New("no such actor")
 		case "die":
-			var m map[string]int
-			m["x"] = 1
+			var none *payload.Map
+			none.Set("x", 1) // a nil map panics
 		case "unpackable":
 			return payload.M("f", func() {}), nil
 		}
@@ -64,7 +64,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("nothing: %v, %v", got, err)
 	}
 	for cmd, want := range map[string]string{
-		"fail": "no such actor", "die": "internal error: assignment to entry in nil map", "unpackable": "cannot be packed",
+		"fail": "no such actor", "die": "internal error: runtime error: invalid memory address", "unpackable": "cannot be packed",
 	} {
 		var remote *RemoteError
 		if _, err := c.Do(ctx, payload.M("cmd", cmd)); !errors.As(err, &remote) || !strings.Contains(remote.Text, want) {

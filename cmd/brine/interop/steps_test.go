@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -90,11 +89,4 @@ func (s *site) mustRun(kind, tool string, args ...string) result {
 		s.t.Errorf("%s %s %q: exit %d\n%s%s", kind, tool, args, r.code, r.stdout, r.stderr)
 	}
 	return r
-}
-
-// sorted is a copy in order.
-func sorted(ids []string) []string {
-	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	return ids
 }

@@ -253,7 +253,7 @@ func TestLoserIsTold(t *testing.T) {
 		t.Errorf("got %d unhandled, %d lost", c.Unhandled, c.Lost)
 	}
 	log.Await(t, "WARN unhandled message")
-	system.Root.Send(system.NewLocalPID("nobody"), l)
+	system.Root.Send(system.NewLocalPID("absent"), l)
 	if why := actortest.Wait(t, "loss", l.why); !errors.Is(why, supervisor.ErrGone) {
 		t.Errorf("got %v", why)
 	}

@@ -251,6 +251,9 @@ func (s *Supervisor) children() []*Ref {
 // History returns the last deaths in the whole tree, oldest first, also of children that are gone.
 func (s *Supervisor) History() []stats.Death { return s.past.list() }
 
+// Name is the first element of every path in the tree, or the whole path of a subtree.
+func (s *Supervisor) Name() string { return s.path }
+
 // Strays counts the deaths that belonged to no living child, such as the late end of an abandoned one.
 func (s *Supervisor) Strays() uint64 { return s.strays.Load() }
 

@@ -75,17 +75,24 @@ func (c *goldenCase) alone() bool {
 		exit == exitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local")
 }
 
-// TestGolden runs every recorded case of Salt's tools that brine can answer by now. A case that has to wait is listed
-// with the reason by `go test -v -run TestGolden ./cmd/brine`.
+// TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of
+// brine. A case that has to wait is listed with the reason by `go test -v -run TestGolden ./cmd/brine`.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"salt-key", "daemons", "salt", "salt-call", "salt-run", "salt-cp"} {
+	runGolden(t, "", "salt-key", "daemons", "salt", "salt-call", "salt-run", "salt-cp")
+}
+
+// runGolden runs the cases of some tools. daemons is the bin directory of the Salt whose master and minions run, "" for
+// brine's own.
+func runGolden(t *testing.T, daemons string, tools ...string) {
+	t.Helper()
+	for _, name := range tools {
 		t.Run(name, func(t *testing.T) {
 			var file struct{ Cases []goldenCase }
 			readGolden(t, name+".json", &file)
-			fleet := sync.OnceValue(func() *goldenSite { return startFleet(t) })
+			fleet := sync.OnceValues(func() (*goldenSite, error) { return startFleet(t, daemons) })
 			waiting := map[string][]string{} // reason → cases
 			for _, c := range file.Cases {
-				if why := c.waits(); why != "" {
+				if why := c.waits(daemons); why != "" {
 					waiting[why] = append(waiting[why], c.ID)
 					continue
 				}
@@ -93,9 +100,13 @@ func TestGolden(t *testing.T) {
 					if c.alone() {
 						t.Parallel()
 						c.judge(t, newGoldenSite(t))
-					} else {
-						c.judge(t, fleet())
+						return
 					}
+					site, err := fleet()
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.judge(t, site)
 				})
 			}
 			for why, ids := range waiting {

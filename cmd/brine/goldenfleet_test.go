@@ -15,49 +15,58 @@ import (
 )
 
 const (
-	fleetPatience = 90 * time.Second // from the start of a fleet to its first complete answer
+	fleetPatience = 60 * time.Second // from the start of a fleet to its first complete answer
+	tryPatience   = 15 * time.Second // one attempt at that answer
 	stopPatience  = 20 * time.Second
 )
 
 // startFleet starts the fixture's master and its minions web1, web2 and db1, and waits until all of them answer. They
-// end with the test.
-func startFleet(t *testing.T) *goldenSite {
-	t.Helper()
+// end with the test. daemons is the bin directory of a Salt, "" for brine's own.
+func startFleet(t *testing.T, daemons string) (*goldenSite, error) {
 	s := newGoldenSite(t)
-	s.daemon(t, "master", "salt-master")
+	s.daemons = daemons
+	if err := s.daemon(t, "master", "salt-master"); err != nil {
+		return nil, err
+	}
 	for _, id := range []string{"web1", "web2", "db1"} {
-		s.daemon(t, id, "salt-minion")
+		if err := s.daemon(t, id, "salt-minion"); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), fleetPatience)
 	defer cancel()
 	for {
-		out := s.output(ctx, "salt", "--static", "--out=json", "--out-indent=-1", "*", "test.ping")
+		try, stop := context.WithTimeout(ctx, tryPatience)
+		out := s.output(try, "salt", "--static", "--out=json", "--out-indent=-1", "*", "test.ping")
+		stop()
 		if strings.Count(out, "true") == 3 {
-			return s
+			return s, nil
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("the fleet does not answer; last: %s\n%s", out, s.logs())
+			return nil, fmt.Errorf("the fleet does not answer; last: %s\n%s", out, s.logs())
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
 // daemon starts a daemon of the site and ends it with the test.
-func (s *goldenSite) daemon(t *testing.T, config, tool string) {
-	t.Helper()
+func (s *goldenSite) daemon(t *testing.T, config, tool string) error {
+	if s.daemons != "" {
+		tool = filepath.Join(s.daemons, tool)
+	}
 	cmd, err := s.command(context.Background(), config, tool)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	log, err := os.Create(filepath.Join(s.root, config+".console"))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	t.Cleanup(func() {
 		defer log.Close()
@@ -66,6 +75,7 @@ func (s *goldenSite) daemon(t *testing.T, config, tool string) {
 		defer late.Stop()
 		_ = cmd.Wait()
 	})
+	return nil
 }
 
 // output runs a tool with the master's configuration and returns its stdout.
@@ -83,8 +93,9 @@ func (s *goldenSite) output(ctx context.Context, argv ...string) string {
 
 func (s *goldenSite) logs() string {
 	var b strings.Builder
-	files, _ := filepath.Glob(filepath.Join(s.root, "*.console"))
-	for _, f := range files {
+	consoles, _ := filepath.Glob(filepath.Join(s.root, "*.console"))
+	logs, _ := filepath.Glob(filepath.Join(s.root, "*/*/var/log/salt/*"))
+	for _, f := range append(consoles, logs...) {
 		raw, _ := os.ReadFile(f)
 		fmt.Fprintf(&b, "== %s\n%s", filepath.Base(f), raw)
 	}

@@ -28,6 +28,8 @@ type goldenSite struct {
 	root string
 	vars map[string]string
 	path string // PATH of the tools
+	// daemons is the bin directory of the Salt whose daemons run, "" for those in path.
+	daemons string
 }
 
 // newGoldenSite restores the fixture in a folder of its own. Its path is short: sockets live below it.

@@ -33,8 +33,11 @@ var waitsFor = map[string]map[string]string{
 	},
 }
 
-// waits says why brine cannot answer the case yet; "" when it can.
-func (c *goldenCase) waits() string {
+// onMinion are the reasons that do not hold where the minions are Salt's own.
+var onMinion = []string{"states", "pillar rendering", "returners on minions"}
+
+// waits says why brine cannot answer the case yet; "" when it can. daemons is as in runGolden.
+func (c *goldenCase) waits(daemons string) string {
 	if goldenBin() != "" {
 		return ""
 	}
@@ -43,12 +46,12 @@ func (c *goldenCase) waits() string {
 	}
 	for _, word := range c.Argv[1:] {
 		for prefix, why := range waitsFor[c.Argv[0]] {
-			if strings.HasPrefix(word, prefix) {
+			if strings.HasPrefix(word, prefix) && (daemons == "" || c.Argv[0] != "salt" || !slices.Contains(onMinion, why)) {
 				return why
 			}
 		}
 	}
-	if strings.Contains(c.Setup, "state.") {
+	if daemons == "" && strings.Contains(c.Setup, "state.") {
 		return "states"
 	}
 	if !c.alone() && slices.ContainsFunc([]string{"salt", "salt-master", "salt-minion"}, func(name string) bool { _, ok := findTool(name); return !ok }) {

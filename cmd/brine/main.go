@@ -24,6 +24,7 @@ type tool struct {
 // tools lists every tool. Salt's tools get a link each, brine's own are words behind brine.
 func tools() []tool {
 	return []tool{
+		{name: "salt", what: "run functions on minions and show their returns", run: saltCmd, link: true},
 		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
 		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"brine/modules/returners"
+	"brine/wire/client"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// handOver starts a batch and leaves the rest of it to the master (--async -b): the first minions get the job, the
+// state goes to the job cache, and an event tells the master.
+func (b *batchRun) handOver(ctx context.Context) error {
+	up, down, err := b.ping(ctx)
+	if err != nil {
+		return err
+	}
+	if len(up) == 0 {
+		return nil
+	}
+	b.quiet = false
+	b.sayDown(down)
+	spec := b.spec(batchByMaster)
+	spec.user = runningUser()
+	if name := b.cred.Str("username"); name != "" {
+		spec.user = name
+	}
+	if b.state, err = newBatch(spec, up, time.Now()); err != nil {
+		return b.uncaught("salt.exceptions.SaltInvocationError", err)
+	}
+	first, _ := b.state.step(time.Now(), nil, nil)
+	_, err = b.wire.Publish(ctx, client.Job{Tgt: idList(first), TgtType: "list", Fun: spec.fun, Arg: spec.arg, Ret: spec.ret,
+		JID: spec.jid, Kwargs: b.cred, Timeout: spec.timeout})
+	if err = b.clientError(err); err != nil {
+		return exit(exitNoReturn, "ERROR: %s", err)
+	}
+	if err := b.keepState(); err != nil {
+		return err
+	}
+	if err := b.bus.Fire(ctx, event.TagBatch(spec.jid, "new"), b.state.newEvent()); err != nil {
+		b.log.Error("Failed to fire salt/batch/" + spec.jid + "/new; the master finds the batch by its state")
+	}
+	fmt.Fprintln(b.stdout, "Executed batch command with job ID: "+spec.jid)
+	return nil
+}
+
+// batchIndex lists the jids of the batches that are not finished.
+const batchIndex = "batch_active.p"
+
+// keepState writes the state where the master looks for it, and adds the batch to the list of unfinished ones.
+func (b *batchRun) keepState() error {
+	dir, err := returners.JobDir(b.master.CacheDir, b.master.HashType, b.state.jid)
+	if err != nil {
+		return err
+	}
+	raw, err := payload.Marshal(b.state.Map())
+	if err != nil {
+		return fmt.Errorf("pack batch state: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("keep batch state: %w", err)
+	}
+	if err := replaceFile(filepath.Join(dir, ".batch.p"), raw); err != nil {
+		return err
+	}
+	index := filepath.Join(b.master.CacheDir, batchIndex)
+	jids, err := readIDs(index)
+	if err != nil {
+		b.log.Error(err.Error())
+	}
+	if raw, err = payload.Marshal(idList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.jid)))))); err != nil {
+		return fmt.Errorf("pack batch index: %w", err)
+	}
+	return replaceFile(index, raw)
+}
+
+// readIDs reads a file that holds a packed list of texts; none when there is no such file.
+func readIDs(path string) ([]string, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := payload.Unmarshal(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	list, _ := v.([]any)
+	return onlyTexts(list), nil
+}

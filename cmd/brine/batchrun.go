@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules/pytext"
+	"brine/wire/client"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// batchRun drives a batch from this tool.
+type batchRun struct {
+	*saltTool
+	bus    *masterBus
+	state  *batchState
+	cred   *payload.Map
+	quiet  bool // --static: nothing is shown until the end
+	news   chan batchNews
+	merged *payload.Map // id → return, for --static
+	code   int          // the highest exit code of a return
+}
+
+// batchNews is something that happened while a batch runs.
+type batchNews struct {
+	ret    *client.Return
+	silent []string // ids whose publication ended without a return of theirs
+	halt   string   // somebody stopped the batch
+	err    error    // the returns of a publication cannot be read any more
+}
+
+// runBatch runs the command line as a batch; --static is one that shows everything at its end.
+func (t *saltTool) runBatch(ctx context.Context) error {
+	cred, err := t.batchCredentials(ctx, t.wire)
+	if err != nil {
+		return err
+	}
+	b := &batchRun{saltTool: t, bus: t.bus(), cred: cred, quiet: t.opt.Bool("static"), news: make(chan batchNews), merged: payload.NewMap(0)}
+	if t.opt.Bool("async") && t.opt.Bool("batch") {
+		err = b.handOver(ctx)
+	} else {
+		err = b.run(ctx)
+	}
+	var no *refusal
+	if errors.As(err, &no) {
+		return t.uncaught("salt.exceptions.SaltClientError", err)
+	}
+	return err
+}
+
+// spec is the batch that the options describe.
+func (b *batchRun) spec(driver string) batchSpec {
+	size := b.opt.Get("batch")
+	if !b.opt.Bool("batch") {
+		size = "100%"
+	}
+	wait, _ := b.opt.Get("batch_wait").(float64)
+	if n, ok := b.opt.Get("batch_wait").(int64); ok {
+		wait = float64(n)
+	}
+	return batchSpec{jid: payload.NewJID(time.Now()), fun: b.cmd.fun, arg: b.cmd.arg, tgt: b.cmd.tgt, tgtType: b.cmd.tgtType,
+		ret: b.returners(), user: b.master.User, driver: driver, size: size, failhard: b.opt.Bool("failhard"),
+		wait: time.Duration(wait * float64(time.Second)), timeout: b.timeout(), gather: b.master.GatherJobTimeout}
+}
+
+// run asks who is there, works through them and ends the tool.
+func (b *batchRun) run(ctx context.Context) error {
+	up, down, err := b.ping(ctx)
+	if err != nil {
+		return err
+	}
+	if len(up) == 0 {
+		return b.noReturn()
+	}
+	if b.state, err = newBatch(b.spec(batchByCLI), up, time.Now()); err != nil {
+		return b.uncaught("salt.exceptions.SaltInvocationError", err)
+	}
+	b.tell(ctx, "new")
+	words := interruptText(b.state.jid)
+	b.lastWords.Store(&words)
+	b.sayDown(down)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go b.watchHalt(ctx)
+	err = b.work(ctx)
+	if b.state.halted {
+		b.tell(ctx, "halted")
+	} else {
+		b.tell(ctx, "complete")
+	}
+	if err != nil {
+		return err
+	}
+	return b.end()
+}
+
+// noReturn ends a batch without minions.
+func (b *batchRun) noReturn() error {
+	if b.quiet {
+		return b.saltTool.noReturn()
+	}
+	return exit(exitNoReturn, "ERROR: No return received")
+}
+
+// end shows what --static has gathered, or ends with the highest exit code.
+func (b *batchRun) end() error {
+	if b.quiet {
+		fun := ""
+		if f, ok := b.cmd.fun.(string); ok {
+			fun = f
+		}
+		if b.cmd.doc {
+			return b.showDocs(b.merged)
+		}
+		return b.display(b.merged, show{fun: fun})
+	}
+	if b.code != 0 {
+		return exit(b.code, "")
+	}
+	return nil
+}
+
+// ping finds out which of the target's minions answer.
+func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
+	tgt, tgtType, err := b.wireTarget()
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := b.wire.Run(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: "test.ping", Kwargs: b.cred, Timeout: b.timeout()})
+	if err != nil {
+		return nil, nil, b.clientError(err)
+	}
+	if !b.published(run.Published) {
+		run.Close()
+		if !b.quiet {
+			fmt.Fprintln(b.stdout, "No minions matched the target.")
+		}
+		return nil, nil, nil
+	}
+	for ret, err := range run.Returns(ctx) {
+		switch {
+		case err != nil:
+			return nil, nil, b.clientError(err)
+		case ret.Silence == client.Answered:
+			up = append(up, ret.ID)
+		case ret.Silence != client.Unknown:
+			down = append(down, ret.ID)
+		}
+	}
+	return up, down, nil
+}
+
+func (b *batchRun) sayDown(ids []string) {
+	slices.Sort(ids)
+	for _, id := range ids {
+		if !b.quiet {
+			fmt.Fprintf(b.stdout, "Minion %s did not respond. No job will be sent.\n", id)
+		}
+	}
+}
+
+// work publishes and takes returns until the batch is through.
+func (b *batchRun) work(ctx context.Context) error {
+	var returns []batchReturn
+	var silent []string
+	for {
+		publish, changed := b.state.step(time.Now(), returns, silent)
+		if changed {
+			b.tell(ctx, "progress")
+		}
+		if len(publish) > 0 {
+			if err := b.publish(ctx, publish); err != nil {
+				return err
+			}
+		}
+		if err := b.showReturns(returns); err != nil {
+			return err
+		}
+		b.addEmpty(silent)
+		if b.state.finished() {
+			return nil
+		}
+		var err error
+		if returns, silent, err = b.await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// await waits for the next returns, or until a place comes free.
+func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []string, err error) {
+	var alarm <-chan time.Time
+	if at := b.state.wake(); !at.IsZero() {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		alarm = timer.C
+	}
+	select {
+	case n := <-b.news:
+		switch {
+		case n.err != nil:
+			return nil, nil, b.clientError(n.err)
+		case n.halt != "":
+			b.state.halt(n.halt)
+		case n.ret != nil && b.state.active.Has(n.ret.ID):
+			failed, _ := n.ret.Data.Value("failed").(bool)
+			returns = []batchReturn{{id: n.ret.ID, data: entry(n.ret.Data), retcode: retcodeOf(n.ret.Data), failed: failed}}
+		default:
+			silent = n.silent
+		}
+	case <-alarm:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	return returns, silent, nil
+}
+
+// publish sends the job to the next minions and follows their returns.
+func (b *batchRun) publish(ctx context.Context, ids []string) error {
+	if !b.quiet {
+		fmt.Fprintf(b.stdout, "\nExecuting run on %s\n\n", pytext.Repr(idList(slices.Sorted(slices.Values(ids)))))
+	}
+	run, err := b.wire.Run(ctx, client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
+		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout})
+	if err != nil {
+		return b.clientError(err)
+	}
+	ok := b.published(run.Published)
+	go func() {
+		defer b.send(ctx, batchNews{silent: ids})
+		if !ok {
+			run.Close()
+			return
+		}
+		for ret, err := range run.Returns(ctx) {
+			if err != nil {
+				b.send(ctx, batchNews{err: err})
+				return
+			}
+			if ret.Silence == client.Answered {
+				b.send(ctx, batchNews{ret: &ret})
+			}
+		}
+	}()
+	return nil
+}
+
+func (b *batchRun) send(ctx context.Context, n batchNews) {
+	select {
+	case b.news <- n:
+	case <-ctx.Done():
+	}
+}
+
+// showReturns shows returns, or keeps them for --static.
+func (b *batchRun) showReturns(returns []batchReturn) error {
+	for _, r := range returns {
+		switch {
+		case r.failed && !b.quiet:
+			fmt.Fprintf(b.stdout, "Minion '%s' failed to respond to job sent\n", r.id)
+		case r.failed:
+		case b.quiet:
+			b.merged.Set(r.id, r.data.Value("ret"))
+		default:
+			shown, out := shownEntry(r.id, r.data)
+			if err := b.display(shown, show{out: out}); err != nil {
+				return err
+			}
+		}
+		if !r.failed {
+			b.code = max(b.code, r.retcode)
+		}
+	}
+	if b.state.reason == failhard && len(returns) > 0 {
+		b.log.Error("Batch run stopped due to failhard")
+	}
+	return nil
+}
+
+// addEmpty gives minions that never returned an empty result.
+func (b *batchRun) addEmpty(ids []string) {
+	for _, id := range ids {
+		if how, _ := b.state.failed.Value(id).(string); how == "timeout" && !b.merged.Has(id) {
+			b.merged.Set(id, payload.NewMap(0))
+		}
+	}
+}
+
+// tell lets the master know how the batch stands, so that its runners can show and stop it. A bus that cannot be
+// reached does not stop a batch.
+func (b *batchRun) tell(ctx context.Context, step string) {
+	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.jid, step), b.state.stateEvent()); err != nil {
+		b.log.Debug("batch event not sent", "err", err)
+	}
+}
+
+// watchHalt waits for somebody to stop the batch (batch.stop).
+func (b *batchRun) watchHalt(ctx context.Context) {
+	events, err := b.wire.Events(ctx)
+	if err != nil {
+		b.log.Debug("batch cannot be stopped from outside", "err", err)
+		return
+	}
+	defer events.Close()
+	tag := event.TagBatch(b.state.jid, "halted")
+	for {
+		body, err := events.Next(ctx)
+		if err != nil {
+			return
+		}
+		if !strings.HasPrefix(event.Tag(body), tag) {
+			continue
+		}
+		if _, data, err := event.Unpack(body); err == nil && data.Str("jid") == b.state.jid {
+			reason := data.Str("reason")
+			if reason == "" {
+				reason = "stop"
+			}
+			b.send(ctx, batchNews{halt: reason})
+			return
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/config"
+	"brine/modules/returners"
+	"brine/modules/runners"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// firePatience bounds how long a tool waits for a master that takes no events.
+const firePatience = time.Second
+
+// masterBus is the event bus of a master on this machine, as its tools use it.
+type masterBus struct {
+	conf *config.Master
+	pull *ipc.Pusher
+}
+
+// bus is the event bus of the session's master. It is closed with the tool.
+func (s *session) bus() *masterBus {
+	addr := filepath.Join(s.master.SockDir, event.MasterPullSocket)
+	if s.master.IPCMode == "tcp" {
+		addr = loopbackAddr(s.master.TCPMasterPullPort)
+	}
+	b := &masterBus{conf: s.master, pull: ipc.NewPusher(addr, ipc.FramingLength)}
+	s.atEnd(func() { _ = b.pull.Close() }) // nothing is under way any more
+	return b
+}
+
+// Fire puts an event on the bus.
+func (b *masterBus) Fire(ctx context.Context, tag string, data *payload.Map) error {
+	body, err := event.Pack(tag, data, b.conf.MaxEventSize)
+	if err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, firePatience)
+	defer cancel()
+	if err := b.pull.Push(ctx, body); err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	return nil
+}
+
+// Watch subscribes to all events of the master, or of the minion whose socket lies in sockDir.
+func (b *masterBus) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
+	addr, err := b.pubAddr(node, sockDir)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.Subscribe(ctx, addr, ipc.FramingDetect)
+}
+
+// pubAddr is the address of a pub socket. node is "master", or "minion" for the minion of this host's id.
+func (b *masterBus) pubAddr(node, sockDir string) (string, error) {
+	if sockDir == "" {
+		sockDir = b.conf.SockDir
+	}
+	if node == "minion" {
+		return minionPub(sockDir)
+	}
+	if b.conf.IPCMode == "tcp" {
+		return loopbackAddr(b.conf.TCPMasterPubPort), nil
+	}
+	return filepath.Join(sockDir, event.MasterPubSocket), nil
+}
+
+// minionPub finds the pub socket of the minion that has its sockets in sockDir.
+func minionPub(sockDir string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(sockDir, "minion_event_*_pub.ipc"))
+	if err == nil && len(found) == 0 {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		return "", fmt.Errorf("find event socket of a minion in %s: %w", sockDir, err)
+	}
+	return found[0], nil
+}
+
+// cache is the data cache of the session's master.
+func (s *session) cache() *returners.Banks { return returners.AttachBanks(s.master.CacheDir) }
+
+// replaceFile writes a file beside its place, readable by its owner, and renames it.
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}

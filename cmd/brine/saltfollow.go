@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"brine/modules/pytext"
+	"brine/wire/client"
+	"brine/wire/payload"
+
+	"golang.org/x/term"
+)
+
+// follow publishes a job and shows its returns as they come.
+func (t *saltTool) follow(ctx context.Context) error {
+	job, err := t.job(ctx)
+	if err != nil {
+		return err
+	}
+	if n := t.opt.Int("subset"); n > 0 {
+		ids, err := t.subset(ctx, job, n)
+		if err != nil {
+			return err
+		}
+		job.Tgt, job.TgtType = ids, "list"
+	}
+	run, err := t.wire.Run(ctx, job)
+	if err != nil {
+		return t.clientError(err)
+	}
+	if !t.published(run.Published) {
+		run.Close()
+		return t.noReturn()
+	}
+	words := interruptText(run.JID)
+	t.lastWords.Store(&words)
+	t.header(run.JID)
+	seen := &tally{}
+	docs := payload.NewMap(0)
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			return t.clientError(err)
+		}
+		value, out, code, shown := t.reading(run.JID, ret)
+		if !shown {
+			continue
+		}
+		seen.add(ret, value, code)
+		switch {
+		case t.opt.Bool("progress"):
+			t.showProgress(seen, len(run.Minions))
+		case t.cmd.doc:
+			docs.Set(ret.ID, value)
+		default:
+			if err := t.display(payload.M(ret.ID, value), show{out: out, retcode: code}); err != nil {
+				return err
+			}
+		}
+	}
+	return t.finished(seen, docs)
+}
+
+// finished ends a run whose returns are all in.
+func (t *saltTool) finished(seen *tally, docs *payload.Map) error {
+	if t.cmd.doc {
+		return t.showDocs(docs)
+	}
+	if t.opt.Bool("progress") {
+		return nil
+	}
+	if t.opt.Bool("cli_summary") && t.opt.Str("output") == "" {
+		fmt.Fprint(t.stdout, seen.text(t.opt.Bool("verbose")))
+	}
+	if seen.failed {
+		return exit(exitGeneric, "ERROR: Minions returned with non-zero exit code")
+	}
+	return nil
+}
+
+// header shows the job id where it is wanted.
+func (t *saltTool) header(jid string) {
+	switch {
+	case t.cmd.doc || t.opt.Bool("progress"):
+	case t.opt.Bool("verbose"):
+		line := "Executing job with jid " + jid
+		fmt.Fprintf(t.stdout, "%s\n%s\n\n", line, strings.Repeat("-", len(line)))
+	case t.opt.Bool("show_jid"):
+		fmt.Fprintln(t.stdout, "jid: "+jid)
+	}
+}
+
+// showProgress draws how many have returned, on a terminal only.
+func (t *saltTool) showProgress(seen *tally, of int) {
+	if f, ok := t.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return
+	}
+	fmt.Fprintf(t.stderr, "\r%d of %d minions", seen.returned+seen.silent, of)
+	if seen.returned+seen.silent >= of {
+		fmt.Fprintln(t.stderr)
+	}
+}
+
+// reading is how one return is shown. shown is false for the silence of a syndic.
+func (t *saltTool) reading(jid string, ret client.Return) (value any, out string, code int, shown bool) {
+	if ret.Silence == client.Answered {
+		return ret.Value, ret.Out, retcodeOf(ret.Data), true
+	}
+	text := t.silenceText(jid, ret)
+	return text, "no_return", exitGeneric, text != ""
+}
+
+// retcodeOf is the exit code of a return; of several functions the highest.
+func retcodeOf(data *payload.Map) int {
+	codes, ok := data.Value("retcode").(*payload.Map)
+	if !ok {
+		n, _ := data.Int("retcode")
+		return int(n)
+	}
+	most := int64(0)
+	first := true
+	for k := range codes.All() {
+		if n, ok := codes.Int(pytext.Str(k)); ok && (first || n > most) {
+			most, first = n, false
+		}
+	}
+	return int(most)
+}
+
+// subset asks the target for its functions and picks n minions that have the function of the job.
+func (t *saltTool) subset(ctx context.Context, job client.Job, n int) ([]any, error) {
+	probe := job
+	probe.Fun, probe.Arg, probe.Ret = "sys.list_functions", nil, ""
+	run, err := t.wire.Run(ctx, probe)
+	if err != nil {
+		return nil, t.clientError(err)
+	}
+	if !t.published(run.Published) {
+		run.Close()
+		return []any{}, nil
+	}
+	var able []any
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			return nil, t.clientError(err)
+		}
+		if list, ok := ret.Value.([]any); ok && hasAll(list, job.Fun) {
+			able = append(able, ret.ID)
+		}
+	}
+	rand.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
+	return able[:min(n, len(able))], nil
+}
+
+// hasAll tells whether a list of functions has the one, or all of several.
+func hasAll(list []any, fun any) bool {
+	if several, ok := fun.([]any); ok {
+		return !slices.ContainsFunc(several, func(f any) bool { return !slices.Contains(list, f) })
+	}
+	return slices.Contains(list, fun)
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"path/filepath"
+
+	"brine/modules/presence"
+	"brine/modules/returners"
+	"brine/wire/client"
+)
+
+// Salt's words for a minion that did not return, and what scripts look for.
+const textSilent = "Minion did not return. "
+
+// silenceText says why a minion did not return; "" when there is nothing to say, for a syndic is no minion. Where
+// Salt knows no more than that nothing came, the text is Salt's.
+//
+// Unlike Salt: a minion that is known to be alive without the job, one whose find_job fails, and one without an
+// accepted key are told from those that do not answer.
+func (t *saltTool) silenceText(jid string, ret client.Return) string {
+	later := textStillRunning + "\n\nsalt-run jobs.lookup_jid " + jid
+	switch ret.Silence {
+	case client.NotConnected:
+		return textSilent + "[Not connected]"
+	case client.NotRunning:
+		return textSilent + "[Not running]\nThe minion answers, but it does not run this job: it did not take it, or its return was lost. " +
+			"To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid " + jid
+	case client.FindJobError:
+		return textSilent + "[No response]\nThe minion could not tell whether it still runs this job. " + later
+	case client.Unknown:
+		return textSilent + "[Unknown minion]\nThe master has no accepted key of that minion."
+	}
+	if t.notConnected(ret.ID) {
+		return textSilent + "[Not connected]"
+	}
+	if isFile(filepath.Join(t.master.SyndicDir, ret.ID)) {
+		return ""
+	}
+	return textSilent + "[No response]\n" + later
+}
+
+// notConnected tells whether a minion is known to have no connection: its addresses are cached, others are connected,
+// and it is not.
+func (t *saltTool) notConnected(id string) bool {
+	if !t.master.MinionDataCache {
+		return false
+	}
+	if grains, err := t.cache().Data(returners.BankGrains, id); err != nil || grains == nil {
+		return false
+	}
+	connected, err := t.presence().Connected()
+	if err != nil {
+		t.log.Debug("connections are not known", "err", err)
+		return false
+	}
+	_, here := connected[id]
+	return len(connected) > 0 && !here
+}
+
+// presence looks for the minions connected to this master.
+func (s *session) presence() *presence.Finder {
+	f := &presence.Finder{Cache: s.cache(), Port: s.master.PublishPort}
+	if s.master.DetectRemoteMinions {
+		f.RemotePort = s.master.RemoteMinionsPort
+	}
+	return f
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/cmd/optparse"
+	"brine/config"
+	"brine/modules/args"
+	"brine/modules/outputters"
+)
+
+// saltCommand is what the words of salt ask for.
+type saltCommand struct {
+	tgt     any // text, or a list of ids
+	tgtType string
+	fun     any   // text, or a list of texts
+	arg     []any // typed; of several functions a list for each
+	doc     bool  // the function is sys.doc
+}
+
+// previewFun stands for the function that --preview-target does not need.
+const previewFun = "not_a_valid_command"
+
+// readCommand reads the words of salt and refuses what Salt refuses before it touches a file.
+func readCommand(s *session) (*saltCommand, error) {
+	tgtType, err := targetType(s.parser, s.opt)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.opt.Args) <= 1 && !s.opt.Bool("doc") && !s.opt.Bool("preview_target") {
+		fmt.Fprint(s.stdout, s.parser.HelpText())
+	}
+	if s.opt.Bool("config_dump") {
+		return nil, s.dumpConfig()
+	}
+	words, err := s.completeWords()
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, exit(exitMissing, "\nCannot execute command without defining a target.\n\n")
+	}
+	if len(words) == 1 {
+		return nil, exit(exitMissing, "\nIncomplete options passed.\n\n")
+	}
+	cmd := &saltCommand{tgt: words[0], tgtType: tgtType, doc: words[1] == "sys.doc"}
+	if s.opt.Bool("list") {
+		cmd.tgt = splitIDs(words[0])
+	}
+	return cmd, cmd.readCall(words[1], words[2:], s.opt.Str("args_separator"), s.noParse())
+}
+
+// dumpConfig shows the master's configuration without what the command line says.
+func (s *session) dumpConfig() error {
+	conf, err := config.LoadMaster(s.master.ConfFile, nil)
+	if err != nil {
+		return err
+	}
+	return &optparse.Answered{Text: outputters.DumpYAML(conf.Raw, outputters.FlowNever, 0)}
+}
+
+// completeWords adds the words that --preview-target and -d leave out.
+func (s *session) completeWords() ([]string, error) {
+	words := slices.Clone(s.opt.Args)
+	if s.opt.Bool("preview_target") {
+		words = append(words, previewFun)
+	}
+	if !s.opt.Bool("doc") {
+		return words, nil
+	}
+	if len(words) == 0 {
+		words = append(words, "*")
+	}
+	if len(words) < 2 || words[1] != "sys.doc" {
+		words = slices.Insert(words, 1, "sys.doc")
+	}
+	if len(words) > 3 {
+		return nil, s.parser.Errorf("You can only get documentation for one method at one time.")
+	}
+	return words, nil
+}
+
+// noParse are the names that --no-parse gives.
+func (s *session) noParse() []string {
+	list, _ := s.opt.Get("no_parse").([]any)
+	names := make([]string, 0, len(list))
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// splitIDs reads the word of -L: ids with commas or blanks between.
+func splitIDs(word string) []any {
+	if strings.Contains(word, ",") {
+		return idList(strings.Split(strings.ReplaceAll(word, " ", ""), ","))
+	}
+	return idList(strings.Fields(word))
+}
+
+// readCall reads the function word and its arguments.
+func (cmd *saltCommand) readCall(fun string, words []string, separator string, noParse []string) error {
+	if !strings.Contains(fun, ",") {
+		cmd.fun, cmd.arg = fun, args.Parse(words, noParse)
+		return nil
+	}
+	funs := strings.Split(fun, ",")
+	groups, err := splitGroups(words, len(funs), separator)
+	if err != nil {
+		return err
+	}
+	cmd.fun = idList(funs)
+	for _, g := range groups {
+		cmd.arg = append(cmd.arg, args.Parse(g, noParse))
+	}
+	return nil
+}
+
+// splitGroups shares the arguments among n functions: by words that are the separator when there are enough of
+// them, else by the separator within words.
+func splitGroups(words []string, n int, separator string) ([][]string, error) {
+	groups := [][]string{nil}
+	add := func(word string) { groups[len(groups)-1] = append(groups[len(groups)-1], word) }
+	alone := 0
+	for _, w := range words {
+		if w == separator {
+			alone++
+		}
+	}
+	for _, w := range words {
+		switch {
+		case alone == n-1 && w == separator:
+			groups = append(groups, nil)
+		case alone == n-1 || !strings.Contains(w, separator):
+			add(w)
+		default:
+			for i, piece := range strings.Split(w, separator) {
+				if i > 0 {
+					groups = append(groups, nil)
+				}
+				if piece != "" {
+					add(piece)
+				}
+			}
+		}
+	}
+	switch {
+	case len(groups) < n:
+		return nil, exit(exitMissing, "Cannot execute compound command without defining all arguments.")
+	case len(groups) > n:
+		return nil, exit(exitMissing, "Cannot execute compound command with more arguments than commands.")
+	}
+	return groups, nil
+}

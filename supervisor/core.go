@@ -128,7 +128,7 @@ func (c *core) onTerminated(ctx actor.Context, m *actor.Terminated) {
 }
 
 func (c *core) stray(id string) {
-	c.sup.strays.Add(1)
+	c.sup.past.strays.Add(1)
 	c.sup.log.Debug("a process that is not in the map has died", "actor", id)
 }
 

@@ -117,8 +117,8 @@ func (r *Ref) sample(now int64) {
 	r.face.samples[0], r.face.samples[1] = r.face.samples[1], sample{now, busy}
 }
 
-// snapshot tells everything about the child and what is below it.
-func (r *Ref) snapshot() stats.Child {
+// Snapshot tells everything about the child and what is below it. It asks nobody, like Supervisor.Snapshot.
+func (r *Ref) Snapshot() stats.Child {
 	now := r.inbox.nanos()
 	r.mu.Lock()
 	f := r.face

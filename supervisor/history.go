@@ -3,6 +3,7 @@ package supervisor
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"brine/supervisor/stats"
 )
@@ -12,6 +13,7 @@ const keepHistory = 128
 
 // history is the record of the last deaths of a tree.
 type history struct {
+	strays atomic.Uint64 // deaths that belonged to no living child
 	mu     sync.Mutex
 	deaths []stats.Death
 }

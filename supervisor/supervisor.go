@@ -37,7 +37,6 @@ type Supervisor struct {
 	nanos  func() int64
 
 	frozen atomic.Bool // StopRestarting was called here
-	strays atomic.Uint64
 
 	mu       sync.Mutex
 	base     context.Context // parent of the children's contexts
@@ -231,7 +230,7 @@ func (s *Supervisor) Snapshot() []stats.Child {
 	refs := s.children()
 	out := make([]stats.Child, len(refs))
 	for i, ref := range refs {
-		out[i] = ref.snapshot()
+		out[i] = ref.Snapshot()
 	}
 	return out
 }
@@ -251,11 +250,15 @@ func (s *Supervisor) children() []*Ref {
 // History returns the last deaths in the whole tree, oldest first, also of children that are gone.
 func (s *Supervisor) History() []stats.Death { return s.past.list() }
 
+// DeadLetters is DeadLetters of the system the tree lives in.
+func (s *Supervisor) DeadLetters() uint64 { return DeadLetters(s.system) }
+
 // Name is the first element of every path in the tree, or the whole path of a subtree.
 func (s *Supervisor) Name() string { return s.path }
 
-// Strays counts the deaths that belonged to no living child, such as the late end of an abandoned one.
-func (s *Supervisor) Strays() uint64 { return s.strays.Load() }
+// Strays counts the deaths in the whole tree that belonged to no living child, such as the late end of an
+// abandoned one.
+func (s *Supervisor) Strays() uint64 { return s.past.strays.Load() }
 
 // Lookup finds a child by its name or its path below this supervisor.
 func (s *Supervisor) Lookup(path string) (*Ref, bool) {

@@ -1,0 +1,102 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"brine/supervisor"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the admin actor.
+type (
+	// Answered is told by the connection that served a request; the actor logs it.
+	Answered struct {
+		Command string
+		UID     int
+		Changes bool // it was a command that changes something
+		Took    time.Duration
+		Err     error
+	}
+)
+
+// Query answers one command. Its argument is the whole request. It runs in the goroutine of the connection,
+// several at once; what it needs of an actor it asks with supervisor.Ask.
+type Query func(ctx context.Context, request *payload.Map) (any, error)
+
+// Options of the admin actor.
+type Options struct {
+	Path     string                 // of the control socket
+	Mode     fs.FileMode            // of the socket file, 0600 when 0
+	Tree     *supervisor.Supervisor // the daemon's root
+	Queries  map[string]Query       // of the daemon, beside those of this package; they only read
+	Commands map[string]Query       // those that change something
+	Logger   *slog.Logger           // of the socket
+
+	since time.Time // when the daemon started
+}
+
+// Spec is the child that a daemon adds to its tree.
+func Spec(opt Options) supervisor.Spec {
+	opt.since = time.Now()
+	return supervisor.Spec{
+		Name: "Admin",
+		New:  func() actor.Actor { return &admin{opt: opt, table: newTable(opt)} },
+	}
+}
+
+// admin owns the control socket.
+type admin struct {
+	opt   Options
+	table table
+}
+
+func (a *admin) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		a.onStarted(ctx)
+	case *Answered:
+		a.onAnswered(ctx, m)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (a *admin) onStarted(ctx actor.Context) {
+	server := ipc.NewControlServer(ipc.ControlOptions{
+		Path: a.opt.Path, Mode: a.opt.Mode, Logger: a.opt.Logger,
+		Allow: func(ipc.Peer) bool { return true }, // who can open the socket may read, see handle
+	})
+	if err := server.Listen(); err != nil {
+		supervisor.Crash(fmt.Errorf("admin: %w", err))
+	}
+	self, table := supervisor.Self(ctx), a.table
+	supervisor.Go(ctx, "control socket", func(ctx context.Context) error {
+		return server.Serve(ctx, func(ctx context.Context, peer ipc.Peer, request *payload.Map) (*payload.Map, error) {
+			result, done := table.handle(ctx, peer, request)
+			self.Send(done)
+			return result, done.Err
+		})
+	})
+}
+
+func (a *admin) onAnswered(ctx actor.Context, m *Answered) {
+	level := slog.LevelDebug
+	if m.Changes {
+		level = slog.LevelInfo
+	}
+	ctx.Logger().Log(supervisor.Context(ctx), level, "operator asked", "command", m.Command, "uid", m.UID, "took", m.Took, "err", m.Err)
+	if m.Err != nil {
+		supervisor.Failed(ctx)
+	}
+}
+
+// mayChange says whether a peer may use the commands that change something.
+func mayChange(peer ipc.Peer) bool { return peer.UID == 0 || peer.UID == os.Geteuid() }

@@ -1,0 +1,251 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/supervisor/stats"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a daemon with a worker and an admin actor.
+type rig struct {
+	tree   *supervisor.Supervisor
+	worker *supervisor.Ref
+	client *ipc.ControlClient
+	log    *actortest.Log
+}
+
+func newRig(t *testing.T, chaos bool) *rig {
+	t.Helper()
+	r := &rig{log: actortest.NewLog()}
+	r.tree = actortest.Start(t, supervisor.Options{Name: "master", Chaos: chaos, Logger: r.log.Logger()})
+	r.worker = actortest.Add(t, r.tree, supervisor.Spec{Name: "MWorker-0", New: actortest.NewProbe().New})
+	path := filepath.Join(t.TempDir(), "admin.ipc")
+	opt := Options{
+		Path: path, Tree: r.tree,
+		Queries: map[string]Query{
+			"jobs": func(_ context.Context, request *payload.Map) (any, error) {
+				return payload.M("asked", request.Str("jid")), nil
+			},
+			"fail": func(context.Context, *payload.Map) (any, error) { return nil, errors.New("no job store") },
+		},
+		Commands: map[string]Query{"rotate": func(context.Context, *payload.Map) (any, error) { return true, nil }},
+	}
+	actortest.Add(t, r.tree, Spec(opt))
+	r.client = ipc.NewControlClient(path)
+	return r
+}
+
+func (r *rig) ask(t *testing.T, kv ...any) (any, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	reply, err := r.client.Do(ctx, payload.M(kv...))
+	return reply.Value("result"), err
+}
+
+func (r *rig) must(t *testing.T, kv ...any) any {
+	t.Helper()
+	v, err := r.ask(t, kv...)
+	if err != nil {
+		t.Fatalf("%v: %v", kv, err)
+	}
+	return v
+}
+
+func TestTree(t *testing.T) {
+	r := newRig(t, false)
+	root, ok := r.must(t, "cmd", "tree").(*payload.Map)
+	if !ok || root.Str("name") != "master" || root.Str("state") != stats.StateRunning {
+		t.Fatalf("got %v", root)
+	}
+	children := root.List("children")
+	if len(children) != 2 {
+		t.Fatalf("got %d children, want 2", len(children))
+	}
+	worker, _ := children[0].(*payload.Map)
+	if worker.Str("path") != "master/MWorker-0" || worker.Str("state") != "running" || worker.Value("last_death") != nil {
+		t.Errorf("got %v", worker)
+	}
+	if _, err := time.Parse(time.RFC3339Nano, worker.Str("since")); err != nil {
+		t.Errorf("since: %v", err)
+	}
+	for _, name := range []string{"MWorker-0", "master/MWorker-0"} {
+		if one, _ := r.must(t, "cmd", "tree", "name", name).(*payload.Map); one.Str("name") != "MWorker-0" {
+			t.Errorf("tree of %s: got %v", name, one)
+		}
+	}
+	if _, err := r.ask(t, "cmd", "tree", "name", "nobody"); err == nil || !strings.Contains(err.Error(), "no such child") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRestart(t *testing.T) {
+	r := newRig(t, false)
+	r.must(t, "cmd", "restart", "name", "MWorker-0")
+	r.log.Await(t, "with pid MWorker-0#2")
+	r.log.Await(t, "INFO operator asked")
+	deaths, _ := r.must(t, "cmd", "history").([]any)
+	if len(deaths) != 1 {
+		t.Fatalf("got %v", deaths)
+	}
+	if d, _ := deaths[0].(*payload.Map); d.Str("reason") != "restart" || d.Str("path") != "master/MWorker-0" {
+		t.Errorf("got %v", d)
+	}
+	if _, err := r.ask(t, "cmd", "restart", "name", "nobody"); err == nil {
+		t.Error("restarted nobody")
+	}
+	if _, err := r.ask(t, "cmd", "restart"); err == nil {
+		t.Error("restarted the daemon")
+	}
+}
+
+func TestRestartOfItself(t *testing.T) {
+	r := newRig(t, false)
+	r.must(t, "cmd", "restart", "name", "Admin")
+	r.log.Await(t, "with pid Admin#2")
+	ref, _ := r.tree.Lookup("Admin")
+	if !ref.Send(&Answered{Command: "x"}) {
+		t.Error("the admin actor is gone")
+	}
+	for {
+		if _, err := r.ask(t, "cmd", "help"); err == nil {
+			break // the socket is bound again
+		}
+	}
+}
+
+func TestCrash(t *testing.T) {
+	r := newRig(t, false)
+	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "panic"); err == nil || !strings.Contains(err.Error(), "not allowed") {
+		t.Errorf("got %v", err)
+	}
+	r = newRig(t, true)
+	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "burn"); err == nil {
+		t.Error("burnt")
+	}
+	r.must(t, "cmd", "crash", "name", "MWorker-0", "how", "panic")
+	r.log.Await(t, "died with exit status 1, restarting...")
+	worker, _ := r.must(t, "cmd", "tree", "name", "MWorker-0").(*payload.Map)
+	if d := worker.Map("last_death"); !strings.Contains(d.Str("reason"), "injected") || d.Str("stack") == "" {
+		t.Errorf("got %v", d)
+	}
+}
+
+func TestQueriesOfTheDaemon(t *testing.T) {
+	r := newRig(t, false)
+	if got, _ := r.must(t, "cmd", "jobs", "jid", "123").(*payload.Map); got.Str("asked") != "123" {
+		t.Errorf("got %v", got)
+	}
+	if _, err := r.ask(t, "cmd", "fail"); err == nil || err.Error() != "no job store" {
+		t.Errorf("got %v", err)
+	}
+	if got := r.must(t, "cmd", "rotate"); got != true {
+		t.Errorf("got %v", got)
+	}
+	if _, err := r.ask(t, "cmd", "nonsense"); err == nil || !strings.Contains(err.Error(), `no such command: "nonsense"`) {
+		t.Errorf("got %v", err)
+	}
+	help, _ := r.must(t, "cmd", "help").(*payload.Map)
+	if help.Map("rotate").Value("changes") != true || help.Map("tree").Value("changes") != false || help.Len() != 9 {
+		t.Errorf("got %v", help.Keys())
+	}
+	process, _ := r.must(t, "cmd", "process").(*payload.Map)
+	if n, _ := process.Int("goroutines"); n < 1 {
+		t.Errorf("got %v", process)
+	}
+}
+
+// TestOthersMayOnlyRead: whoever can open the socket may look, changes are for root and the daemon's user.
+func TestOthersMayOnlyRead(t *testing.T) {
+	tree := actortest.Start(t, supervisor.Options{Chaos: true})
+	changed := false
+	commands := newTable(Options{Tree: tree, Commands: map[string]Query{
+		"rotate": func(context.Context, *payload.Map) (any, error) { changed = true; return nil, nil },
+	}})
+	other := ipc.Peer{UID: 54321, GID: 54321, PID: 1}
+	for name, want := range map[string]error{
+		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed, "rotate": ErrNotAllowed,
+	} {
+		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "name", "x", "how", "panic"))
+		if name == "tree" { // there is no x, but it was looked for
+			want = supervisor.ErrUnknown
+		}
+		if !errors.Is(done.Err, want) || (done.Err == nil) != (reply != nil) {
+			t.Errorf("%s: got %v, want %v", name, done.Err, want)
+		}
+	}
+	if changed {
+		t.Error("a stranger changed something")
+	}
+	if _, done := commands.handle(context.Background(), ipc.Peer{UID: 0}, payload.M("cmd", "rotate")); done.Err != nil || !changed {
+		t.Errorf("root: got %v", done.Err)
+	}
+}
+
+// TestChildMapHasTheFieldsOfChild: the reply and the JSON of stats.Child have the same names.
+func TestChildMapHasTheFieldsOfChild(t *testing.T) {
+	death := stats.Death{Reason: "x"}
+	c := stats.Child{Name: "a", LastDeath: &death, Deaths: []stats.Death{death}, Children: []stats.Child{{Name: "b"}}}
+	if diff := cmp.Diff(jsonNames(t, c), mapNames(childMap(c))); diff != "" {
+		t.Errorf("child (-json +map):\n%s", diff)
+	}
+	if diff := cmp.Diff(jsonNames(t, c.Handling), mapNames(spreadMap(c.Handling))); diff != "" {
+		t.Errorf("spread (-json +map):\n%s", diff)
+	}
+	names := mapNames(deathMap(death))
+	for _, want := range []string{"time", "reason", "message", "stack", "name", "path", "incarnation", "status"} {
+		if !names[want] {
+			t.Errorf("death has no %s", want)
+		}
+	}
+}
+
+func jsonNames(t *testing.T, v any) map[string]bool {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for name := range m {
+		names[name] = true
+	}
+	return names
+}
+
+func mapNames(m *payload.Map) map[string]bool {
+	names := map[string]bool{}
+	for _, k := range m.Keys() {
+		names[reflect.ValueOf(k).String()] = true
+	}
+	return names
+}
+
+type stranger struct{}
+
+func TestUnknownMessageIsCounted(t *testing.T) {
+	r := newRig(t, false)
+	ref, _ := r.tree.Lookup("Admin")
+	ref.Send(&stranger{})
+	r.log.Await(t, "unhandled message")
+}

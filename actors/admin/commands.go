@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/supervisor"
+	"brine/supervisor/stats"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// Errors an operator may see.
+var (
+	ErrUnknownCommand = errors.New("admin: no such command")
+	ErrNotAllowed     = errors.New("admin: only root and the daemon's user may do this")
+)
+
+// command is a row of the table of what an operator can ask.
+type command struct {
+	run     Query
+	changes bool
+}
+
+// table is all of them. A command that is not in it does not exist.
+type table map[string]command
+
+func newTable(opt Options) table {
+	o := &operator{tree: opt.Tree, since: opt.since}
+	t := table{
+		"tree":    {run: o.tell},
+		"history": {run: o.history},
+		"process": {run: o.process},
+		"restart": {run: o.restart, changes: true},
+		"crash":   {run: o.crash, changes: true},
+	}
+	t["help"] = command{run: t.help}
+	for name, run := range opt.Queries {
+		t[name] = command{run: run}
+	}
+	for name, run := range opt.Commands {
+		t[name] = command{run: run, changes: true}
+	}
+	return t
+}
+
+// handle answers one request and says what it was.
+func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) (*payload.Map, *Answered) {
+	began := time.Now()
+	name := request.Str("cmd")
+	cmd, known := t[name]
+	done := &Answered{Command: name, UID: peer.UID, Changes: cmd.changes}
+	var result any
+	switch {
+	case !known:
+		done.Err = fmt.Errorf("%w: %q", ErrUnknownCommand, name)
+	case cmd.changes && !mayChange(peer):
+		done.Err = fmt.Errorf("%s: %w", name, ErrNotAllowed)
+	default:
+		result, done.Err = cmd.run(ctx, request)
+	}
+	done.Took = time.Since(began)
+	if done.Err != nil {
+		return nil, done
+	}
+	return payload.M("result", result), done
+}
+
+func (t table) help(context.Context, *payload.Map) (any, error) {
+	out := payload.NewMap(len(t))
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		out.Set(name, payload.M("changes", t[name].changes))
+	}
+	return out, nil
+}
+
+// operator holds what the commands of this package work on.
+type operator struct {
+	tree  *supervisor.Supervisor
+	since time.Time
+}
+
+// path is the actor that a request names, as it stands in the tree or without the daemon's name.
+func (o *operator) path(request *payload.Map) string {
+	name := request.Str("name")
+	if name == o.tree.Name() {
+		return ""
+	}
+	return strings.TrimPrefix(name, o.tree.Name()+"/")
+}
+
+func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
+	path := o.path(request)
+	if path == "" {
+		return o.root(), nil
+	}
+	ref, ok := o.tree.Lookup(path)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", path, supervisor.ErrUnknown)
+	}
+	return childMap(ref.Snapshot()), nil
+}
+
+// root is the daemon itself in the form of a child.
+func (o *operator) root() *payload.Map {
+	return childMap(stats.Child{
+		Name: o.tree.Name(), Path: o.tree.Name(), State: stats.StateRunning, Since: o.since, Incarnation: 1,
+		Children: o.tree.Snapshot(),
+	})
+}
+
+func (o *operator) history(context.Context, *payload.Map) (any, error) {
+	return deathList(o.tree.History()), nil
+}
+
+func (o *operator) restart(_ context.Context, request *payload.Map) (any, error) {
+	return nil, o.tree.Restart(o.path(request))
+}
+
+func (o *operator) crash(_ context.Context, request *payload.Map) (any, error) {
+	return nil, o.tree.Inject(o.path(request), supervisor.Fault(request.Str("how")))
+}
+
+func (o *operator) process(context.Context, *payload.Map) (any, error) {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
+	metrics.Read(heap)
+	return payload.M(
+		"pid", os.Getpid(),
+		"since", text(o.since),
+		"uptime_ms", time.Since(o.since).Milliseconds(),
+		"goroutines", runtime.NumGoroutine(),
+		"heap_bytes", heap[0].Value.Uint64(),
+		"memory_bytes", heap[1].Value.Uint64(),
+		"dead_letters", o.tree.DeadLetters(),
+		"strays", o.tree.Strays(),
+		"go", runtime.Version(),
+	), nil
+}

@@ -1,0 +1,17 @@
+// Package admin answers an operator about a running daemon, over brine's control socket: the tree of its
+// actors, their deaths, and whatever the daemon registers beside. It changes nothing but what an operator
+// asks for, and only root and the daemon's own user may ask for a change. It has no counterpart in Salt.
+//
+// A request is a map {cmd: NAME, ...}, a reply {result: VALUE}.
+//
+//	tree                  the daemon with all its actors, see childMap for the fields
+//	tree name: PATH       one actor with what is below it
+//	history               the last deaths in the tree, oldest first
+//	process               the daemon as a process: goroutines, memory, dead letters
+//	help                  the names of all commands, and which of them change something
+//	restart name: PATH    end an actor and start it again                 (root or the daemon's user)
+//	crash name: PATH how: panic, exit or hang; only if the daemon allows  (root or the daemon's user)
+//
+// Times are UTC texts with microseconds, durations are milliseconds if the name of the field ends in _ms
+// and microseconds if it ends in _us.
+package admin

@@ -69,15 +69,23 @@ func Traceback(fun string, err error) string {
 
 // exceptionLine is the last line of a traceback.
 func exceptionLine(err error) string {
-	class, text := ClassOf(err), err.Error()
-	var missing *NotAvailable
-	if errors.As(err, &missing) {
-		text = pytext.Repr(missing.Name)
-	}
+	class, text := ClassOf(err), Message(err)
 	if text == "" {
 		return class
 	}
 	return class + ": " + text
+}
+
+// Message is str() of the Python exception an error stands for.
+func Message(err error) string {
+	var missing *NotAvailable
+	if errors.As(err, &missing) {
+		return pytext.Repr(missing.Name)
+	}
+	if number, path, ok := asOSError(err); ok {
+		return OSErrorText(number, path)
+	}
+	return err.Error()
 }
 
 // ClassOf is the Python class an error stands for, as a traceback names it.
@@ -109,6 +117,9 @@ func ClassOf(err error) string {
 		return "KeyError"
 	case errors.As(err, &exc):
 		return exc.Class
+	}
+	if number, _, ok := asOSError(err); ok {
+		return OSErrorClass(number)
 	}
 	return "Exception"
 }

@@ -4,6 +4,7 @@ package modtest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -83,4 +84,109 @@ func (l *Log) Lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.lines...)
+}
+
+// Host records what functions ask of the daemon, and answers from its fields.
+type Host struct {
+	Answers []any // answers of the master in order; an error value is returned as error
+	Jobs    []*payload.Map
+	Reply   *payload.Map // what AwaitLocal gives; nil: nothing came
+	Deaf    bool         // the buses cannot be reached
+
+	mu     sync.Mutex
+	asked  []*payload.Map
+	events []*payload.Map
+}
+
+// Attach makes the host answer for env.
+func (h *Host) Attach(env *modules.Env) {
+	env.Host.Master, env.Host.Events, env.Host.Jobs = h, h, h
+	env.Host.Runner, env.Host.Wheel, env.Host.Local = h, h, h
+}
+
+// Asked are the requests to the master so far.
+func (h *Host) Asked() []*payload.Map {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]*payload.Map(nil), h.asked...)
+}
+
+// Events are the events so far: bus ("master" or "local"), tag, data, preload.
+func (h *Host) Events() []*payload.Map {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]*payload.Map(nil), h.events...)
+}
+
+// Request takes the next answer.
+func (h *Host) Request(_ context.Context, load *payload.Map) (any, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, load)
+	if len(h.Answers) == 0 {
+		return true, nil
+	}
+	a := h.Answers[0]
+	h.Answers = h.Answers[1:]
+	if err, ok := a.(error); ok {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (h *Host) note(bus, tag string, data any, preload *payload.Map) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, payload.M("bus", bus, "tag", tag, "data", data, "preload", preload))
+	return !h.Deaf
+}
+
+// FireMaster notes the event.
+func (h *Host) FireMaster(_ context.Context, tag string, data any, preload *payload.Map) bool {
+	return h.note("master", tag, data, preload)
+}
+
+// FireLocal notes the event.
+func (h *Host) FireLocal(_ context.Context, tag string, data any) bool {
+	return h.note("local", tag, data, nil)
+}
+
+// AwaitLocal notes the event and answers with Reply.
+func (h *Host) AwaitLocal(_ context.Context, tag string, data any, answer string) (*payload.Map, bool) {
+	h.note("local", tag, data, payload.M("answer", answer))
+	return h.Reply, h.Reply != nil
+}
+
+// Running lists Jobs.
+func (h *Host) Running() []*payload.Map { return h.Jobs }
+
+// Signal answers for the jids of Jobs.
+func (h *Host) Signal(jid string, sig int) (string, bool) {
+	for _, j := range h.Jobs {
+		if j.Str("jid") == jid {
+			return fmt.Sprintf("Signal %d sent to job %s at pid %d", sig, jid, 7), true
+		}
+	}
+	return "", false
+}
+
+// Run notes a runner call as a request.
+func (h *Host) Run(ctx context.Context, fun string, args []any, kw *payload.Map, full bool) (any, error) {
+	return h.Request(ctx, payload.M("runner", fun, "args", args, "kw", kw, "full", full))
+}
+
+// Wheel notes a wheel call as a request.
+func (h *Host) Wheel(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
+	return h.Request(ctx, payload.M("wheel", fun, "args", args, "kw", kw))
+}
+
+// Cmd notes a publication as a request.
+func (h *Host) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
+	load := payload.M("tgt", cmd.Tgt, "fun", cmd.Fun, "args", cmd.Args, "kw", cmd.KW, "tgt_type", cmd.TgtType, "ret", cmd.Ret)
+	if cmd.Timeout != nil {
+		load.Set("timeout", *cmd.Timeout)
+	}
+	v, err := h.Request(ctx, load)
+	m, _ := v.(*payload.Map)
+	return m, err
 }

@@ -108,7 +108,10 @@ func (cmd *command) startError(err error) error {
 	if cmd.account != nil && number == syscall.EACCES && executable(file) {
 		file = cmd.cwd // the user may run the program, but not enter the directory
 	}
-	reason := fmt.Sprintf("[Errno %d] %s: %s", int(number), strerror(number), pytext.Repr(file))
+	reason := modules.OSErrorText(number, file)
+	if file == "" {
+		reason += ": ''"
+	}
 	return modules.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown, pytext.Repr(cmd.context()), reason)
 }
 

@@ -45,7 +45,7 @@ func cacheError() *payload.Map {
 // runScript fetches a script into a temporary file that only its user can run, runs it and removes it.
 func runScript(c *modules.Call, o options) (*payload.Map, error) {
 	source := o.text("source")
-	local, err := fetch(c, source, o.text("saltenv"))
+	local, err := fetch(c, source, o.text("saltenv"), !modules.Truthy(o.get("template")))
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func queryOf(source string) string {
 
 // fetch makes the source a local file: by the file server where there is one, else as it is; "" when it is not to
 // be had.
-func fetch(c *modules.Call, source, saltenv string) (string, error) {
+func fetch(c *modules.Call, source, saltenv string, log bool) (string, error) {
 	if saltenv == "" {
 		saltenv = "base"
 	}
@@ -102,11 +102,13 @@ func fetch(c *modules.Call, source, saltenv string) (string, error) {
 	}
 	u, err := url.Parse(source)
 	if err != nil || u.Scheme != "" && u.Scheme != "file" {
-		c.Log(slog.LevelError, fmt.Sprintf("Unable to cache file '%s' from saltenv '%s'.", source, saltenv))
+		if log {
+			c.Log(slog.LevelError, fmt.Sprintf("Unable to cache file '%s' from saltenv '%s'.", source, saltenv))
+		}
 		return "", nil
 	}
 	if !filepath.IsAbs(u.Path) {
-		return "", nil
+		return "", modules.ExecErr("Path '%s' is not absolute", source)
 	}
 	return u.Path, nil
 }

@@ -109,7 +109,9 @@ func regenKeys(c *modules.Call, _ modules.Args) (any, error) {
 		return nil, modules.Raise("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", dir)
 	}
 	for _, e := range entries {
-		_ = os.Remove(filepath.Join(dir, e.Name())) // directories stay, as in the reference
+		if !e.IsDir() {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // what cannot be removed stays, as in the reference
+		}
 	}
 	return nil, nil
 }

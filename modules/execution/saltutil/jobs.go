@@ -106,8 +106,9 @@ func queued(cachedir, jid string) *payload.Map {
 }
 
 func findCachedJob(c *modules.Call, a modules.Args) (any, error) {
-	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", filepath.Base(a.Str("jid")))
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+	jid := a.Str("jid")
+	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", jid)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() || jid != filepath.Base(jid) || strings.HasPrefix(jid, ".") {
 		if !modules.Truthy(c.Opts().Value("cache_jobs")) {
 			return "Local jobs cache directory not found; you may need to enable cache_jobs on this minion", nil
 		}

@@ -3,6 +3,7 @@ package testmod
 import (
 	"log/slog"
 	"strings"
+	"syscall"
 
 	"brine/modules"
 	"brine/modules/pytext"
@@ -139,10 +140,21 @@ func builtinError(name string, args []any) error {
 	switch name {
 	case "TypeError":
 		return &modules.ArgumentError{Message: text}
-	case "IOError", "EnvironmentError":
+	case "OSError", "IOError", "EnvironmentError":
 		name = "OSError"
+		if len(args) > 0 {
+			name = osErrorClass(args)
+		}
 	}
 	return &modules.Exception{Class: name, Message: text}
+}
+
+// osErrorClass is the class Python makes of OSError by its error number.
+func osErrorClass(args []any) string {
+	if n, ok := args[0].(int64); ok && len(args) > 1 {
+		return modules.OSErrorClass(syscall.Errno(n))
+	}
+	return "OSError"
 }
 
 // exceptionText is str() of a Python exception made with these arguments.

@@ -116,7 +116,7 @@ func randomHash(c *modules.Call, a modules.Args) (any, error) {
 	}
 	sum := hashOf(kind)
 	if sum == nil {
-		return nil, modules.Raise("ValueError", "unsupported hash type %s", kind)
+		return nil, modules.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", kind)
 	}
 	n, err := rand.Int(rand.Reader, big.NewInt(max(size, 0)+1))
 	if err != nil {

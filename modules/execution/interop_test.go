@@ -1,0 +1,116 @@
+//go:build interop
+
+package execution_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules/grains"
+	"brine/wire/payload"
+)
+
+var record = flag.Bool("record", false, "write what Salt answers to testdata/answers_3008.json")
+
+func writeRecord(t *testing.T, calls []oneCall, answers []answer, dir string) {
+	t.Helper()
+	out := map[string]json.RawMessage{}
+	for i, c := range calls {
+		if c.mark != 0 {
+			continue
+		}
+		b, err := json.Marshal(answers[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[fmt.Sprintf("%03d %s %q", i, c.fun, c.words)] = bytes.ReplaceAll(b, []byte(dir), []byte("DIR"))
+	}
+	b, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("testdata/answers_3008.json", b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAgainstSalt runs testdata/calls.txt in an installed Salt 3008 and here, each in a configuration directory of
+// its own, and compares values, exit codes, errors and log lines.
+func TestAgainstSalt(t *testing.T) {
+	calls := readCalls(t)
+	theirs, ours := confDir(t), confDir(t)
+	real := runSalt(t, theirs, calls)
+	began := time.Now()
+	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+	})
+	for i, c := range calls {
+		c.words = inDir(c.words, ours)
+		got := runHere(t, env, log, c)
+		want := strings.ReplaceAll(real[i].String(), theirs, ours)
+		if c.mark == '~' {
+			continue
+		}
+		if got := got.String(); got != want && !samePID(got, want) {
+			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
+		}
+	}
+	if *record {
+		writeRecord(t, calls, real, theirs)
+	}
+	t.Logf("%d calls in %s", len(calls), time.Since(began).Round(time.Millisecond))
+	a, _ := os.ReadFile(filepath.Join(theirs, "grains"))
+	b, _ := os.ReadFile(filepath.Join(ours, "grains"))
+	if !bytes.Equal(a, b) {
+		t.Errorf("grains file:\n%s\nSalt's:\n%s", b, a)
+	}
+}
+
+func runSalt(t *testing.T, dir string, calls []oneCall) []answer {
+	t.Helper()
+	home, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	python := filepath.Join(home, "brine", "salt", "3008", "bin", "python")
+	if _, err := os.Stat(python); err != nil {
+		t.Skip("no Salt 3008 here: ", err)
+	}
+	var in bytes.Buffer
+	for _, c := range calls {
+		line, err := json.Marshal([]any{c.fun, inDir(c.words, dir)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(line, '\n'))
+	}
+	cmd := exec.CommandContext(t.Context(), python, "testdata/salt_driver.py", filepath.Join(dir, "minion"))
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("salt driver: %v", err)
+	}
+	var answers []answer
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(calls) {
+		t.Fatalf("%d answers to %d calls", len(answers), len(calls))
+	}
+	return answers
+}

@@ -136,6 +136,9 @@ func (s *goldenSite) run(t *testing.T, c *goldenCase) *outcome {
 	}
 	if c.RunAs != "" {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(t, c.RunAs)}
+		if goldenBin() == "" {
+			cmd.Path = s.publicCopy(t, argv[0])
+		}
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -162,6 +165,25 @@ func (s *goldenSite) run(t *testing.T, c *goldenCase) *outcome {
 		got.File = string(raw)
 	}
 	return got
+}
+
+// publicCopy copies this test's binary, which answers as every tool, to where any user may run it.
+func (s *goldenSite) publicCopy(t *testing.T, tool string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(s.root, "bin", tool)
+	s.write(t, copied, string(binary))
+	if err := os.Chmod(copied, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return copied
 }
 
 // wait starts a process and waits for its end, interrupting it when the case says so.

@@ -104,12 +104,23 @@ func addOutput(p *optparse.Parser, diff bool) {
 			Help: "Colours even where stdout is no terminal."},
 		optparse.Option{Flags: []string{"--state-output", "--state_output"}, Dest: "state_output",
 			Help: "How state results are shown: full, terse, mixed, changes or filter, each also with _id behind."},
-		optparse.Option{Flags: []string{"--state-verbose", "--state_verbose"}, Dest: "state_verbose",
+		optparse.Option{Flags: []string{"--state-verbose", "--state_verbose"}, Dest: "state_verbose", Convert: truth,
 			Help: "True or False: show states that are fine and unchanged."})
 	if diff {
 		p.Group("Output Options", "", optparse.Option{Flags: []string{"--output-diff"}, Dest: "state_output_diff",
 			Kind: optparse.Flag, Help: "Show only states that changed something or failed."})
 	}
+}
+
+// truth makes truth values of the words Salt takes for them; other text stays.
+func truth(text string) (any, error) {
+	switch text {
+	case "True", "true":
+		return true, nil
+	case "False", "false":
+		return false, nil
+	}
+	return text, nil
 }
 
 // addEauth declares the options of external authentication. short is -a where the tool has it for this.

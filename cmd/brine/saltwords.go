@@ -49,7 +49,11 @@ func readCommand(s *session) (*saltCommand, error) {
 	if s.opt.Bool("list") {
 		cmd.tgt = splitIDs(words[0])
 	}
-	return cmd, cmd.readCall(words[1], words[2:], s.opt.Str("args_separator"), s.noParse())
+	if err := cmd.readCall(words[1], words[2:], s.opt.Str("args_separator"), s.noParse()); err != nil {
+		return nil, err
+	}
+	s.common.Raw.Set("tgt", cmd.tgt).Set("fun", cmd.fun).Set("arg", cmd.arg) // outputters look for arguments of theirs
+	return cmd, nil
 }
 
 // dumpConfig shows the master's configuration without what the command line says.

@@ -13,10 +13,16 @@ import (
 // tempPrefix begins the names of files that are being written. Salt uses the same one in its job cache.
 const tempPrefix = ".___atomic_write"
 
+// manner says how a file is written.
+type manner struct {
+	mode    fs.FileMode // less what the umask forbids
+	durable bool        // the content outlives a power failure
+}
+
 // writeFile puts data into a file so that a reader finds the old content or the new, never a part. The
-// temporary file lies in tmpDir, on the same file system. With durable the new content outlives a power failure.
-func writeFile(file, tmpDir string, data []byte, durable bool) (err error) {
-	f, err := os.OpenFile(filepath.Join(tmpDir, tempPrefix+randomName()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+// temporary file lies in tmpDir, on the same file system.
+func writeFile(file, tmpDir string, data []byte, how manner) (err error) {
+	f, err := os.OpenFile(filepath.Join(tmpDir, tempPrefix+randomName()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, how.mode)
 	if err != nil {
 		return err
 	}
@@ -26,7 +32,7 @@ func writeFile(file, tmpDir string, data []byte, durable bool) (err error) {
 		}
 	}()
 	_, err = f.Write(data)
-	if err == nil && durable {
+	if err == nil && how.durable {
 		err = f.Sync()
 	}
 	if cerr := f.Close(); err == nil {
@@ -36,6 +42,15 @@ func writeFile(file, tmpDir string, data []byte, durable bool) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), file)
+}
+
+// writeValue packs a value and writes it atomically.
+func writeValue(file, tmpDir string, v any, how manner) error {
+	b, err := payload.MarshalBin(v)
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", file, err)
+	}
+	return writeFile(file, tmpDir, b, how)
 }
 
 func ignoreMissing(err error) error {

@@ -58,7 +58,7 @@ func (b *Banks) Store(bank, key string, value any) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("data cache: %w", err)
 	}
-	if err := writeValue(file, b.dir, value, false); err != nil {
+	if err := writeValue(file, b.dir, value, manner{mode: 0o600}); err != nil {
 		return fmt.Errorf("data cache: store %s of %s: %w", bank, key, err)
 	}
 	return nil

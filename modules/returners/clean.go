@@ -2,7 +2,6 @@ package returners
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -19,14 +18,21 @@ const sweepEvery = time.Hour
 // Clean removes the jobs that are older than Keep with all that belongs to them, and the oldest ones while the
 // store is over its cap. It returns how many were removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
+	first := ""
 	for {
 		jids, err := s.cleanSome(now)
+		if err == nil && len(jids) > 0 && jids[0] == first {
+			err = fmt.Errorf("%w: job %s does not go away", ErrDamaged, first)
+		}
+		if len(jids) > 0 {
+			first = jids[0]
+		}
 		for _, jid := range jids {
 			err = errors.Join(err, s.layout.remove(s.layout.dir(jid)))
 		}
 		removed += len(jids)
 		if err != nil {
-			return removed, fmt.Errorf("job store %s: clean: %w", s.db.Path(), err)
+			return removed, fmt.Errorf("job store %s: clean: %w", s.file, err)
 		}
 		if len(jids) < cleanBatch {
 			break
@@ -46,12 +52,10 @@ func (s *Store) cleanSome(now time.Time) (jids []string, err error) {
 	err = s.update(func(tx *bbolt.Tx) error {
 		jids = nil
 		t := newTxn(tx, s.opt)
-		for len(jids) < cleanBatch {
-			key, _ := t.order.Cursor().First()
-			if key == nil || !s.due(t, key, now) {
+		for _, key := range t.dueKeys(s.opt, now) {
+			if !t.due(s.opt, key, now) {
 				break
 			}
-			key = bytes.Clone(key)
 			if err := t.removeJob(key); err != nil {
 				return err
 			}
@@ -68,14 +72,28 @@ func (s *Store) cleanSome(now time.Time) (jids []string, err error) {
 	return jids, nil
 }
 
-// due says whether the oldest job has to go.
-func (s *Store) due(t *txn, key []byte, now time.Time) bool {
-	created := time.Unix(0, int64(binary.BigEndian.Uint64(key)))
-	if s.opt.Keep > 0 && now.Sub(created) > s.opt.Keep {
-		return true
+// dueKeys lists the jobs that may have to go: the oldest, and the newest too when it is past its age.
+func (t *txn) dueKeys(opt Options, now time.Time) [][]byte {
+	keys := t.oldest(cleanBatch)
+	if len(keys) < cleanBatch && opt.Keep > 0 {
+		if last, _ := t.order.Cursor().Last(); last != nil && now.Sub(keyTime(last)) > opt.Keep {
+			keys = append(keys, bytes.Clone(last))
+		}
 	}
-	last, _ := t.order.Cursor().Last()
-	return s.opt.MaxBytes > 0 && t.total > s.opt.MaxBytes && !bytes.Equal(key, last)
+	return keys
+}
+
+// due says whether a job has to go.
+func (t *txn) due(opt Options, key []byte, now time.Time) bool {
+	return opt.Keep > 0 && now.Sub(keyTime(key)) > opt.Keep || opt.MaxBytes > 0 && t.total > opt.MaxBytes
+}
+
+// keyTime is the time of creation in a key of the bucket order.
+func keyTime(key []byte) time.Time {
+	if len(key) < 8 {
+		return time.Time{}
+	}
+	return createdOf(key)
 }
 
 // sweep removes job directories that belong to no stored job: those of jobs that went because of the cap, and

@@ -60,7 +60,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 		return err
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.db.Path(), len(loads), len(returns), err)
+		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
 	}
 	res.Files = s.syncFiles(files, evicted)
 	return res, nil
@@ -229,19 +229,35 @@ func (t *txn) finish(maxBytes int64) error {
 
 // shrink removes the oldest jobs until at most limit bytes are stored. The newest job stays.
 func (t *txn) shrink(limit int64) error {
-	c := t.order.Cursor()
-	for key, _ := c.First(); key != nil && t.total > limit; key, _ = c.First() {
-		if last, _ := c.Last(); bytes.Equal(last, key) {
+	for t.total > limit {
+		keys, before := t.oldest(cleanBatch), t.total
+		for _, key := range keys {
+			if t.total <= limit {
+				return nil
+			}
+			if err := t.removeJob(key); err != nil {
+				return err
+			}
+			t.removed = append(t.removed, string(key[8:]))
+		}
+		if len(keys) == 0 {
 			return nil
 		}
-		key = bytes.Clone(key)
-		if err := t.removeJob(key); err != nil {
-			return err
+		if t.total >= before {
+			return fmt.Errorf("%w: removing jobs makes no room", ErrDamaged)
 		}
-		t.removed = append(t.removed, string(key[8:]))
-		c = t.order.Cursor()
 	}
 	return nil
+}
+
+// oldest lists the keys of up to n jobs in the bucket order, the oldest first, without the newest job.
+func (t *txn) oldest(n int) (keys [][]byte) {
+	c := t.order.Cursor()
+	last, _ := c.Last()
+	for key, _ := c.First(); key != nil && len(keys) < n && !bytes.Equal(key, last); key, _ = c.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
 }
 
 // removeJob removes the job under a key of the bucket order, with its returns.
@@ -258,10 +274,14 @@ func (t *txn) removeJob(key []byte) error {
 		return err
 	}
 	prefix := returnKey(string(jid), "")
+	var keys [][]byte
 	c := t.returns.Cursor()
-	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Seek(prefix) {
+	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		t.total -= int64(len(k) + len(v))
-		if err := t.returns.Delete(bytes.Clone(k)); err != nil {
+		keys = append(keys, bytes.Clone(k))
+	}
+	for _, k := range keys {
+		if err := t.returns.Delete(k); err != nil {
 			return err
 		}
 	}

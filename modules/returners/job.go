@@ -141,8 +141,8 @@ func withMinions(load *payload.Map, minions []string) *payload.Map {
 	return load.Clone().Set("Minions", list)
 }
 
-// EndTime is a time as Salt writes it into the file endtime and shows it to people.
-func EndTime(t time.Time) string { return t.Format("2006, Jan 02 15:04:05.000000") }
+// EndTime is a time (UTC) as Salt writes it into the file endtime and shows it to people.
+func EndTime(t time.Time) string { return t.UTC().Format("2006, Jan 02 15:04:05.000000") }
 
 // keep applies a filter to jobs that come latest first, until the filter has enough.
 type keep struct {

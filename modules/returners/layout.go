@@ -59,6 +59,7 @@ func (l layout) dir(jid string) string {
 
 // writeLoad writes the files that announce a job. Existing lists of minions are extended.
 func (l layout) writeLoad(job Load, durable bool) error {
+	how := manner{0o644, durable} // users of publisher_acl read them
 	dir := l.dir(job.JID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (l layout) writeLoad(job Load, durable bool) error {
 		}
 	}
 	if job.Load != nil {
-		if err := writeValue(filepath.Join(dir, fileLoad), dir, job.Load, durable); err != nil {
+		if err := writeValue(filepath.Join(dir, fileLoad), dir, job.Load, how); err != nil {
 			return err
 		}
 	}
@@ -86,7 +87,7 @@ func (l layout) writeLoad(job Load, durable bool) error {
 		return err
 	}
 	known, _ := readValue(file) // none, or one that is damaged and is replaced
-	return writeValue(file, dir, union(texts(known), job.Minions), durable)
+	return writeValue(file, dir, union(texts(known), job.Minions), how)
 }
 
 func minionsFile(dir, syndic string) (string, error) {
@@ -97,15 +98,6 @@ func minionsFile(dir, syndic string) (string, error) {
 		return "", fmt.Errorf("store minions of syndic %q: no file can have that name", syndic)
 	}
 	return filepath.Join(dir, ".minions."+syndic+".p"), nil
-}
-
-// writeValue packs a value and writes it atomically.
-func writeValue(file, tmpDir string, v any, durable bool) error {
-	b, err := payload.MarshalBin(v)
-	if err != nil {
-		return fmt.Errorf("pack %s: %w", file, err)
-	}
-	return writeFile(file, tmpDir, b, durable)
 }
 
 // load reads a job's load; nil when there is none.

@@ -147,7 +147,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	}
 	if c.opt.EndTimes {
 		text := []byte(EndTime(c.opt.now()))
-		if err := writeFile(filepath.Join(dir, fileEndTime), dir, text, false); err != nil {
+		if err := writeFile(filepath.Join(dir, fileEndTime), dir, text, manner{mode: 0o644}); err != nil {
 			return 0, fmt.Errorf("end time of job %s: %w", r.JID, err)
 		}
 	}
@@ -158,14 +158,15 @@ func (c *LocalCache) write(sub string, rec *payload.Map) error {
 	if err := os.MkdirAll(sub, 0o755); err != nil {
 		return err
 	}
+	how := manner{0o600, true}
 	if out, ok := rec.Get("out"); ok {
-		if err := writeValue(filepath.Join(sub, fileOut), sub, out, true); err != nil {
+		if err := writeValue(filepath.Join(sub, fileOut), sub, out, how); err != nil {
 			return err
 		}
 	}
 	ret := rec.Clone()
 	ret.Delete("out")
-	return writeValue(filepath.Join(sub, fileReturn), sub, ret, true)
+	return writeValue(filepath.Join(sub, fileReturn), sub, ret, how)
 }
 
 // stored reads the return in the directory of a minion; nil when there is none.

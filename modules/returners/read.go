@@ -39,7 +39,7 @@ func (s *Store) job(jid string) (j *job, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("job store %s: job %s: %w", s.db.Path(), jid, err)
+		return nil, fmt.Errorf("job store %s: job %s: %w", s.file, jid, err)
 	}
 	return j, nil
 }
@@ -61,7 +61,7 @@ func (s *Store) GetJID(jid string) (*payload.Map, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("job store %s: job %s: %w", s.db.Path(), jid, err)
+		return nil, fmt.Errorf("job store %s: job %s: %w", s.file, jid, err)
 	}
 	return out, nil
 }
@@ -82,6 +82,9 @@ func (s *Store) GetJIDs(f Filter) (*payload.Map, error) {
 		jobs := tx.Bucket(bucketJobs)
 		c := tx.Bucket(bucketOrder).Cursor()
 		for key, _ := c.Last(); key != nil; key, _ = c.Prev() {
+			if len(key) < 8 {
+				return ErrDamaged
+			}
 			jid := key[8:]
 			j, err := unpackJob(jobs.Get(jid))
 			if err != nil {
@@ -94,7 +97,7 @@ func (s *Store) GetJIDs(f Filter) (*payload.Map, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("job store %s: %w", s.db.Path(), err)
+		return nil, fmt.Errorf("job store %s: %w", s.file, err)
 	}
 	return k.sorted(), nil
 }

@@ -45,6 +45,7 @@ const lockWait = 5 * time.Second
 // Announce may run beside all of them.
 type Store struct {
 	opt    Options
+	file   string
 	db     *bbolt.DB
 	layout layout
 	swept  time.Time // when Clean last looked for job directories that the store does not know
@@ -72,23 +73,23 @@ func Open(opt Options) (*Store, error) {
 		return nil, err
 	}
 	file := filepath.Join(opt.CacheDir, StoreFile)
-	db, err := openFile(file)
+	db, err := openFile(file, lockWait)
 	if err != nil {
 		return nil, fmt.Errorf("open job store %s: %w", file, err)
 	}
-	s := &Store{opt: opt, db: db, layout: l}
+	s := &Store{opt: opt, file: file, db: db, layout: l}
 	if err := s.update(prepare); err != nil {
 		return nil, errors.Join(fmt.Errorf("open job store %s: %w", file, err), db.Close())
 	}
 	return s, nil
 }
 
-func openFile(file string) (db *bbolt.DB, err error) {
+func openFile(file string, wait time.Duration) (db *bbolt.DB, err error) {
 	if err := checkFile(file); err != nil {
 		return nil, err
 	}
 	err = guarded(func() error {
-		db, err = bbolt.Open(file, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+		db, err = bbolt.Open(file, 0o600, &bbolt.Options{Timeout: wait, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
 		return err
 	})
 	switch {
@@ -131,7 +132,7 @@ func prepare(tx *bbolt.Tx) error {
 func (s *Store) Close() error { return s.db.Close() }
 
 // Path is the name of the file.
-func (s *Store) Path() string { return s.db.Path() }
+func (s *Store) Path() string { return s.file }
 
 // Bytes is the size of everything stored, keys included. The file is larger: free pages stay in it.
 func (s *Store) Bytes() (n int64, err error) {

@@ -1,0 +1,1 @@
+ƒ£jid´20261120105324000000£fun±saltutil.find_job£tgt¡*

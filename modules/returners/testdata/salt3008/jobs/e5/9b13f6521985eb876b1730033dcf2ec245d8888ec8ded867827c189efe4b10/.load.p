@@ -1,0 +1,1 @@
+Š£cmd§publish£tgt¤web*£fun©test.ping£arg¨tgt_type¤glob£ret §timeout£jid´20261120105323573103¦kwargsƒ¬show_timeoutÃ¨show_jidÂ©delimiter¡:¤user¤root

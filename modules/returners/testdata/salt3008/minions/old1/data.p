@@ -1,0 +1,1 @@
+‚¦grains¢os¤Suse¦pillar¡p

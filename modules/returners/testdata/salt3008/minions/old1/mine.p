@@ -1,0 +1,1 @@
+Å∞network.ip_addrsë®10.0.0.9

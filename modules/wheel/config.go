@@ -2,6 +2,7 @@ package wheel
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -76,8 +77,13 @@ func (w *wheel) configUpdate(c *modules.Call, a modules.Args) (any, error) {
 	return "Wrote " + name, nil
 }
 
-// replaceText writes a file beside its place and renames it: a master that starts meanwhile reads a whole one.
+// replaceText writes a file beside its place and renames it: a master that starts meanwhile reads a whole one. A
+// file that was there keeps its mode, for options hold passwords.
 func replaceText(path, text string) (err error) {
+	mode := fs.FileMode(configFileMode)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".brine-*")
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
@@ -89,7 +95,7 @@ func replaceText(path, text string) (err error) {
 	}()
 	_, err = f.WriteString(text)
 	if err == nil {
-		err = f.Chmod(configFileMode)
+		err = f.Chmod(mode)
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr

@@ -23,6 +23,9 @@ const (
 	bankOld    = "minions"
 )
 
+// staleAge is when a file that is being written counts as left behind by a killed process.
+const staleAge = time.Hour
+
 // OpenBanks opens the data cache in a master's cachedir and removes what a killed process left half written.
 func OpenBanks(cacheDir string) (*Banks, error) {
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
@@ -30,6 +33,9 @@ func OpenBanks(cacheDir string) (*Banks, error) {
 	}
 	left, _ := filepath.Glob(filepath.Join(globEscape(cacheDir), tempPrefix+"*"))
 	for _, file := range left {
+		if info, err := os.Lstat(file); err != nil || time.Since(info.ModTime()) < staleAge {
+			continue
+		}
 		if err := ignoreMissing(os.Remove(file)); err != nil {
 			return nil, fmt.Errorf("open data cache: %w", err)
 		}

@@ -193,14 +193,20 @@ func names(m map[string]string) (out []string) {
 	return out
 }
 
-// TestBanksSweep removes what a killed process left half written, and never lists it.
+// TestBanksSweep removes what a killed process left half written, not what another process is writing.
 func TestBanksSweep(t *testing.T) {
 	_, dir := openBanks(t)
-	half := filepath.Join(dir, tempPrefix+"abc")
-	if err := os.WriteFile(half, []byte("half"), 0o600); err != nil {
+	half, busy := filepath.Join(dir, tempPrefix+"abc"), filepath.Join(dir, tempPrefix+"def")
+	for _, file := range []string{half, busy} {
+		if err := os.WriteFile(file, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * staleAge)
+	if err := os.Chtimes(half, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenBanks(dir); err != nil || exists(half) {
-		t.Errorf("got %v; the file is there: %v", err, exists(half))
+	if _, err := OpenBanks(dir); err != nil || exists(half) || !exists(busy) {
+		t.Errorf("got %v; the old file is there: %v, the new one: %v", err, exists(half), exists(busy))
 	}
 }

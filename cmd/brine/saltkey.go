@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/modules/keys"
+	"brine/modules/wheel"
 	"brine/wire/crypt"
 	"brine/wire/event"
 	"brine/wire/ipc"
@@ -42,11 +43,12 @@ type keyTool struct {
 	*session
 	store   *keys.Store
 	manager *keys.Manager
+	remote  bool // by external authentication: the master's wheel functions do the work
 }
 
 // saltKey is the tool salt-key.
 func saltKey(c *call) error {
-	s, err := c.open(keyParser(c), opening{role: roleMaster, logFile: "key_logfile", dir: keyConfigDir, adjust: keyOverrides, check: checkKeyOptions})
+	s, err := c.open(keyParser(c), opening{role: roleClient, logFile: "key_logfile", dir: keyConfigDir, adjust: keyOverrides, check: checkKeyOptions})
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (s *session) keyTool() *keyTool {
 	if m.ClusterID != "" {
 		dir = m.ClusterPKIDir
 	}
-	k := &keyTool{session: s, store: keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir})}
+	k := &keyTool{session: s, remote: s.opt.Str("eauth") != "", store: keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir})}
 	k.manager = keys.NewManager(k.store, keys.ManagerOptions{
 		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, KeySize: s.opt.Int("keysize"),
 		RotateAESKey: s.opt.Bool("rotate_aes_key"), PreserveMinions: s.opt.Get("preserve_minions") == true,
@@ -115,48 +117,50 @@ func (k *keyTool) act() error {
 }
 
 func (k *keyTool) list(match string) error {
+	if k.remote {
+		return k.showRemote("key.list", match)
+	}
 	groups, err := k.store.ListStatus(match)
 	if err != nil {
 		return err
 	}
-	shown := payload.NewMap(len(groups))
-	for _, g := range groups {
-		if g.Status != keys.Local {
-			shown.Set(string(g.Status), idList(g.IDs))
-		}
-	}
-	return k.display(shown, show{out: "key"})
+	return k.show(wheel.GroupsMap(groups), "local")
 }
 
 func (k *keyTool) print(match string) error {
+	if k.remote {
+		return k.showRemote("key.print", match)
+	}
 	sel, err := k.store.Match(keys.SplitGlob(match), false)
 	if err != nil {
 		return err
 	}
-	return k.showTexts(k.store.Print(sel))
+	texts, err := k.store.Print(sel)
+	if err != nil {
+		return err
+	}
+	return k.show(wheel.TextsMap(texts), "")
 }
 
 func (k *keyTool) finger(match string) error {
+	if k.remote {
+		return k.showRemote("key.finger", match)
+	}
 	sel, err := k.store.Match(keys.SplitGlob(match), true)
 	if err != nil {
 		return err
 	}
-	return k.showTexts(k.store.Finger(sel, k.master.HashType))
-}
-
-func (k *keyTool) showTexts(list []keys.Texts, err error) error {
+	texts, err := k.store.Finger(sel, k.master.HashType)
 	if err != nil {
 		return err
 	}
-	shown := payload.NewMap(len(list))
-	for _, group := range list {
-		items := payload.NewMap(len(group.Items))
-		for _, t := range group.Items {
-			items.Set(t.ID, t.Text)
-		}
-		shown.Set(string(group.Status), items)
-	}
-	return k.display(shown, show{out: "key"})
+	return k.show(wheel.TextsMap(texts), "")
+}
+
+// show displays keys by status, without one of the statuses.
+func (k *keyTool) show(groups *payload.Map, without string) error {
+	groups.Delete(without)
+	return k.display(groups, show{out: "key"})
 }
 
 func (k *keyTool) accept(match string) error {
@@ -176,7 +180,7 @@ func (k *keyTool) delete(match string) error {
 
 // change shows the keys that match, asks, and does it. verb is the action up to "ed".
 func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(keys.Groups) (keys.Change, error)) error {
-	sel, err := k.store.Match(keys.SplitGlob(match), false)
+	sel, err := k.match(match)
 	if err != nil {
 		return err
 	}
@@ -188,15 +192,14 @@ func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(k
 		return nil
 	}
 	fmt.Fprintf(k.stdout, "The following keys are going to be %sed:\n", verb)
-	shown := payload.NewMap(len(sel))
-	for _, g := range sel {
-		shown.Set(string(g.Status), idList(g.IDs))
-	}
-	if err := k.display(shown, show{out: "key"}); err != nil {
+	if err := k.show(wheel.GroupsMap(sel), ""); err != nil {
 		return err
 	}
 	if ok, err := k.confirmed(choice); !ok {
 		return err
+	}
+	if k.remote {
+		do = func(sel keys.Groups) (keys.Change, error) { return k.changeRemote(verb, sel, inc) }
 	}
 	done, err := do(sel)
 	k.fire(done.Events)
@@ -210,6 +213,14 @@ func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(k
 		fmt.Fprintf(k.stdout, "Key for minion %s %sed.\n", id, verb)
 	}
 	return nil
+}
+
+// match finds the keys an action may mean.
+func (k *keyTool) match(globs string) (keys.Groups, error) {
+	if k.remote {
+		return k.matchRemote(globs)
+	}
+	return k.store.Match(keys.SplitGlob(globs), false)
 }
 
 // confirmed asks unless -y was given. The capital letter of choice is the answer of an empty line.
@@ -235,6 +246,9 @@ func (k *keyTool) confirmed(choice string) (bool, error) {
 // fire tells the running master of changed keys. Without one, or with one that is stuck, the keys are changed all the
 // same.
 func (k *keyTool) fire(events []keys.Event) {
+	if len(events) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), eventPatience)
 	defer cancel()
 	bus := ipc.NewPusher(filepath.Join(k.master.SockDir, event.MasterPullSocket), ipc.FramingLength)

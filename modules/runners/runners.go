@@ -1,5 +1,5 @@
 // Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
-// config, mine, match, doc, test. It also runs one function the way Salt's runner and wheel clients do (Run). It
+// config, mine, match, doc, salt, survey, test. It also runs one function the way Salt's runner and wheel clients do (Run). It
 // has no sockets and no files: what it needs of the master comes in by small interfaces. Answers to salt/runners
 // and salt/client/mixins.py.
 package runners
@@ -107,7 +107,7 @@ type Options struct {
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs())...)
+		r.configFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs())...)
 }
 
 // runner carries the options into the functions.

@@ -1,7 +1,7 @@
 // Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
-// config, mine, match, doc, salt, survey, test. It also runs one function the way Salt's runner and wheel clients do (Run). It
-// has no sockets and no files: what it needs of the master comes in by small interfaces. Answers to salt/runners
-// and salt/client/mixins.py.
+// config, mine, match, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
+// clients do (Run). It has no sockets and no files: what it needs of the master comes in by small interfaces.
+// Answers to salt/runners and salt/client/mixins.py.
 package runners
 
 import (

@@ -28,6 +28,10 @@ func tools() []tool {
 		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
 		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
+		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
+		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
+		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
+		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
 		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate, signals: true},
 	}

@@ -16,9 +16,6 @@ var (
 	versionAndName = regexp.MustCompile(`^\d[\d.+\-a-z]* \((.+)\)`)
 )
 
-// onlyOSRelease are distributions for which os-release alone is asked.
-var onlyOSRelease = []string{"almalinux", "astra", "debian", "linuxmint", "mendel", "pop", "rocky", "ubuntu"}
-
 func (h *host) distroGrains() *payload.Map { return h.distro().Clone() }
 
 // readDistro finds out the distribution: os-release first, then what /etc/lsb-release and the old release files

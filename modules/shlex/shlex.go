@@ -8,10 +8,10 @@ import (
 )
 
 // ErrNoClosingQuote means a quotation does not end.
-var ErrNoClosingQuote = errors.New("No closing quotation") //nolint:staticcheck // Python's text, shown to users
+var ErrNoClosingQuote = errors.New("No closing quotation")
 
 // ErrNoEscaped means a backslash is the last character.
-var ErrNoEscaped = errors.New("No escaped character") //nolint:staticcheck // Python's text, shown to users
+var ErrNoEscaped = errors.New("No escaped character")
 
 type splitter struct {
 	words  []string

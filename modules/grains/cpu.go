@@ -1,10 +1,10 @@
 package grains
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
@@ -54,8 +54,8 @@ func (h *host) memory() *payload.Map {
 }
 
 var (
-	lspciField = regexp.MustCompile(`^\w+:\s+.*`)
-	notLetters = regexp.MustCompile(`[^A-Za-z0-9]`)
+	lspciField = pattern.New(`^\w+:\s+.*`)
+	notLetters = pattern.New(`[^A-Za-z0-9]`)
 )
 
 // gpus lists graphics devices by lspci; none where it is not installed or not wanted.

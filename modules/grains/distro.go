@@ -1,19 +1,19 @@
 package grains
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/modules/shlex"
 	"brine/wire/payload"
 )
 
 // Patterns of os-release and lsb-release (salt/grains/core.py).
 var (
-	lsbLine        = regexp.MustCompile(`^(DISTRIB_(?:ID|RELEASE|CODENAME|DESCRIPTION))=['"]?([\w\s.\-_]+)['"]?`)
-	linuxSuffix    = regexp.MustCompile(`(?i)\W(?:gnu/)?linux`)
-	versionAndName = regexp.MustCompile(`^\d[\d.+\-a-z]* \((.+)\)`)
+	lsbLine        = pattern.New(`^(DISTRIB_(?:ID|RELEASE|CODENAME|DESCRIPTION))=['"]?([\w\s.\-_]+)['"]?`)
+	linuxSuffix    = pattern.New(`(?i)\W(?:gnu/)?linux`)
+	versionAndName = pattern.New(`^\d[\d.+\-a-z]* \((.+)\)`)
 )
 
 func (h *host) distroGrains() *payload.Map { return h.distro().Clone() }

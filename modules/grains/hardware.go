@@ -1,10 +1,10 @@
 package grains
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
@@ -94,14 +94,14 @@ func bootEnv(tool string) *payload.Map {
 
 // Fillers firmware vendors leave in place of a value (salt/modules/smbios.py).
 var (
-	fillNone     = regexp.MustCompile(`(?i)^none`)
-	fillUUID     = regexp.MustCompile(`(?i)^\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?$`)
-	fillSerial   = regexp.MustCompile(`^0+$|^0?12345678?9?0?`)
-	fillSerialCI = regexp.MustCompile(`(?i)sernum|part[_-]?number|specified|filled|applicable`)
-	fillAsset    = regexp.MustCompile(`(?i)manufacturer|to be filled|available|asset|^no(ne|t)`)
-	fillOther    = regexp.MustCompile(`(?i)to be filled|un(known|specified)|no(t|ne)? (asset|provided|defined|available|present|specified)`)
-	serialKeys   = regexp.MustCompile(`serial|part|version`)
-	assetKeys    = regexp.MustCompile(`asset|manufacturer`)
+	fillNone     = pattern.New(`(?i)^none`)
+	fillUUID     = pattern.New(`(?i)^\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?$`)
+	fillSerial   = pattern.New(`^0+$|^0?12345678?9?0?`)
+	fillSerialCI = pattern.New(`(?i)sernum|part[_-]?number|specified|filled|applicable`)
+	fillAsset    = pattern.New(`(?i)manufacturer|to be filled|available|asset|^no(ne|t)`)
+	fillOther    = pattern.New(`(?i)to be filled|un(known|specified)|no(t|ne)? (asset|provided|defined|available|present|specified)`)
+	serialKeys   = pattern.New(`serial|part|version`)
+	assetKeys    = pattern.New(`asset|manufacturer`)
 )
 
 func meaningful(key, value string) bool {

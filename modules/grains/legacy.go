@@ -1,18 +1,18 @@
 package grains
 
 import (
-	"regexp"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
 var (
-	notDigits     = regexp.MustCompile(`[^0-9]`)
-	inParens      = regexp.MustCompile(`\(.+\)`)
-	centosRelease = regexp.MustCompile(`\d+\.\d+`)
-	leadingNumber = regexp.MustCompile(`\d[\d.]*`)
-	centosName    = regexp.MustCompile(`\((.*?)\)`)
+	notDigits     = pattern.New(`[^0-9]`)
+	inParens      = pattern.New(`\(.+\)`)
+	centosRelease = pattern.New(`\d+\.\d+`)
+	leadingNumber = pattern.New(`\d[\d.]*`)
+	centosName    = pattern.New(`\((.*?)\)`)
 )
 
 // legacy completes the distribution's grains from lsb data, os-release and the release files of old systems.

@@ -1,14 +1,14 @@
 package grains
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
-var vzEnv = regexp.MustCompile(`(?m)^envID:\s+(\d+)$`)
+var vzEnv = pattern.New(`(?m)^envID:\s+(\d+)$`)
 
 // lookAround reads the traces hypervisors and container engines leave in /proc and /sys.
 func (g *guest) lookAround(h *host) {

@@ -2,9 +2,9 @@ package grains
 
 import (
 	"os"
-	"regexp"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
@@ -141,8 +141,8 @@ func (g *guest) fromPCI(text string) {
 }
 
 var (
-	dmiProduct = regexp.MustCompile(`Product Name: ([^\r\n]*)`)
-	dmiAmazon  = regexp.MustCompile(`Version: [^\r\n]+\.amazon`)
+	dmiProduct = pattern.New(`Product Name: ([^\r\n]*)`)
+	dmiAmazon  = pattern.New(`Version: [^\r\n]+\.amazon`)
 )
 
 // askSystemTable tells Amazon's and Nutanix's machines from other KVM and Xen ones.

@@ -2,10 +2,10 @@ package outputters
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/modules/pytext"
 	"brine/wire/payload"
 )
@@ -104,7 +104,7 @@ func lastAllowance(last bool, allowance int) int {
 }
 
 // wordsAndBlanks finds each word with the white space behind it.
-var wordsAndBlanks = regexp.MustCompile(`[^\s\x0b\x1c-\x1f\x{85}\p{Z}]*[\s\x0b\x1c-\x1f\x{85}\p{Z}]*`)
+var wordsAndBlanks = pattern.New(`[^\s\x0b\x1c-\x1f\x{85}\p{Z}]*[\s\x0b\x1c-\x1f\x{85}\p{Z}]*`)
 
 // text writes a long text as several literals below each other, cut at line ends and then at blanks.
 func (p *pretty) text(s string, indent, allowance, level int) {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
@@ -16,7 +16,7 @@ const (
 	compressedChanges = "compressed changes"
 )
 
-var countAtEnd = regexp.MustCompile(`\((\d+)\)$`)
+var countAtEnd = pattern.New(`\((\d+)\)$`)
 
 // compressedCount reads the "(3)" at the end of a compressed id.
 func compressedCount(id string) int {

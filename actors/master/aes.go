@@ -6,8 +6,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
 
+	"brine/modules/keys"
+	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -53,7 +54,7 @@ func (c *core) trusted(o *auth.Opened) bool {
 	if auth.NeedsToken(o.Cmd) {
 		return false
 	}
-	return o.ID == "" || c.keys.Has(keyAccepted, o.ID)
+	return o.ID == "" || c.keys.Has(keys.Accepted, o.ID)
 }
 
 // The answers of a file tree without files. The file server takes their place.
@@ -92,9 +93,6 @@ func masterOpts(c *core, r *call) (any, error) {
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
 func minionEvent(c *core, r *call) (any, error) {
 	load := r.load
-	if c.seen != nil {
-		c.seen(r.id, time.Now())
-	}
 	events, several := load.Value("events").([]any)
 	if !several {
 		if tag := load.Str("tag"); tag != "" && load.Has("data") && !c.reservedTag(tag) {
@@ -128,7 +126,7 @@ var reservedTags = []string{"salt/job/*/publish", "salt/job/*/new", "salt/job/*/
 
 func (c *core) reservedTag(tag string) bool {
 	for _, pattern := range reservedTags {
-		if c.opt.Glob(pattern, tag) {
+		if matchers.GlobMatch(pattern, tag) {
 			c.log.Warn("event of a minion dropped: its tag is the master's", "tag", tag)
 			return true
 		}
@@ -158,7 +156,7 @@ func pillar(c *core, r *call) (any, error) {
 }
 
 func (c *core) privateReply(r *call, data *payload.Map) (any, error) {
-	frame, err := c.auth.PillarReply(r.req.opened, data)
+	frame, err := c.auth.PillarReply(r.req.opened.Load(), data)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +233,7 @@ func revokeAuth(c *core, r *call) (any, error) {
 		c.log.Warn("a minion may not revoke its key (allow_minion_key_revoke)", "minion", r.id)
 		return r.load, nil
 	}
-	if err := c.opt.RevokeKey(r.id, r.load.Bool("preserve_minion_cache")); err != nil {
+	if err := c.revokeKey(r.id, r.load.Bool("preserve_minion_cache")); err != nil {
 		return nil, err
 	}
 	return true, nil

@@ -22,7 +22,7 @@ var clearCommands = map[string]handler{
 	payload.CmdGetToken: getToken,
 	payload.CmdMkToken:  mkToken,
 	payload.CmdRunner:   runner,
-	payload.CmdWheel:    wheel,
+	payload.CmdWheel:    callWheel,
 }
 
 // ping sends the load back.
@@ -67,7 +67,7 @@ func (c *core) formUser(form string, load *payload.Map) (user string, refusal *p
 	}
 	if id.Kind == eauth.KindUser && len(id.List) == 0 {
 		if id.Name == "" {
-			return c.opt.RunningUser, nil
+			return c.running, nil
 		}
 		return id.Name, nil
 	}
@@ -136,9 +136,9 @@ func runnerArgs(load *payload.Map) ([]any, *payload.Map) {
 	return args, kw
 }
 
-// wheel runs a wheel function and answers with its result. Every field of the load that is not the request's
+// callWheel runs a wheel function and answers with its result. Every field of the load that is not the request's
 // own is an argument of the function.
-func wheel(c *core, r *call) (any, error) {
+func callWheel(c *core, r *call) (any, error) {
 	name := r.load.Str("fun")
 	if name == "" {
 		return nil, errors.New("wheel: no fun")
@@ -149,7 +149,7 @@ func wheel(c *core, r *call) (any, error) {
 	}
 	jid := c.jids.next(time.Now())
 	args, kw := wheelArgs(r.load)
-	res := c.opt.Run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: args, KW: kw, JID: jid, User: user}, c.fire)
+	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: args, KW: kw, JID: jid, User: user}, c.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

@@ -1,16 +1,18 @@
 package master
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/keys"
+	"brine/modules/matchers"
+	"brine/modules/presence"
 	"brine/modules/returners"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -18,62 +20,54 @@ import (
 	"brine/wire/payload"
 )
 
-const keyAccepted = keys.Accepted
-
-// keyTree is the pki tree as the workers use it.
-type keyTree interface {
-	Has(st keys.Status, id string) bool
-}
-
-// dataCache keeps what minions told about themselves (salt/cache/localfs.py). nil maps mean no entry.
-type dataCache interface {
-	StoreGrains(id string, grains *payload.Map) error
-	StorePillar(id, env string, pillar *payload.Map) error
-	Mine(id string) (*payload.Map, error)
-	StoreMine(id string, data *payload.Map) error
-	FlushMine(id string) error
-}
-
-// jobReader reads what the job store holds.
+// jobReader reads what the job cache holds.
 type jobReader interface {
 	GetJID(jid string) (*payload.Map, error)
 	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
 	Announce(returners.Load) error
 }
 
-// coreOptions are the functions a worker needs of packages that the daemon has put together.
-type coreOptions struct {
-	RunningUser    string // user of this process
-	LegacyJobEvent bool   // fire the bare <jid> event of releases before 3008, too
-	Expand         func(tgt any, tgtType, delimiter string, greedy bool) (minions, missing []string)
-	Glob           func(pattern, text string) bool
-	ParseArgs      func(args, noParse []any) []any
-	SplitArgs      func(args []any) ([]any, *payload.Map)
-	Run            runFunc
-	RevokeKey      func(id string, preserveCache bool) error
-	// Collect subscribes to the returns of a job, calls start, and hands over each return until all ids have
-	// answered or ctx ends.
-	Collect func(ctx context.Context, jid string, ids []string, start func() error, each func(id string, ret *payload.Map)) error
-	Runners *supervisor.Supervisor
-}
-
 // core is what all workers of a master share. Everything in it may be used by many goroutines.
 type core struct {
-	opt   coreOptions
-	cfg   *config.Master
-	auth  *auth.Master
-	eauth *eauth.Service
-	keys  keyTree
-	cache dataCache
-	store jobReader
-	jids  *jidClock
-	pools *pools
-	seen  func(id string, at time.Time) // notes a sign of life of a minion; may be nil
-	log   *slog.Logger
+	cfg      *config.Master
+	running  string // user this process belongs to
+	log      *slog.Logger
+	auth     *auth.Master
+	eauth    *eauth.Service
+	keys     *keys.Store
+	cache    *returners.Banks
+	store    jobCache
+	targets  *matchers.Expander
+	presence *presence.Finder
+	jids     *jidClock
+	pools    *pools
+	run      runFunc // runs a runner or wheel function and fires its events
+	manager  func(preserve bool) *keys.Manager
 
+	// Set when the children start, each before whoever uses it.
+	top          *supervisor.Supervisor
 	bus          *supervisor.Ref // EventPublisher
 	publisherRef *supervisor.Ref // Publisher
 	jobs         *supervisor.Ref // JobStore
+
+	streams subscriptions
+	look    atomic.Pointer[presenceLook]
+	runs    sync.Map // name of a runner's actor → its runners.Request
+}
+
+// newCore puts together what workers share.
+func newCore(opt Options, ps *pools, st *stores) (*core, error) {
+	cfg := opt.Config
+	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
+		store: st.jobs, presence: st.presence, jids: &jidClock{}, pools: ps,
+		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
+	var err error
+	if c.auth, err = signInSide(opt, st.keys, c.connected); err != nil {
+		return nil, err
+	}
+	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }
+	c.run, err = functionRunner(c, opt.Version)
+	return c, err
 }
 
 // fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept.
@@ -86,15 +80,43 @@ func (c *core) fire(tag string, data *payload.Map) {
 	c.bus.Send(&FireEvent{Body: body})
 }
 
+// connected tells how many minions are connected and whether id is one of them (max_minions). One look at the
+// connections serves all sign-ins of a second.
+func (c *core) connected(id string) (n int, present bool) {
+	look := c.look.Load()
+	if now := time.Now(); look == nil || now.Sub(look.at) > time.Second {
+		ids, err := c.presence.Connected()
+		if err != nil {
+			c.log.Error("connected minions are not known", "err", err)
+		}
+		look = &presenceLook{at: now, ids: ids}
+		c.look.Store(look)
+	}
+	_, present = look.ids[id]
+	return len(look.ids), present
+}
+
+// presenceLook is who was connected at a moment.
+type presenceLook struct {
+	at  time.Time
+	ids map[string]string
+}
+
 // expand is who a target means, unknown minions included; expandKnown leaves those out.
 func (c *core) expand(tgt any, tgtType, delimiter string) found {
-	minions, missing := c.opt.Expand(tgt, tgtType, delimiter, true)
-	return found{minions, missing}
+	return c.meant(tgt, tgtType, delimiter, true)
 }
 
 func (c *core) expandKnown(tgt any, tgtType string) found {
-	minions, missing := c.opt.Expand(tgt, tgtType, defaultDelimiter, false)
-	return found{minions, missing}
+	return c.meant(tgt, tgtType, defaultDelimiter, false)
+}
+
+func (c *core) meant(tgt any, tgtType, delimiter string, greedy bool) found {
+	who, err := c.targets.Expand(tgt, tgtType, delimiter, greedy)
+	if err != nil {
+		c.log.Error("target cannot be expanded", "tgt", tgt, "tgt_type", tgtType, "err", err)
+	}
+	return found{who.Minions, who.Missing}
 }
 
 // covers tells whether all ids lie inside a compound target.
@@ -115,9 +137,6 @@ func (c *core) covers(target string, ids []string) bool {
 func (c *core) signedIn(o auth.Outcome) {
 	if o.Reason != "" {
 		c.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
-	}
-	if o.Act == auth.ActAccept && c.seen != nil {
-		c.seen(o.ID, time.Now())
 	}
 	withGrains := false
 	for _, act := range c.cfg.AuthEventsAutosignGrains {

@@ -20,7 +20,10 @@ type (
 		JID     string
 		Load    *payload.Map
 		Minions []string
+		Syndic  string // that reports Minions, "" when they are this master's own
 		NoCache bool
+		// Announced says that the files for Salt's tools are written already.
+		Announced bool
 	}
 	// StoreReturn stores one return; Stored is called when it is on disk, from another goroutine.
 	StoreReturn struct {
@@ -30,8 +33,10 @@ type (
 	}
 	// CleanJobs removes what is older than keep_jobs_seconds.
 	CleanJobs struct{ Now time.Time }
-	// commitDone says that a group is on disk.
-	commitDone struct{ err error }
+	// CommitDone says that a group is on disk, or could not be put there.
+	CommitDone struct{ Err error }
+	// CleanDone says that old jobs have been removed.
+	CleanDone struct{}
 )
 
 // Lost tells the requester that the return was not stored.
@@ -52,28 +57,39 @@ type jobStoreOptions struct {
 // jobStore is the only writer of the job store. It groups commits: while one is on its way to the disk the
 // next group gathers, so the number of synced writes does not grow with the load.
 type jobStore struct {
-	opt     jobStoreOptions
-	self    *supervisor.Ref
+	opt      jobStoreOptions
+	next     *group        // gathers
+	work     chan *group   // to the writer, which has one at a time
+	ended    chan struct{} // closed when the writer has
+	busy     bool          // the writer has a group
+	cleaning bool
+	failing  bool // the last commit failed: said once, until one succeeds
+}
+
+// group is what one commit writes.
+type group struct {
 	loads   []*SaveLoad
 	returns []*StoreReturn
-	busy    bool
-	failing bool // the last commit failed: said once, until one succeeds
 }
+
+func (g *group) empty() bool { return len(g.loads)+len(g.returns) == 0 }
 
 func (s *jobStore) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		s.self = supervisor.Self(ctx)
+		s.onStarted(ctx)
 	case *SaveLoad:
-		s.loads = append(s.loads, m)
-		s.commit(ctx)
+		s.next.loads = append(s.next.loads, m)
+		s.commit()
 	case *StoreReturn:
-		s.returns = append(s.returns, m)
-		s.commit(ctx)
-	case *commitDone:
+		s.next.returns = append(s.next.returns, m)
+		s.commit()
+	case *CommitDone:
 		s.onCommitDone(ctx, m)
 	case *CleanJobs:
 		s.onCleanJobs(ctx, m)
+	case *CleanDone:
+		s.cleaning = false
 	case *actor.Stopping:
 		s.onStopping()
 	default:
@@ -81,40 +97,55 @@ func (s *jobStore) Receive(ctx actor.Context) {
 	}
 }
 
-// commit writes the group that has gathered, unless one is being written.
-func (s *jobStore) commit(ctx actor.Context) {
-	if s.busy || len(s.loads)+len(s.returns) == 0 {
+// onStarted starts the writer. The next incarnation starts when it has ended: two never write at once.
+func (s *jobStore) onStarted(ctx actor.Context) {
+	s.next, s.work, s.ended = &group{}, make(chan *group, 1), make(chan struct{})
+	self, work, ended := supervisor.Self(ctx), s.work, s.ended
+	supervisor.Go(ctx, "writer", func(ctx context.Context) error {
+		defer close(ended)
+		for {
+			select {
+			case g := <-work:
+				self.Send(&CommitDone{Err: s.write(g)})
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	})
+}
+
+// commit gives the group that has gathered to the writer, unless that has one.
+func (s *jobStore) commit() {
+	if s.busy || s.next.empty() {
 		return
 	}
-	loads, returns := s.loads, s.returns
-	s.loads, s.returns, s.busy = nil, nil, true
-	self := s.self
-	go func() { self.Send(&commitDone{err: s.write(loads, returns)}) }()
+	s.work <- s.next
+	s.next, s.busy = &group{}, true
 }
 
 // write commits one group and answers for each of its returns. It runs beside the actor and touches only what
 // it was given.
-func (s *jobStore) write(loads []*SaveLoad, returns []*StoreReturn) (err error) {
+func (s *jobStore) write(g *group) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("job store: %v", p)
 		}
-		for _, r := range returns {
+		for _, r := range g.returns {
 			r.Stored(err)
 		}
 	}()
-	ls, rs := make([]returners.Load, len(loads)), make([]returners.Return, len(returns))
-	for i, l := range loads {
-		ls[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, NoCache: l.NoCache}
+	loads, returns := make([]returners.Load, len(g.loads)), make([]returners.Return, len(g.returns))
+	for i, l := range g.loads {
+		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, Announced: l.Announced}
 	}
-	for i, r := range returns {
-		rs[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load}
+	for i, r := range g.returns {
+		returns[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load}
 	}
-	res, err := s.opt.store.Commit(ls, rs)
+	res, err := s.opt.store.Commit(loads, returns)
 	if err != nil {
 		return err
 	}
-	s.tell(res, returns)
+	s.tell(res, g.returns)
 	return nil
 }
 
@@ -134,22 +165,27 @@ func (s *jobStore) tell(res returners.Result, returns []*StoreReturn) {
 	}
 }
 
-func (s *jobStore) onCommitDone(ctx actor.Context, m *commitDone) {
+func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
 	s.busy = false
-	if m.err != nil {
+	if m.Err != nil {
 		supervisor.Failed(ctx)
 		if !s.failing {
-			s.opt.log.Error("jobs cannot be stored: returns are refused until they can", "err", m.err)
+			s.opt.log.Error("jobs cannot be stored: returns are refused until they can", "err", m.Err)
 		}
 	} else if s.failing {
 		s.opt.log.Warn("jobs can be stored again")
 	}
-	s.failing = m.err != nil
-	s.commit(ctx)
+	s.failing = m.Err != nil
+	s.commit()
 }
 
+// onCleanJobs removes old jobs beside the commits.
 func (s *jobStore) onCleanJobs(ctx actor.Context, m *CleanJobs) {
-	store, log := s.opt.store, s.opt.log
+	if s.cleaning {
+		return
+	}
+	s.cleaning = true
+	self, store, log := supervisor.Self(ctx), s.opt.store, s.opt.log
 	supervisor.Go(ctx, "clean", func(context.Context) error {
 		n, err := store.Clean(m.Now)
 		if err != nil {
@@ -157,17 +193,28 @@ func (s *jobStore) onCleanJobs(ctx actor.Context, m *CleanJobs) {
 		} else if n > 0 {
 			log.Info("old jobs removed", "jobs", n)
 		}
+		self.Send(&CleanDone{})
 		return nil
 	})
 }
 
-// onStopping writes what is left: nobody has been told that it is stored, but there is no reason to lose it.
+// onStopping writes what is left, also when the actor dies: nobody has been told that it is stored, but there is no
+// reason to lose it.
 func (s *jobStore) onStopping() {
-	if len(s.loads)+len(s.returns) == 0 {
+	if s.ended == nil {
 		return
 	}
-	if err := s.write(s.loads, s.returns); err != nil {
+	<-s.ended // its context is cancelled: it ends with the group in hand
+	select {
+	case g := <-s.work:
+		s.next.loads, s.next.returns = append(g.loads, s.next.loads...), append(g.returns, s.next.returns...)
+	default:
+	}
+	if s.next.empty() {
+		return
+	}
+	if err := s.write(s.next); err != nil {
 		s.opt.log.Error("jobs cannot be stored", "err", err)
 	}
-	s.loads, s.returns = nil, nil
+	s.next = &group{}
 }

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"brine/supervisor"
@@ -17,6 +18,8 @@ type (
 	Maintain struct{ Now time.Time }
 	// RotateKey makes a new shared key now, whatever the schedule says.
 	RotateKey struct{}
+	// CheckKeys looks at the key folders and for a request for a new shared key now, not at the next tick.
+	CheckKeys struct{}
 )
 
 // watchTick is how often the request for a new key (.dfn) is looked for, and how often the health file says
@@ -26,19 +29,21 @@ const (
 	aliveEvery = 5 * time.Second
 )
 
-// maintenanceOptions are what Maintenance needs of the master. Every function may be called from its actor only.
+// maintenanceOptions are what Maintenance needs of the master. Every function is called from its actor only.
 type maintenanceOptions struct {
 	loop    time.Duration // loop_interval
 	session time.Duration // publish_session: life of the shared key, 0 for ever
-	last    *time.Time    // of the last rotation; outlives the actor, so that a restart does not put it off
+	past    *remembered   // outlives the actor
 
 	takeDrop func() (bool, error) // asks whether salt-key wants a new key, and takes the request
 	rotate   func() error
+	accepted func() ([]string, error) // ids with an accepted key
+	sessions func() ([]string, error) // ids with a session key
+	revoke   func(id string) error
 	ping     func() // with ping_on_rotate
 	alive    func() error
-	clean    []func(now time.Time) error // tokens, publish_auth, stale proc files
 	jobs     func(now time.Time)         // asks the job store to clean up
-	presence func(now time.Time)         // nil unless presence_events
+	tasks    []func(now time.Time) error // the rest of a turn of Salt's loop
 	fire     func(tag string, data *payload.Map)
 	log      *slog.Logger
 }
@@ -48,8 +53,10 @@ type schedule struct{ loop, alive time.Time }
 
 // maintenance does the master's regular work: key rotation, clean-up, presence, the health file.
 type maintenance struct {
-	opt maintenanceOptions
-	due schedule
+	opt    maintenanceOptions
+	due    schedule
+	known  []string // accepted ids at the last look
+	looked bool
 }
 
 func (m *maintenance) Receive(ctx actor.Context) {
@@ -58,6 +65,8 @@ func (m *maintenance) Receive(ctx actor.Context) {
 		m.onStarted(ctx)
 	case *Maintain:
 		m.onMaintain(ctx, msg.Now)
+	case *CheckKeys:
+		m.checkKeys(ctx, time.Now())
 	case *RotateKey:
 		m.rotate(ctx, time.Now())
 	default:
@@ -95,13 +104,7 @@ func (s schedule) next(now time.Time, loop time.Duration) (then schedule, doLoop
 }
 
 func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
-	wanted, err := m.opt.takeDrop()
-	if err != nil {
-		m.opt.log.Error("the request for a new key cannot be read", "err", err)
-	}
-	if wanted || (m.opt.session > 0 && now.Sub(*m.opt.last) >= m.opt.session) {
-		m.rotate(ctx, now)
-	}
+	m.checkKeys(ctx, now)
 	then, doLoop, doAlive := m.due.next(now, m.opt.loop)
 	m.due = then
 	if doAlive {
@@ -111,11 +114,46 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 		return
 	}
 	m.opt.jobs(now)
-	for _, clean := range m.opt.clean {
-		m.check(ctx, "clean-up failed", clean(now))
+	for _, task := range m.opt.tasks {
+		m.check(ctx, "maintenance failed", task(now))
 	}
-	if m.opt.presence != nil {
-		m.opt.presence(now)
+}
+
+// checkKeys ends the sessions of minions whose keys are gone, whoever removed them, and rotates the shared key when
+// that is asked for or due. Unlike Salt: real masters keep the session key of a deleted minion.
+func (m *maintenance) checkKeys(ctx actor.Context, now time.Time) {
+	ids, err := m.opt.accepted()
+	if err != nil {
+		m.check(ctx, "accepted keys cannot be listed", err)
+	} else if !m.looked || !slices.Equal(ids, m.known) {
+		m.endSessions(ctx, ids)
+	}
+	wanted, err := m.opt.takeDrop()
+	m.check(ctx, "the request for a new key cannot be read", err)
+	if wanted || (m.opt.session > 0 && now.Sub(m.opt.past.rotated) >= m.opt.session) {
+		m.rotate(ctx, now)
+	}
+}
+
+// endSessions ends the sessions of ids that are accepted no longer: at first of all that have one.
+func (m *maintenance) endSessions(ctx actor.Context, accepted []string) {
+	before := m.known
+	if !m.looked {
+		var err error
+		if before, err = m.opt.sessions(); err != nil {
+			m.check(ctx, "session keys cannot be listed", err)
+			return
+		}
+	}
+	m.known, m.looked = accepted, true
+	in := make(map[string]bool, len(accepted))
+	for _, id := range accepted {
+		in[id] = true
+	}
+	for _, id := range before {
+		if !in[id] {
+			m.check(ctx, "a session cannot be ended", m.opt.revoke(id))
+		}
 	}
 }
 
@@ -133,7 +171,7 @@ func (m *maintenance) rotate(ctx actor.Context, now time.Time) {
 		m.check(ctx, "the shared key cannot be rotated", err)
 		return
 	}
-	*m.opt.last = now
+	m.opt.past.rotated = now
 	m.opt.fire("key", payload.M("rotate_aes_key", true))
 	if m.opt.ping != nil {
 		m.opt.ping()

@@ -5,102 +5,89 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
 	"brine/config"
-	"brine/modules/eauth"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-	"brine/wire/auth"
 	"brine/wire/bus"
-	"brine/wire/event"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Options are a master's configuration and what the daemon has opened for it.
+// Options are a master's configuration and what only the daemon around it knows.
 type Options struct {
-	Config  *config.Master
-	Logger  *slog.Logger
-	Auth    *auth.Master
-	Eauth   *eauth.Service
-	Keys    keyTree
-	Cache   dataCache
-	Store   Store
-	Tools   Tools
-	OnDeath func(stats.Death)
-}
-
-// Store is the job store: the JobStore actor is its only writer, workers read.
-type Store interface {
-	jobWriter
-	jobReader
-}
-
-// Tools are the functions of other packages that workers call.
-type Tools struct {
-	RunningUser string
-	Expand      func(tgt any, tgtType, delimiter string, greedy bool) (minions, missing []string)
-	Glob        func(pattern, text string) bool
-	ParseArgs   func(args, noParse []any) []any
-	SplitArgs   func(args []any) ([]any, *payload.Map)
-	Run         runFunc // runs a runner or wheel function and fires its events
-	RevokeKey   func(id string, preserveCache bool) error
-	TakeDrop    func() (bool, error)
+	Config      *config.Master
+	Logger      *slog.Logger
+	Keys        *Keys  // of LoadKeys
+	RunningUser string // whom this process belongs to
+	Version     string // of Salt, as this master answers to test.version
+	OnDeath     func(stats.Death)
 }
 
 // Master is a running master.
 type Master struct {
-	top   *supervisor.Supervisor
-	core  *core
-	files []string // empty files that Salt's tools look for
+	top    *supervisor.Supervisor
+	core   *core
+	stores *stores
+	files  []string // whose existence tells Salt's tools that a master runs
 }
 
-// Start starts the children in Salt's order and returns when both ports are bound. On an error nothing of the
-// master is left running.
+// Start opens what the master keeps on disk, starts the children in Salt's order and returns when both ports are
+// bound. On an error nothing of the master is left running.
 func Start(opt Options) (*Master, error) {
 	ps, err := poolsOf(opt.Config)
 	if err != nil {
 		return nil, err
 	}
+	st, err := openStores(opt)
+	if err != nil {
+		return nil, err
+	}
+	m := &Master{stores: st}
+	if m.core, err = newCore(opt, ps, st); err != nil {
+		return nil, errors.Join(err, st.close())
+	}
 	cfg := opt.Config
-	top := supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
+	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
 		Name: "master", Logger: opt.Logger, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
 		OnDeath: opt.OnDeath, Chaos: cfg.Chaos,
 	})
-	m := &Master{top: top, core: newCore(opt, ps)}
-	m.core.opt.Runners = top
-	if err := m.spawn(opt, ps); err != nil {
-		top.Stop(cfg.StopTimeout)
-		return nil, err
+	m.core.top = m.top
+	if err = m.begin(); err != nil {
+		_, stopErr := m.Stop(cfg.StopTimeout)
+		return nil, errors.Join(err, stopErr)
 	}
-	return m, m.markers()
+	return m, nil
 }
 
-// spawn adds the children; Salt's order is bus after publisher, request server last.
-func (m *Master) spawn(opt Options, ps *pools) error {
-	c, cfg := m.core, opt.Config
+// begin starts the children between the health files of before and after.
+func (m *Master) begin() error {
+	if err := clearHealth(m.core.cfg.CacheDir); err != nil {
+		return err
+	}
+	if err := m.spawn(); err != nil {
+		return err
+	}
+	return m.mark()
+}
+
+// spawn adds the children; Salt's order is bus before publisher, request server last.
+func (m *Master) spawn() error {
+	c := m.core
 	subs := &bus.Subscribers{}
-	last := time.Now()
+	past := &remembered{rotated: time.Now()}
 	specs := []struct {
 		ref  **supervisor.Ref
 		spec supervisor.Spec
 	}{
-		{&c.publisherRef, supervisor.Spec{Name: "Publisher", New: func() actor.Actor { return &publisher{opt: publisherOptionsOf(opt)} }}},
-		{&c.bus, supervisor.Spec{Name: "EventPublisher", New: func() actor.Actor {
-			return &eventPublisher{subs: subs, open: func(s *bus.Subscribers) *bus.Bus { return openBus(cfg, s) }}
-		}}},
-		{nil, supervisor.Spec{Name: "Maintenance", New: func() actor.Actor { return &maintenance{opt: m.maintenanceOptionsOf(opt, &last)} }}},
-		{&c.jobs, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
-			return &jobStore{opt: jobStoreOptions{store: opt.Store, log: opt.Logger}}
-		}}},
-		{nil, supervisor.Spec{Name: "ReqServer", New: func() actor.Actor { return &reqServer{opt: m.reqOptionsOf(opt, ps)} }}},
+		{&c.bus, supervisor.Spec{Name: "EventPublisher", New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.publisherRef, supervisor.Spec{Name: "Publisher", New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
+		{&c.jobs, supervisor.Spec{Name: "JobStore", New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
+		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
+		{nil, supervisor.Spec{Name: nameReqServer, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
 	ready, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -112,9 +99,6 @@ func (m *Master) spawn(opt Options, ps *pools) error {
 		if s.ref != nil {
 			*s.ref = ref
 		}
-		if s.spec.Name == "Maintenance" { // it sends to the JobStore
-			continue
-		}
 		if err := ref.Ready(ready); err != nil {
 			return fmt.Errorf("start %s: %w", s.spec.Name, err)
 		}
@@ -122,20 +106,33 @@ func (m *Master) spawn(opt Options, ps *pools) error {
 	return nil
 }
 
-// startTimeout bounds the start of one child, the binding of its sockets included.
+// Names of children that others look up.
+const (
+	nameMaintenance = "Maintenance"
+	nameReqServer   = "ReqServer"
+)
+
+// startTimeout bounds the start of all children, the binding of their sockets included.
 const startTimeout = 10 * time.Second
 
-func newCore(opt Options, ps *pools) *core {
-	c := &core{cfg: opt.Config, auth: opt.Auth, eauth: opt.Eauth, keys: opt.Keys, cache: opt.Cache, store: opt.Store,
-		jids: &jidClock{}, pools: ps, log: opt.Logger}
-	t := opt.Tools
-	c.opt = coreOptions{RunningUser: t.RunningUser, LegacyJobEvent: true, Expand: t.Expand, Glob: t.Glob, ParseArgs: t.ParseArgs,
-		SplitArgs: t.SplitArgs, RevokeKey: t.RevokeKey, Collect: c.collect, Run: t.Run}
-	return c
+// requestBytes is how many bytes of requests may wait for their answers.
+const requestBytes = 256 << 20
+
+// Stop ends the master as kill_children does, removes its marker files and closes its stores.
+func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
+	m.top.StopRestarting()
+	report := m.top.Stop(within)
+	return report, errors.Join(m.unmark(), m.stores.close())
 }
 
-func publisherOptionsOf(opt Options) publisherOptions {
-	cfg := opt.Config
+// Supervisor is the root of the actor tree, for the admin command.
+func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
+
+// Fire puts an event on the master's bus.
+func (m *Master) Fire(tag string, data *payload.Map) { m.core.fire(tag, data) }
+
+func (c *core) publisherOptions() publisherOptions {
+	cfg := c.cfg
 	return publisherOptions{
 		open: func() pubSocket {
 			return zmq.NewPub(zmq.PubOptions{
@@ -143,7 +140,7 @@ func publisherOptionsOf(opt Options) publisherOptions {
 				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
 			})
 		},
-		seal: opt.Auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: opt.Logger,
+		seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -155,8 +152,10 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 	return k
 }
 
-func (m *Master) reqOptionsOf(opt Options, ps *pools) reqServerOptions {
-	cfg := opt.Config
+func (c *core) jobStoreOptions() jobStoreOptions { return jobStoreOptions{store: c.store, log: c.log} }
+
+func (c *core) reqOptions() reqServerOptions {
+	cfg := c.cfg
 	return reqServerOptions{
 		router: func() *zmq.Router {
 			return zmq.NewRouter(zmq.RouterOptions{
@@ -164,106 +163,9 @@ func (m *Master) reqOptionsOf(opt Options, ps *pools) reqServerOptions {
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
 			})
 		},
-		pools: ps, queueMax: cfg.RequestQueueMax, timeout: cfg.RequestTimeout, log: opt.Logger,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, log: c.log,
 		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
-			return &mworker{name: name, pool: pool, server: server, pools: ps, core: m.core}
+			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}
 		},
 	}
-}
-
-// sock is a path below sock_dir.
-func sock(cfg *config.Master, name string) string { return filepath.Join(cfg.SockDir, name) }
-
-// markers writes the files whose existence Salt's command line and HTTP API check.
-func (m *Master) markers() error {
-	for _, name := range []string{"publish_pull.ipc", "workers.ipc"} {
-		path := sock(m.core.cfg, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			return fmt.Errorf("mark the master as running: %w", err)
-		}
-		m.files = append(m.files, path)
-	}
-	health := filepath.Join(m.core.cfg.CacheDir, "health")
-	if err := os.MkdirAll(health, 0o755); err != nil {
-		return fmt.Errorf("health files: %w", err)
-	}
-	now := []byte(strconv.FormatInt(time.Now().Unix(), 10))
-	for _, name := range []string{"startup", "ready"} {
-		if err := os.WriteFile(filepath.Join(health, name), now, 0o644); err != nil {
-			return fmt.Errorf("health files: %w", err)
-		}
-	}
-	return nil
-}
-
-// Stop ends the master as kill_children does and removes its marker files.
-func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
-	m.top.StopRestarting()
-	report := m.top.Stop(within)
-	var errs []error
-	for _, f := range m.files {
-		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return report, errors.Join(errs...)
-}
-
-// Supervisor is the root of the actor tree, for the admin command.
-func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
-
-// Fire puts an event on the master's bus.
-func (m *Master) Fire(tag string, data *payload.Map) { m.core.fire(tag, data) }
-
-// openBus makes the two event sockets.
-func openBus(cfg *config.Master, subs *bus.Subscribers) *bus.Bus {
-	framing := ipc.FramingPlain
-	if cfg.IPCFraming == "length" {
-		framing = ipc.FramingLength
-	}
-	return bus.New(
-		ipc.PubOptions{Path: sock(cfg, event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax},
-		ipc.PullOptions{Path: sock(cfg, event.MasterPullSocket), Mode: 0o600}, subs)
-}
-
-// collect waits for the returns of a job on this process' own bus.
-func (c *core) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Map)) error {
-	waiting := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		waiting[id] = true
-	}
-	prefix := "salt/job/" + jid + "/ret/"
-	returns := make(chan []byte, len(ids))
-	stands := make(chan struct{})
-	name := "collect-" + jid
-	c.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
-		if len(tag) > len(prefix) && tag[:len(prefix)] == prefix {
-			select {
-			case returns <- body:
-			default: // more returns than minions: repeated ones
-			}
-		}
-	}})
-	defer c.bus.Send(&Unsubscribe{Name: name})
-	select {
-	case <-stands:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if err := start(); err != nil {
-		return err
-	}
-	for len(waiting) > 0 {
-		select {
-		case body := <-returns:
-			_, data, err := event.Unpack(body)
-			if err == nil && waiting[data.Str("id")] {
-				delete(waiting, data.Str("id"))
-				each(data.Str("id"), data)
-			}
-		case <-ctx.Done():
-			return nil // the time is over: what has come is the answer
-		}
-	}
-	return nil
 }

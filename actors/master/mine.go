@@ -63,35 +63,42 @@ func mineFlush(c *core, r *call) (any, error) {
 // mines of the targeted minions, as far as the master's mine_get option and the entries' own rules allow.
 func mineGet(c *core, r *call) (any, error) {
 	funs, several := mineFunctions(r.load.Value("fun"))
-	out := payload.NewMap(0)
 	if !auth.ValidID(r.id) || !r.load.Has("tgt") || len(funs) == 0 {
-		return out, nil
+		return payload.NewMap(0), nil
 	}
-	funs = c.mineAllowed(r.id, funs)
-	for _, id := range c.mineTargets(r.load) {
+	tgtType := r.load.Str("tgt_type")
+	if tgtType == "" {
+		tgtType = r.load.Str("expr_form")
+	}
+	return c.mines(c.mineTargets(r.load.Value("tgt"), tgtType), c.mineAllowed(r.id, funs), several, r.id), nil
+}
+
+// mines reads the mines of minions for a minion that asks, or with asker "" for everybody.
+func (c *core) mines(ids, funs []string, several bool, asker string) *payload.Map {
+	out := payload.NewMap(0)
+	for _, id := range ids {
 		data, err := c.cache.Mine(id)
 		if err != nil || data == nil {
 			continue
 		}
 		for _, fun := range funs {
 			v, ok := data.Get(fun)
-			if !ok {
-				continue
+			if ok {
+				v, ok = c.mineValue(v, asker)
 			}
-			if v, ok = c.mineValue(v, r.id); !ok {
-				continue
-			}
-			if !several {
+			switch {
+			case !ok:
+			case !several:
 				out.Set(id, v)
-				continue
+			default:
+				if !out.Has(fun) {
+					out.Set(fun, payload.NewMap(1))
+				}
+				out.Map(fun).Set(id, v)
 			}
-			if !out.Has(fun) {
-				out.Set(fun, payload.NewMap(1))
-			}
-			out.Map(fun).Set(id, v)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // mineFunctions reads fun: one name, a comma list, or a list.
@@ -125,11 +132,7 @@ func (c *core) mineAllowed(id string, funs []string) []string {
 }
 
 // mineTargets expands the target strictly: ids without data do not count, pillars match exactly.
-func (c *core) mineTargets(load *payload.Map) []string {
-	tgtType := load.Str("tgt_type")
-	if tgtType == "" {
-		tgtType = load.Str("expr_form")
-	}
+func (c *core) mineTargets(tgt any, tgtType string) []string {
 	switch strings.ToLower(tgtType) {
 	case "":
 		tgtType = "glob"
@@ -138,7 +141,7 @@ func (c *core) mineTargets(load *payload.Map) []string {
 	case "compound":
 		tgtType = "compound_pillar_exact"
 	}
-	return c.expandKnown(load.Value("tgt"), tgtType).Minions
+	return c.expandKnown(tgt, tgtType).Minions
 }
 
 // mineValue unwraps an entry that carries a rule; not ok when the rule excludes the asking minion.
@@ -147,7 +150,7 @@ func (c *core) mineValue(v any, asker string) (any, bool) {
 	if !ok || !entry.Has(mineACL) {
 		return v, true
 	}
-	if tgt, limited := entry.Get("allow_tgt"); limited {
+	if tgt, limited := entry.Get("allow_tgt"); limited && asker != "" {
 		tgtType := entry.Str("allow_tgt_type")
 		if tgtType == "" {
 			tgtType = "glob"

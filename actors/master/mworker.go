@@ -63,67 +63,73 @@ func (w *mworker) onWork(ctx actor.Context, r *request) {
 	defer w.ready(ctx)
 	start := time.Now()
 	cmd := payload.CmdAuth
-	if r.opened == nil && auth.IsSignIn(r.env) {
-		w.signIn(r)
-	} else if cmd = w.open(ctx, r); cmd == "" {
+	if r.opened.Load() == nil && auth.IsSignIn(r.env) {
+		w.signIn(ctx, r)
+	} else if o := w.open(ctx, r); o == nil {
 		return
 	} else {
-		w.serve(ctx, r)
+		cmd = o.Cmd
+		w.serve(ctx, r, o)
 	}
 	w.stats.add(cmd, time.Since(start))
 	w.core.reportStats(w, start)
 }
 
-func (w *mworker) signIn(r *request) {
+func (w *mworker) signIn(ctx actor.Context, r *request) {
 	reply, outcome := w.core.auth.Handle(r.env, time.Now())
+	if outcome.Act == "" {
+		supervisor.Failed(ctx)
+	}
 	w.core.signedIn(outcome)
 	r.answer(reply)
 }
 
-// open checks a request once. It returns "" when there is nothing more to do here: the request was refused,
+// open checks a request once. It returns nil when there is nothing more to do here: the request was refused,
 // or its command belongs to another pool.
-func (w *mworker) open(ctx actor.Context, r *request) string {
-	if r.opened == nil {
-		opened, refuse := w.core.auth.OpenRequest(r.env, time.Now())
-		if opened == nil {
+func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
+	opened := r.opened.Load()
+	if opened == nil {
+		var refuse []byte
+		if opened, refuse = w.core.auth.OpenRequest(r.env, time.Now()); opened == nil {
 			supervisor.Failed(ctx)
 			r.answer(refuse)
-			return ""
+			return nil
 		}
-		r.opened, r.env = opened, nil
+		r.opened.Store(opened)
+		r.env = nil
 	}
-	if pool := w.pools.of(r.opened.Cmd); pool != w.pool {
+	if pool := w.pools.of(opened.Cmd); pool != w.pool {
 		r.pool = pool
 		supervisor.Send(ctx, w.server, &RouteRequest{Req: r})
-		return ""
+		return nil
 	}
-	return r.opened.Cmd
+	return opened
 }
 
 // serve runs the command's handler and answers in the form of the request.
-func (w *mworker) serve(ctx actor.Context, r *request) {
+func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened) {
 	table := aesCommands
-	if r.opened.Clear {
+	if o.Clear {
 		table = clearCommands
-	} else if r.opened.Cmd == "" {
+	} else if o.Cmd == "" {
+		supervisor.Failed(ctx)
 		r.answer(textFailed)
 		return
 	}
-	handler, known := table[r.opened.Cmd]
-	if !known || (!r.opened.Clear && !w.core.trusted(r.opened)) {
-		w.core.log.Debug("command does not exist", "cmd", r.opened.Cmd, "minion", r.opened.ID)
+	handler, known := table[o.Cmd]
+	if !known || (!o.Clear && !w.core.trusted(o)) {
+		w.core.log.Debug("command does not exist", "cmd", o.Cmd, "minion", o.ID)
 		w.core.finish(r, payload.NewMap(0))
 		return
 	}
-	supervisor.Note(ctx, r.opened.Load.Str("jid"))
-	c := &call{ctx: supervisor.Context(ctx), load: r.opened.Load, id: r.opened.ID, req: r}
-	v, err := handler(w.core, c)
+	supervisor.Note(ctx, o.Load.Str("jid"))
+	v, err := handler(w.core, &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r})
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
-		w.core.log.Warn("request failed", "cmd", r.opened.Cmd, "minion", r.opened.ID, "err", err)
-		w.core.fail(r)
+		w.core.log.Warn("request failed", "cmd", o.Cmd, "minion", o.ID, "err", err)
+		r.fail()
 	default:
 		w.core.finish(r, v)
 	}
@@ -135,26 +141,18 @@ func (c *core) finish(r *request, v any) {
 		r.answer(frame)
 		return
 	}
+	o := r.opened.Load()
 	packed, err := payload.Marshal(v)
 	if err != nil {
-		c.log.Error("answer cannot be packed", "cmd", r.opened.Cmd, "minion", r.opened.ID, "err", err)
-		r.answer(textFailed)
+		c.log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
+		r.fail()
 		return
 	}
-	r.answer(r.opened.Seal(packed))
+	r.answer(o.Seal(packed))
 }
 
 // rawFrame is an answer that is a whole frame already (private replies).
 type rawFrame []byte
-
-// fail answers a request whose handler failed: a text in clear, an empty text to a minion.
-func (c *core) fail(r *request) {
-	if r.opened.Clear {
-		r.answer(textFailed)
-		return
-	}
-	c.finish(r, "")
-}
 
 // workerStats counts the requests of one worker by command (option master_stats).
 type workerStats struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/args"
 	"brine/modules/eauth"
 	"brine/modules/runners"
 	"brine/wire/auth"
@@ -53,9 +54,21 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 		return nil, found{}
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
-		"arg", c.opt.ParseArgs(load.List("arg"), load.List("no_parse")), "tgt_type", tgtType, "ret", load.Value("ret"),
+		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
 		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
 	return pub, c.expand(tgt, tgtType, defaultDelimiter)
+}
+
+// parseArgs types the arguments of a minion's request, as the command line types its words.
+func parseArgs(load *payload.Map) []any {
+	noParse := make([]string, 0, 1)
+	for _, v := range load.List("no_parse") {
+		if name, ok := v.(string); ok {
+			noParse = append(noParse, name)
+		}
+	}
+	pos, kw := args.Split(load.List("arg"), noParse)
+	return args.Condition(pos, kw)
 }
 
 // exactPillar refuses pillar targets that find more minions than the exact form does: with patterns a minion
@@ -126,7 +139,7 @@ func minionPublish(c *core, r *call) (any, error) {
 		defer cancel()
 		full := r.load.Str("form") == "full"
 		out := payload.NewMap(len(who.Minions))
-		err := c.opt.Collect(ctx, pub.Str("jid"), who.Minions, func() error {
+		err := c.collect(ctx, pub.Str("jid"), who.Minions, func() error {
 			_, err := c.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Map) {
@@ -134,7 +147,7 @@ func minionPublish(c *core, r *call) (any, error) {
 		})
 		if err != nil {
 			c.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
-			c.fail(r.req)
+			r.req.fail()
 			return
 		}
 		if full {
@@ -208,12 +221,12 @@ func minionRunner(c *core, r *call) (any, error) {
 		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", fun)
 		return payload.NewMap(0), nil
 	}
-	args, kw := c.opt.SplitArgs(c.opt.ParseArgs(r.load.List("arg"), r.load.List("no_parse")))
+	pos, kw := args.Split(parseArgs(r.load), nil)
 	err := c.startRunner(&RunRunner{
-		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: args, KW: kw, JID: c.jids.next(time.Now()), User: r.id},
+		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			if err != nil {
-				c.fail(r.req)
+				r.req.fail()
 				return
 			}
 			c.finish(r.req, v)

@@ -7,6 +7,7 @@ import (
 
 	"brine/modules/eauth"
 	"brine/modules/returners"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -150,11 +151,7 @@ func (c *core) refusePublication(load *payload.Map, why [2]string) *payload.Map 
 	if load.Has("jid") {
 		data := withoutSecrets(load)
 		data.Update(reply)
-		tag := "salt/job/error"
-		if jid := load.Str("jid"); jid != "" {
-			tag = "salt/job/" + jid + "/error"
-		}
-		c.fire(tag, data)
+		c.fire(event.TagJobError(load.Str("jid")), data)
 	}
 	return reply
 }
@@ -174,10 +171,8 @@ func withoutSecrets(load *payload.Map) *payload.Map {
 // announce fires the events of a new job and stores its load.
 func (c *core) announce(load, extra *payload.Map, who found) {
 	jid := load.Str("jid")
-	if c.opt.LegacyJobEvent {
-		c.fire(jid, payload.M("minions", anyList(who.Minions)))
-	}
-	c.fire("salt/job/"+jid+"/new", payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
+	c.fire(jid, payload.M("minions", anyList(who.Minions))) // tools older than 3008 wait for it
+	c.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
 		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
 		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
 	stored := withoutSecrets(load)
@@ -227,7 +222,7 @@ func publication(c *core, load, extra *payload.Map) *payload.Map {
 // send announces a publication and hands it to the Publisher.
 func (c *core) send(pub *payload.Map, who found) {
 	jid := pub.Str("jid")
-	c.fire("salt/job/"+jid+"/publish", pub.Clone())
+	c.fire(event.TagJobPublish(jid), pub)
 	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pyText(pub.Value("fun")), jid))
 	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, who)})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"brine/supervisor"
@@ -33,6 +35,9 @@ type (
 	CheckDeadlines struct{}
 )
 
+// Lost answers a request that no incarnation of the ReqServer will handle.
+func (m *HandleRequest) Lost(error) { m.Reply(textFailed) }
+
 // deadlineTick is how often the requests in hand are looked over.
 const deadlineTick = time.Second
 
@@ -40,7 +45,8 @@ const deadlineTick = time.Second
 type reqServerOptions struct {
 	router   func() *zmq.Router
 	pools    *pools
-	queueMax int           // requests waiting for one pool; more are refused
+	queueMax int           // requests waiting for one pool, or not yet looked at; more are refused
+	bytesMax int64         // of requests not yet answered; more are refused
 	timeout  time.Duration // of one request in a worker's hand
 	worker   func(name string, pool int, server *supervisor.Ref) *mworker
 	nest     supervisor.Options
@@ -60,8 +66,15 @@ type reqServer struct {
 	self   *supervisor.Ref
 	lanes  []lane
 	inHand map[*supervisor.Ref]*request
-	shed   uint64
+	later  []*request // out of a worker's hand and not yet answered
+	load   *load
 	owned  *supervisor.Supervisor
+}
+
+// load is what the request port has in its hands, counted where requests come in and are answered.
+type load struct {
+	bytes atomic.Int64
+	shed  atomic.Uint64
 }
 
 func (s *reqServer) Receive(ctx actor.Context) {
@@ -95,15 +108,37 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 	if err := router.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
+	s.load = &load{}
+	supervisor.Go(ctx, "request socket", s.listen(router))
 	self := s.self
-	supervisor.Go(ctx, "request socket", func(ctx context.Context) error {
-		return router.Serve(ctx, func(m zmq.Message) {
-			self.Send(&HandleRequest{Frame: m.Payload, At: time.Now(), Reply: func(frame []byte) {
-				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
-			}})
-		})
-	})
 	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error { return tick(ctx, deadlineTick, self, &CheckDeadlines{}) })
+}
+
+// listen takes requests from the socket. What is too much is refused here, before it waits in the mailbox.
+func (s *reqServer) listen(router *zmq.Router) func(context.Context) error {
+	self, held, opt := s.self, s.load, s.opt
+	return func(ctx context.Context) error {
+		return router.Serve(ctx, func(m zmq.Message) {
+			size := int64(len(m.Payload))
+			answer := func(frame []byte) {
+				held.bytes.Add(-size)
+				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
+			}
+			if held.bytes.Add(size) > opt.bytesMax || self.Depth() >= opt.queueMax {
+				answer(textFailed)
+				held.refused(opt.log, "the request port")
+				return
+			}
+			self.Send(&HandleRequest{Frame: m.Payload, At: time.Now(), Reply: answer})
+		})
+	}
+}
+
+// refused counts a request that was refused because there are too many, and says so the 1st, 2nd, 4th, 8th ... time.
+func (l *load) refused(log *slog.Logger, where string) {
+	if n := l.shed.Add(1); n&(n-1) == 0 {
+		log.Error("requests are refused: too many wait", "where", where, "bytes", l.bytes.Load(), "refused", n)
+	}
 }
 
 // tick sends msg every interval until ctx ends.
@@ -160,13 +195,9 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 		return
 	}
 	if len(l.waiting) >= s.opt.queueMax {
-		s.shed++
 		supervisor.Failed(ctx)
-		if s.shed&(s.shed-1) == 0 { // the 1st, 2nd, 4th, 8th ... time
-			s.opt.log.Error("requests are refused: the queue of a worker pool is full",
-				"pool", s.opt.pools.list[r.pool].name, "waiting", len(l.waiting), "refused", s.shed)
-		}
-		r.answer(textFailed)
+		s.load.refused(s.opt.log, s.opt.pools.list[r.pool].name)
+		r.fail()
 		return
 	}
 	l.waiting = append(l.waiting, r)
@@ -178,7 +209,12 @@ func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
 }
 
 func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
-	delete(s.inHand, m.Ref)
+	if r := s.inHand[m.Ref]; r != nil {
+		delete(s.inHand, m.Ref)
+		if !r.answered.Load() {
+			s.later = append(s.later, r)
+		}
+	}
 	l := &s.lanes[m.Pool]
 	if len(l.waiting) > 0 {
 		r := l.waiting[0]
@@ -195,18 +231,35 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 	l.idle = append(l.idle, m.Ref)
 }
 
-// onCheckDeadlines answers requests that are in hand for too long and replaces their workers.
+// onCheckDeadlines answers requests that have waited for too long. A worker that still has one in hand hangs, and
+// is replaced.
 func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	now := time.Now()
+	late := func(r *request) bool { return !r.answered.Load() && now.Sub(r.at) >= s.opt.timeout }
 	for ref, r := range s.inHand {
-		if now.Sub(r.at) < s.opt.timeout || r.answered.Load() {
+		if !late(r) {
 			continue
 		}
-		supervisor.Failed(ctx)
-		s.opt.log.Error("a request was not answered in time, its worker is replaced", "actor", ref.Path(), "after", now.Sub(r.at))
-		r.answer(textFailed)
+		s.expire(ctx, r, now)
+		s.opt.log.Error("worker hangs and is replaced", "actor", ref.Path())
 		if err := s.owned.Restart(ref.Name()); err != nil {
 			s.opt.log.Error("worker cannot be replaced", "actor", ref.Path(), "err", err)
 		}
 	}
+	s.later = slices.DeleteFunc(s.later, func(r *request) bool {
+		if late(r) {
+			s.expire(ctx, r, now)
+		}
+		return r.answered.Load()
+	})
+}
+
+func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {
+	supervisor.Failed(ctx)
+	cmd := ""
+	if o := r.opened.Load(); o != nil {
+		cmd = o.Cmd
+	}
+	s.opt.log.Error("a request was not answered in time", "cmd", cmd, "after", now.Sub(r.at))
+	r.fail()
 }

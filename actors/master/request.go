@@ -9,12 +9,12 @@ import (
 )
 
 // request is one message from the request port until it is answered. It is passed from actor to actor and
-// owned by one at a time.
+// owned by one at a time; any of them may answer it.
 type request struct {
 	env    *payload.Request
-	opened *auth.Opened // nil until a worker has checked it
-	pool   int          // the pool it waits in
-	at     time.Time    // when it arrived
+	opened atomic.Pointer[auth.Opened] // nil until a worker has checked it
+	pool   int                         // the pool it waits in
+	at     time.Time                   // when it arrived
 
 	reply    func(frame []byte) // sends to the peer
 	answered atomic.Bool
@@ -27,13 +27,25 @@ func (r *request) answer(frame []byte) {
 	}
 }
 
+// fail answers as Salt does when a handler fails: a text in clear, an empty text in the minion's own box. To a
+// minion a text in clear would mean that it has to sign in again.
+func (r *request) fail() {
+	o := r.opened.Load()
+	if o == nil || o.Clear {
+		r.answer(textFailed)
+		return
+	}
+	r.answer(o.Seal(textEmpty))
+}
+
 // Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply
 // cannot be used again.
-func (r *request) Lost(error) { r.answer(textFailed) }
+func (r *request) Lost(error) { r.fail() }
 
 // Replies in clear that need no packing each time.
 var (
 	textFailed  = packText(payload.TextHandlerFailed)
+	textEmpty   = packText("")
 	textBadLoad = packText(payload.TextBadLoad)
 	msgBadLoad  = mustPack(payload.M("msg", payload.TextBadLoad))
 )

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/wire/auth"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -15,15 +16,12 @@ import (
 // store has it (salt/master.py, AESFuncs._return; salt/utils/job.py, store_job). The answer is nil whatever
 // becomes of it, but false for a return that must be signed and is not.
 func storeReturn(c *core, r *call) (any, error) {
-	accept, err := c.auth.VerifyReturn(r.req.opened)
+	accept, err := c.auth.VerifyReturn(r.req.opened.Load())
 	if err != nil {
 		c.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
 		return false, nil
-	}
-	if c.seen != nil {
-		c.seen(r.id, time.Now())
 	}
 	return c.acceptReturn(r, r.load)
 }
@@ -31,7 +29,7 @@ func storeReturn(c *core, r *call) (any, error) {
 func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
 	if !c.returned(load, func(err error) {
 		if err != nil {
-			c.fail(r.req)
+			r.req.fail()
 			return
 		}
 		c.finish(r.req, nil)
@@ -56,7 +54,7 @@ func (c *core) returned(load *payload.Map, stored func(error)) bool {
 		jid = c.assignJID(load, id)
 	}
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
-	c.fire("salt/job/"+jid+"/ret/"+id, load)
+	c.fire(event.TagJobReturn(jid, id), load)
 	c.fireStateErrors(load, jid, id)
 	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
 		stored(nil)
@@ -103,7 +101,7 @@ func (c *core) fireStateErrors(load *payload.Map, jid, id string) {
 		if u, ok := load.Get("user"); ok {
 			data.Set("user", u)
 		}
-		c.fire("salt/job/"+jid+"/sub/"+id+"/error/"+fun, data)
+		c.fire(event.TagJobSubError(jid, id, fun), data)
 	}
 }
 

@@ -41,6 +41,7 @@ type runnerOptions struct {
 	run   runFunc
 	fire  func(tag string, data *payload.Map)
 	store func(*SaveLoad, *StoreReturn)
+	ended func()
 	id    string // of the master, under which runner jobs are stored
 	log   *slog.Logger
 }
@@ -82,6 +83,7 @@ func (a *runnerActor) onDied(ctx actor.Context) {
 	text := fmt.Sprintf("Exception occurred in %s %s: the runner died", req.Kind, req.Fun)
 	data := payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args, "return", text, "success", false)
 	a.opt.fire(runners.Tag(req.Kind, req.JID)+"/ret", data)
+	a.opt.ended()
 	a.req.done(nil, errors.New(text))
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
@@ -94,21 +96,26 @@ func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
 		&StoreReturn{JID: req.JID, ID: a.opt.id, Stored: func(error) {}, Load: payload.M("jid", req.JID, "id", a.opt.id,
 			"fun", data.Value("fun"), "return", data, "success", m.result.Success)})
 	a.opt.log.Info("Runner completed: " + req.JID)
+	a.opt.ended()
 	a.req.done(m.result.Return, nil)
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
 // startRunner adds a Runner under the master's supervisor.
 func (c *core) startRunner(m *RunRunner) error {
-	_, err := c.opt.Runners.Add(supervisor.Spec{
-		Name:        "Runner-" + m.Req.JID,
+	name := "Runner-" + m.Req.JID
+	c.runs.Store(name, m.Req)
+	ended := func() { c.runs.Delete(name) }
+	_, err := c.top.Add(supervisor.Spec{
+		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{run: c.opt.Run, fire: c.fire, id: c.cfg.ID, log: c.log,
+			return &runnerActor{req: m, opt: runnerOptions{run: c.run, fire: c.fire, id: c.cfg.ID, log: c.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { c.jobs.Send(l); c.jobs.Send(r) }}}
 		},
 	})
 	if err != nil {
+		ended()
 		return fmt.Errorf("start runner %s: %w", m.Req.Fun, err)
 	}
 	return nil

@@ -1,35 +1,83 @@
 package master
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
+	"brine/modules/keys"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-// maintenanceOptionsOf puts together what Maintenance does on this master.
-func (m *Master) maintenanceOptionsOf(opt Options, last *time.Time) maintenanceOptions {
-	c, cfg := m.core, opt.Config
+// levelTrace and levelCritical are Salt's levels beside those of slog.
+const (
+	levelTrace    = -8
+	levelCritical = 12
+)
+
+// remembered is what Maintenance knows from one life to the next.
+type remembered struct {
+	rotated time.Time       // when the shared key was made
+	present map[string]bool // who was connected; nil before the first look
+}
+
+// maintenanceOptions puts together what Maintenance does on this master.
+func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
+	cfg := c.cfg
 	o := maintenanceOptions{
-		loop: cfg.LoopInterval, session: cfg.PublishSession, last: last,
-		takeDrop: opt.Tools.TakeDrop, rotate: opt.Auth.Rotate,
-		alive: func() error { return touch(filepath.Join(cfg.CacheDir, "health", "alive")) },
+		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
+		takeDrop: c.takeDrop, rotate: c.auth.Rotate, accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
+		sessions: func() ([]string, error) { return names(filepath.Join(cfg.CacheDir, "sessions")) }, revoke: c.auth.Revoke,
+		alive: func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
 		jobs:  func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
-		clean: []func(time.Time) error{
-			func(time.Time) error { _, err := opt.Eauth.CleanTokens(); return err },
+		tasks: []func(time.Time) error{
+			func(time.Time) error { _, err := c.eauth.CleanTokens(); return err },
 			func(now time.Time) error {
 				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)
 			},
+			func(time.Time) error { return c.checkOpenFiles() },
 		},
-		fire: c.fire, log: opt.Logger,
+		fire: c.fire, log: c.log,
+	}
+	if cfg.KeyCache == "sched" {
+		o.tasks = append(o.tasks, func(time.Time) error { return c.writeKeyCache() })
+	}
+	if cfg.PresenceEvents {
+		o.tasks = append(o.tasks, func(time.Time) error { return c.firePresence(past) })
 	}
 	if cfg.PingOnRotate {
-		o.ping = func() { c.pingAll() }
+		o.ping = c.pingAll
 	}
 	return o
+}
+
+// takeDrop looks for the file by which salt-key asks for a new key.
+func (c *core) takeDrop() (bool, error) {
+	asked, bad, err := keys.TakeDrop(c.cfg.CacheDir, c.cfg.ID)
+	if bad {
+		c.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
+	}
+	return asked, err
+}
+
+// names lists the files of a directory; none when there is no such directory.
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.Name()
+	}
+	return out, err
 }
 
 // touch makes a file or sets its time to now.
@@ -63,10 +111,83 @@ func removeOlder(dir string, than time.Time, keep time.Duration) error {
 	return err
 }
 
-// pingAll makes every accepted minion look at the new shared key at once (ping_on_rotate).
+// keyCacheFile lists the accepted ids for Salt's tools (key_cache: sched).
+const keyCacheFile = ".key_cache"
+
+func (c *core) writeKeyCache() error {
+	ids, err := c.keys.IDs(keys.Accepted)
+	if err != nil {
+		return err
+	}
+	packed, err := payload.MarshalBin(anyList(ids))
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(c.cfg.PKIDir, string(keys.Accepted), keyCacheFile)
+	if err := os.WriteFile(path+".new", packed, 0o600); err != nil {
+		return fmt.Errorf("key cache: %w", err)
+	}
+	return os.Rename(path+".new", path)
+}
+
+// firePresence tells who is connected (presence_events).
+func (c *core) firePresence(past *remembered) error {
+	connected, err := c.presence.Connected()
+	if err != nil {
+		return fmt.Errorf("presence: %w", err)
+	}
+	now := make(map[string]bool, len(connected))
+	for id := range connected {
+		now[id] = true
+	}
+	if come, gone := without(now, past.present), without(past.present, now); len(come)+len(gone) > 0 {
+		c.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
+	}
+	c.fire(event.TagPresent, payload.M("present", without(now, nil)))
+	past.present = now
+	return nil
+}
+
+// without lists the ids of a that are not in b, in order.
+func without(a, b map[string]bool) []any {
+	out := []any{}
+	for _, id := range slices.Sorted(maps.Keys(a)) {
+		if !b[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// checkOpenFiles warns when the accepted minions could need more connections than this process may have.
+func (c *core) checkOpenFiles() error {
+	ids, err := c.keys.IDs(keys.Accepted)
+	if err != nil {
+		return err
+	}
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		return fmt.Errorf("limit of open files: %w", err)
+	}
+	if level, text := openFilesText(uint64(len(ids)), lim.Cur, lim.Max, c.cfg.MaxOpenFiles); text != "" {
+		c.log.Log(context.Background(), level, text)
+	}
+	return nil
+}
+
+// pingAll makes every minion look at the new shared key at once (ping_on_rotate).
 func (c *core) pingAll() {
-	who := c.expand("*", "glob", defaultDelimiter)
-	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", anyList(who.Minions), "tgt_type", "list", "ret", "",
+	tgt, tgtType := any("*"), "glob"
+	if c.cfg.MinionDataCache {
+		connected, err := c.presence.Connected()
+		if err != nil {
+			c.log.Error("minions cannot be pinged after the rotation", "err", err)
+			return
+		}
+		tgt, tgtType = anyList(slices.Sorted(maps.Keys(connected))), "list"
+	}
+	who := c.expand(tgt, tgtType, defaultDelimiter)
+	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jids.next(time.Now()), "user", c.cfg.User)
 	c.announce(load, payload.NewMap(0), who)
 	c.send(publication(c, load, payload.NewMap(0)), who)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,9 +102,12 @@ func (s *session) serve(l lifecycle) error {
 		return err
 	}
 	svc, err := l.start()
-	if err != nil {
+	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
 		return err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.dumpOnUSR1(ctx)
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		s.log.Warn("the service manager was not told that we are ready", "err", err)
 	}
@@ -155,8 +159,8 @@ func (s *session) end(svc service, again <-chan os.Signal) (supervisor.Report, e
 	}
 }
 
-// dumpOnUSR1 writes all goroutines to the log when SIGUSR1 comes, as Salt writes its stack.
-func (s *session) dumpOnUSR1(ctx context.Context, dump func() []byte) {
+// dumpOnUSR1 writes all goroutines to a file when SIGUSR1 comes, as Salt writes its stack.
+func (s *session) dumpOnUSR1(ctx context.Context) {
 	usr1 := make(chan os.Signal, 1)
 	signal.Notify(usr1, syscall.SIGUSR1)
 	go func() {
@@ -164,12 +168,21 @@ func (s *session) dumpOnUSR1(ctx context.Context, dump func() []byte) {
 		for {
 			select {
 			case <-usr1:
-				s.writeDump(dump())
+				s.writeDump(allStacks())
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
+}
+
+func allStacks() []byte {
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size {
+			return buf[:n]
+		}
+	}
 }
 
 // writeDump writes a stack dump to a new file in the directory for temporary files.

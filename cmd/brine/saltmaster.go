@@ -14,15 +14,7 @@ import (
 
 	"brine/actors/master"
 	"brine/cmd/saltlog"
-	"brine/config"
-	"brine/modules/args"
-	"brine/modules/eauth"
-	"brine/modules/keys"
-	"brine/modules/matchers"
 	"brine/supervisor"
-	"brine/wire/auth"
-	"brine/wire/crypt"
-	"brine/wire/payload"
 )
 
 // exitPortsTaken is the code of a master whose ports are taken.
@@ -49,9 +41,16 @@ func saltMaster(c *call) error {
 	if detached, err := s.background(); detached || err != nil {
 		return err
 	}
+	own, err := master.LoadKeys(s.master)
+	if err != nil {
+		return err
+	}
+	if err := s.giveKeys(); err != nil {
+		return err
+	}
 	return s.serve(lifecycle{
 		title: "Salt Master", class: "Master",
-		start:  s.startMaster,
+		start:  func() (service, error) { return s.startMaster(own) },
 		closed: func(why string) string { return "The salt master is shutdown. " + why },
 	})
 }
@@ -92,20 +91,39 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// giveKeys lets the configured user own the key files that root has made.
+func (s *session) giveKeys() error {
+	if os.Geteuid() != 0 || s.master.User == "" || s.master.User == runningUser() {
+		return nil
+	}
+	uid, gid, err := userIDs(s.master.User)
+	if err != nil {
+		return err
+	}
+	for _, ending := range []string{"*.pem", "*.pub"} {
+		files, err := filepath.Glob(filepath.Join(s.master.PKIDir, ending))
+		if err != nil {
+			return fmt.Errorf("find key files: %w", err)
+		}
+		for _, f := range files {
+			if err := os.Chown(f, uid, gid); err != nil {
+				return fmt.Errorf("give the keys to the user of the master: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
 // masterService is a running master.
 type masterService struct {
-	m     *master.Master
-	store interface{ Close() error }
-	wait  time.Duration
+	*master.Master
+	wait time.Duration
 }
 
-func (s *masterService) stop() (supervisor.Report, error) {
-	report, err := s.m.Stop(s.wait)
-	return report, errors.Join(err, s.store.Close())
-}
+func (s *masterService) stop() (supervisor.Report, error) { return s.Stop(s.wait) }
 
-// startMaster puts a master together: user, keys, stores, actors.
-func (s *session) startMaster() (service, error) {
+// startMaster gives up root where another user is configured and starts the actors.
+func (s *session) startMaster(own *master.Keys) (service, error) {
 	cfg := s.master
 	ok, err := s.becomeUser(cfg.User)
 	if err != nil || !ok {
@@ -116,111 +134,34 @@ func (s *session) startMaster() (service, error) {
 		s.log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in Salt Master config!", cfg.HashType))
 	}
 	s.raiseOpenFiles()
-	store := keys.NewStore(keys.Options{Dir: cfg.PKIDir})
-	signIn, err := s.masterAuth(store)
-	if err != nil {
+	if err := s.preFlight(); err != nil {
 		return nil, err
 	}
-	opened, err := s.openStores()
+	m, err := master.Start(master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion})
 	if err != nil {
 		return nil, err
-	}
-	local, err := cfg.AccessKeys(crypt.NewKeyString)
-	if err != nil {
-		return nil, errors.Join(err, opened.Close())
-	}
-	tools, err := s.masterTools(store, opened)
-	if err != nil {
-		return nil, errors.Join(err, opened.Close())
-	}
-	m, err := master.Start(master.Options{
-		Config: cfg, Logger: s.log, Auth: signIn, Eauth: s.eauth(local), Keys: store,
-		Cache: opened.cache, Store: opened, Tools: tools,
-	})
-	if err != nil {
-		return nil, errors.Join(err, opened.Close())
 	}
 	s.log.Info(fmt.Sprintf("salt-master is starting as user '%s'", runningUser()))
-	return &masterService{m: m, store: opened, wait: cfg.StopTimeout}, nil
+	return &masterService{m, cfg.StopTimeout}, nil
 }
 
-// masterAuth makes the sign-in side of the master with its keys.
-func (s *session) masterAuth(store *keys.Store) (*auth.Master, error) {
-	cfg := s.master
-	key, err := crypt.LoadMaster(cfg.PKIDir, cfg.ID, cfg.KeySize, cfg.KeyPass)
-	if err != nil {
-		return nil, err
+// preFlight makes the checks of salt/master.py, _pre_flight, that concern this master.
+func (s *session) preFlight() error {
+	var failed []string
+	if err := os.Chdir("/"); err != nil {
+		failed = append(failed, fmt.Sprintf("Cannot change to root directory (%s)", err))
 	}
-	opt := auth.MasterOptions{
-		Key: key, Keys: store.ForAuth(cfg.AutosignTimeout), Sessions: keys.NewSessions(cfg.CacheDir, cfg.PublishSession), Logger: s.log,
-		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
-			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{}},
-		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		OpenMode: cfg.OpenMode, MaxMinions: cfg.MaxMinions, SignPublications: cfg.SignPubMessages,
-		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
-		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
+	if len(s.master.FileserverBackend) == 0 {
+		failed = append(failed, "No fileserver backends are configured")
 	}
-	if cfg.MasterSignPubkey {
-		if opt.SignKey, opt.PubSig, err = signingKey(cfg); err != nil {
-			return nil, err
-		}
+	for _, text := range failed {
+		s.log.Error(text)
 	}
-	return auth.NewMaster(opt)
-}
-
-// eauth makes the service that decides who may do what.
-func (s *session) eauth(local eauth.Keys) *eauth.Service {
-	cfg := s.master
-	return eauth.New(eauth.Options{
-		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
-		User: cfg.User, RunningUser: runningUser(), Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
-		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
-		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll,
-	})
-}
-
-// masterTools are the functions of other packages that the master's workers call.
-func (s *session) masterTools(store *keys.Store, opened *masterStores) (master.Tools, error) {
-	cfg := s.master
-	expander := &matchers.Expander{Source: targetSource{store, opened.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}
-	run, err := s.functionRunner(store, opened, expander)
-	return master.Tools{
-		RunningUser: runningUser(), Glob: matchers.GlobMatch,
-		Expand: func(tgt any, tgtType, delimiter string, greedy bool) ([]string, []string) {
-			found, err := expander.Expand(tgt, tgtType, delimiter, greedy)
-			if err != nil {
-				s.log.Error("target cannot be expanded", "tgt", tgt, "tgt_type", tgtType, "err", err)
-			}
-			return found.Minions, found.Missing
-		},
-		ParseArgs: func(in, noParse []any) []any {
-			pos, kw := args.Split(in, onlyTexts(noParse))
-			return args.Condition(pos, kw)
-		},
-		SplitArgs: func(in []any) ([]any, *payload.Map) { return args.Split(in, nil) },
-		TakeDrop:  func() (bool, error) { return s.takeDrop() },
-		RevokeKey: func(id string, preserve bool) error { return s.revokeKey(store, opened, id, preserve) },
-		Run:       run,
-	}, err
-}
-
-func onlyTexts(list []any) []string {
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if t, ok := v.(string); ok {
-			out = append(out, t)
-		}
+	if len(failed) == 0 {
+		return nil
 	}
-	return out
-}
-
-// takeDrop looks for the file by which salt-key asks for a new key.
-func (s *session) takeDrop() (bool, error) {
-	asked, bad, err := keys.TakeDrop(s.master.CacheDir, s.master.ID)
-	if bad {
-		s.log.Log(context.Background(), saltlog.LevelTrace, "the request for a new key has the wrong mode and is ignored")
-	}
-	return asked, err
+	s.log.Log(context.Background(), saltlog.LevelCritical, "Master failed pre flight checks, exiting\n")
+	return exit(exitGeneric, "")
 }
 
 // raiseOpenFiles lifts the limit of open files as far as it goes (max_open_files).
@@ -230,30 +171,14 @@ func (s *session) raiseOpenFiles() {
 		s.log.Warn("limit of open files", "err", err)
 		return
 	}
+	s.log.Info(fmt.Sprintf("Current values for max open files soft/hard setting: %d/%d", lim.Cur, lim.Max))
 	want := min(s.master.MaxOpenFiles, lim.Max)
 	if lim.Cur >= want {
 		return
 	}
+	s.log.Info(fmt.Sprintf("Raising max open files value to %d", want))
 	lim.Cur = want
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
-		s.log.Warn("limit of open files cannot be raised", "err", err)
+		s.log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Failed to raise max open files setting to %d", want), "err", err)
 	}
-}
-
-// signingKey reads or makes the pair that vouches for the master's key, and the precomputed signature when
-// that is to be sent (master_use_pubkey_signature).
-func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
-	key, err := crypt.LoadOrGenerate(cfg.PKIDir, cfg.MasterSignKeyName, cfg.KeySize, cfg.SigningKeyPass)
-	if err != nil || !cfg.MasterUsePubkeySignature {
-		return key, "", err
-	}
-	name := cfg.MasterPubkeySignature
-	if name == "" {
-		name = "master_pubkey_signature"
-	}
-	sig, err := os.ReadFile(filepath.Join(cfg.PKIDir, name))
-	if err != nil {
-		return nil, "", fmt.Errorf("precomputed signature: %w", err)
-	}
-	return key, string(sig), nil
 }

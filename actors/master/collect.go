@@ -1,0 +1,52 @@
+package master
+
+import (
+	"context"
+	"strings"
+
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
+// each return until all ids have answered or ctx ends.
+func (c *core) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Map)) error {
+	waiting := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		waiting[id] = true
+	}
+	returns := make(chan []byte, len(ids))
+	stands := make(chan struct{})
+	name := c.streams.next("collect-" + jid)
+	prefix := event.TagJobReturn(jid, "")
+	c.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
+		if strings.HasPrefix(tag, prefix) {
+			select {
+			case returns <- body:
+			default: // more returns than minions: repeated ones
+			}
+		}
+	}})
+	defer c.bus.Send(&Unsubscribe{Name: name})
+	select {
+	case <-stands:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	for len(waiting) > 0 {
+		select {
+		case body := <-returns:
+			_, data, err := event.Unpack(body)
+			if err == nil && waiting[data.Str("id")] {
+				delete(waiting, data.Str("id"))
+				each(data.Str("id"), data)
+			}
+		case <-ctx.Done():
+			return nil // the time is over: what has come is the answer
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/config"
+	"brine/modules"
+	"brine/modules/execution"
+	"brine/modules/grains"
+	"brine/modules/keys"
+	"brine/modules/runners"
+	"brine/modules/wheel"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+)
+
+// functionRunner makes the function that runs runner and wheel functions inside the master.
+func functionRunner(c *core, version string) (runFunc, error) {
+	in := inside{c}
+	manager := c.manager(false)
+	wheels, runs, funs := modules.NewRegistry(), modules.NewRegistry(), modules.NewRegistry()
+	err := errors.Join(
+		execution.Register(funs, execution.Options{Version: version}),
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: c.presence, Values: func() (*payload.Map, error) {
+			m, err := config.LoadMaster(c.cfg.ConfFile, nil)
+			if err != nil {
+				return nil, err
+			}
+			return m.Raw, nil
+		}}),
+		runners.Register(runs, runners.Options{
+			Publisher: in, Jobs: c.store, Data: c.cache, Keys: manager, Presence: c.presence, Bus: in, Mine: in, Targets: c.targets,
+			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: executionEnv(c, funs, version), Version: version,
+		}))
+	if err != nil {
+		return nil, err
+	}
+	env := func(reg *modules.Registry) *modules.Env {
+		return &modules.Env{Registry: reg, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Host: modules.Host{Log: logger{c.log}}}
+	}
+	envs := map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
+	return func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
+		return runners.Run(ctx, envs[req.Kind], req, fire)
+	}, nil
+}
+
+// executionEnv is what salt.cmd calls execution functions with: the master's options, and the grains of this
+// machine, collected when first asked for.
+func executionEnv(c *core, funs *modules.Registry, version string) *modules.Env {
+	own := sync.OnceValue(func() *payload.Map { return grains.New(grains.Options{Opts: c.cfg.Raw, Version: version}).Map() })
+	return &modules.Env{Registry: funs, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Grains: own,
+		Host: modules.Host{Log: logger{c.log}}}
+}
+
+// keyManager changes keys on the master's behalf.
+func keyManager(cfg *config.Master, st *stores, preserve bool) *keys.Manager {
+	return keys.NewManager(st.keys, keys.ManagerOptions{CacheDir: cfg.CacheDir, MasterID: cfg.ID, HashType: cfg.HashType,
+		RotateAESKey: cfg.RotateAESKey, PreserveMinions: preserve, PreserveMinionCache: cfg.PreserveMinionCache,
+		KeySize: cfg.KeySize, PublicSignature: cfg.MasterPubkeySignature, SignKeyName: cfg.MasterSignKeyName,
+		Data: keyCache{st.cache},
+		CheckKey: func(pem string) error {
+			_, err := crypt.ParsePublicKey([]byte(pem))
+			return err
+		},
+		Generate: generatePair,
+		Sign: func(priv string, msg []byte) ([]byte, error) {
+			key, err := crypt.ParsePrivateKey([]byte(priv), cfg.SigningKeyPass)
+			if err != nil {
+				return nil, err
+			}
+			return key.Sign(cfg.PublishSigningAlgorithm, msg)
+		},
+	})
+}
+
+func generatePair(bits int) (priv, pub string, err error) {
+	key, err := crypt.GenerateKey(bits)
+	if err != nil {
+		return "", "", err
+	}
+	text, err := key.MarshalPEM("")
+	return string(text), key.Public().PEM(), err
+}
+
+// revokeKey deletes the key of a minion that asks for it.
+func (c *core) revokeKey(id string, preserve bool) error {
+	m := c.manager(preserve)
+	sel, err := m.MatchList([]string{id})
+	if err != nil {
+		return err
+	}
+	done, err := m.Delete(sel)
+	for _, e := range done.Events {
+		c.fire(keys.EventTag, e.Data())
+	}
+	return errors.Join(err, c.auth.Revoke(id))
+}
+
+// runningRunners lists the runner functions under way, as jobs.master shows them.
+func (c *core) runningRunners() []*payload.Map {
+	var out []*payload.Map
+	c.runs.Range(func(_, v any) bool {
+		req := v.(runners.Request)
+		out = append(out, payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args,
+			"tgt", c.cfg.ID, "pid", int64(os.Getpid())))
+		return true
+	})
+	slices.SortFunc(out, func(a, b *payload.Map) int { return strings.Compare(a.Str("jid"), b.Str("jid")) })
+	return out
+}
+
+// logger is the master's log as functions write to it.
+type logger struct{ *slog.Logger }
+
+// Log writes one line.
+func (l logger) Log(level slog.Level, text string) { l.Logger.Log(context.Background(), level, text) }

@@ -1,0 +1,218 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"brine/modules"
+	"brine/modules/runners"
+	"brine/supervisor"
+	"brine/wire/client"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// inside is the master as its own runner and wheel functions see it: what salt-run reaches through sockets, they
+// reach through the mailboxes of this process.
+type inside struct{ c *core }
+
+// Collect publishes a job and waits for its returns.
+func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collected, error) {
+	cl := in.client()
+	defer cl.Close()
+	arg := job.Args
+	if job.KW.Len() > 0 {
+		arg = append(arg[:len(arg):len(arg)], job.KW.Clone().Set("__kwarg__", true))
+	}
+	run, err := cl.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Arg: arg,
+		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
+	if err != nil {
+		return nil, &modules.ClientError{Message: err.Error()}
+	}
+	got := &runners.Collected{JID: run.JID, Minions: run.Minions, Returns: payload.NewMap(len(run.Minions))}
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if ret.Silence == client.Answered {
+			got.Returns.Set(ret.ID, ret.Data)
+		}
+	}
+	return got, nil
+}
+
+// client speaks to this master as the command line does, without a socket.
+func (in inside) client() *client.Client {
+	cfg := in.c.cfg
+	return client.New(client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
+		User: in.c.running, KeyOwner: cfg.User, Timeout: cfg.Timeout, GatherJobTimeout: cfg.GatherJobTimeout,
+		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.c.log})
+}
+
+// exchange hands a request to the ReqServer as if it had come from the request port.
+func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+	server, ok := in.c.top.Lookup(nameReqServer)
+	if !ok {
+		return nil, supervisor.ErrGone
+	}
+	reply := make(chan []byte, 1)
+	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Reply: func(frame []byte) { reply <- frame }})
+	select {
+	case frame := <-reply:
+		return frame, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Fire puts an event on the bus.
+func (in inside) Fire(_ context.Context, tag string, data *payload.Map) error {
+	in.c.fire(tag, data)
+	return nil
+}
+
+// Push puts a packed event on the bus.
+func (in inside) Push(_ context.Context, body []byte) error {
+	in.c.bus.Send(&FireEvent{Body: body})
+	return nil
+}
+
+// MineGet reads mines for everybody.
+func (in inside) MineGet(tgt, fun any, tgtType string) (any, error) {
+	funs, several := mineFunctions(fun)
+	return in.c.mines(in.c.mineTargets(tgt, tgtType), funs, several, ""), nil
+}
+
+// Watch subscribes to the events of this master, or of the minion on this machine.
+func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
+	if node == "minion" || (sockDir != "" && sockDir != in.c.cfg.SockDir) {
+		return in.watchSocket(ctx, node, sockDir)
+	}
+	s, err := in.subscribe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// watchSocket subscribes at the socket of another daemon.
+func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners.Stream, error) {
+	if sockDir == "" {
+		sockDir = in.c.cfg.SockDir
+	}
+	name := event.MasterPubSocket
+	if node == "minion" {
+		var err error
+		if name, _, err = event.MinionSockets(in.c.cfg.ID, in.c.cfg.HashType); err != nil {
+			return nil, fmt.Errorf("watch events: %w", err)
+		}
+	}
+	sub, err := ipc.Subscribe(ctx, filepath.Join(sockDir, name), ipc.FramingDetect)
+	if err != nil {
+		return nil, fmt.Errorf("watch events: %w", err)
+	}
+	return sub, nil
+}
+
+// Subscribe opens a stream of event bodies.
+func (in inside) Subscribe(ctx context.Context) (client.Events, error) {
+	s, err := in.subscribe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rawEvents{s}, nil
+}
+
+// subscriptions numbers the streams of this process.
+type subscriptions struct{ last atomic.Uint64 }
+
+func (n *subscriptions) next(what string) string {
+	return what + "-" + strconv.FormatUint(n.last.Add(1), 10)
+}
+
+func (in inside) subscribe(ctx context.Context) (*eventStream, error) {
+	s := &eventStream{bus: in.c.bus, name: in.c.streams.next("stream"), bodies: make(chan []byte, streamRoom), ended: make(chan struct{})}
+	stands := make(chan struct{})
+	in.c.bus.Send(&Subscribe{Name: s.name, Done: stands, Sink: s.put})
+	select {
+	case <-stands:
+		return s, nil
+	case <-ctx.Done():
+		_ = s.Close() // nobody waits for it
+		return nil, context.Cause(ctx)
+	}
+}
+
+// streamRoom is how many events wait for a reader in this process before the oldest are dropped.
+const streamRoom = 4096
+
+// eventStream is a subscription that is read from a goroutine.
+type eventStream struct {
+	bus    *supervisor.Ref
+	name   string
+	bodies chan []byte
+	ended  chan struct{}
+}
+
+// put is the sink: it never blocks.
+func (s *eventStream) put(_ string, body []byte) {
+	for {
+		select {
+		case s.bodies <- body:
+			return
+		default:
+		}
+		select {
+		case <-s.bodies:
+		default:
+		}
+	}
+}
+
+var errStreamClosed = errors.New("event stream is closed")
+
+func (s *eventStream) body(ctx context.Context) ([]byte, error) {
+	select {
+	case b := <-s.bodies:
+		return b, nil
+	case <-s.ended:
+		return nil, errStreamClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Next returns the next event.
+func (s *eventStream) Next(ctx context.Context) (string, *payload.Map, error) {
+	for {
+		body, err := s.body(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		if tag, data, err := event.Unpack(body); err == nil { // what others push may be no event
+			return tag, data, nil
+		}
+	}
+}
+
+// Close ends the subscription.
+func (s *eventStream) Close() error {
+	s.bus.Send(&Unsubscribe{Name: s.name})
+	select {
+	case <-s.ended:
+	default:
+		close(s.ended)
+	}
+	return nil
+}
+
+// rawEvents is a stream that is read body by body.
+type rawEvents struct{ *eventStream }
+
+func (r rawEvents) Next(ctx context.Context) ([]byte, error) { return r.body(ctx) }

@@ -1,0 +1,84 @@
+package master
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"brine/config"
+	"brine/modules/eauth"
+	"brine/modules/keys"
+	"brine/wire/auth"
+	"brine/wire/crypt"
+)
+
+// Keys are a master's own keys. They are read, and made at the first start, before the process gives up root.
+type Keys struct {
+	Own    *crypt.PrivateKey
+	Sign   *crypt.PrivateKey // vouches for Own in sign-in replies (master_sign_pubkey); nil without
+	PubSig string            // the precomputed signature (master_use_pubkey_signature)
+	Local  eauth.Keys        // of the users of this machine, user → key
+}
+
+// LoadKeys reads the keys of a master and makes those that are missing.
+func LoadKeys(cfg *config.Master) (*Keys, error) {
+	own, err := crypt.LoadMaster(cfg.PKIDir, cfg.ID, cfg.KeySize, cfg.KeyPass)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keys{Own: own}
+	if cfg.MasterSignPubkey {
+		if k.Sign, k.PubSig, err = signingKey(cfg); err != nil {
+			return nil, err
+		}
+	}
+	k.Local, err = cfg.AccessKeys(crypt.NewKeyString)
+	return k, err
+}
+
+// signatureFile is the default of master_pubkey_signature.
+const signatureFile = "master_pubkey_signature"
+
+// signingKey reads or makes the pair that vouches for the master's key, and the precomputed signature when that is
+// to be sent.
+func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
+	key, err := crypt.LoadOrGenerate(cfg.PKIDir, cfg.MasterSignKeyName, cfg.KeySize, cfg.SigningKeyPass)
+	if err != nil || !cfg.MasterUsePubkeySignature {
+		return key, "", err
+	}
+	name := cfg.MasterPubkeySignature
+	if name == "" {
+		name = signatureFile
+	}
+	sig, err := os.ReadFile(filepath.Join(cfg.PKIDir, name))
+	if err != nil {
+		return nil, "", fmt.Errorf("precomputed signature: %w", err)
+	}
+	return key, string(sig), nil
+}
+
+// signInSide makes the sign-in side of the master.
+func signInSide(opt Options, store *keys.Store, connected func(string) (int, bool)) (*auth.Master, error) {
+	cfg := opt.Config
+	return auth.NewMaster(auth.MasterOptions{
+		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
+		Keys: store.ForAuth(cfg.AutosignTimeout), Sessions: keys.NewSessions(cfg.CacheDir, cfg.PublishSession),
+		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
+			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}},
+		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
+		OpenMode: cfg.OpenMode, MaxMinions: cfg.MaxMinions, Connected: connected, SignPublications: cfg.SignPubMessages,
+		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
+		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
+	})
+}
+
+// eauthService makes the service that decides who may do what.
+func eauthService(opt Options) *eauth.Service {
+	cfg := opt.Config
+	return eauth.New(eauth.Options{
+		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
+		User: cfg.User, RunningUser: opt.RunningUser, Keys: opt.Keys.Local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
+		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
+		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll,
+	})
+}

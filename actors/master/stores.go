@@ -1,0 +1,97 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"brine/config"
+	"brine/modules/keys"
+	"brine/modules/presence"
+	"brine/modules/returners"
+	"brine/modules/runners"
+)
+
+// jobCache is the master job cache: the JobStore actor is its only writer, workers and runners read.
+type jobCache interface {
+	jobWriter
+	jobReader
+	runners.JobStore
+	Close() error
+}
+
+// stores are what a master keeps on disk.
+type stores struct {
+	keys     *keys.Store
+	jobs     jobCache
+	cache    *returners.Banks
+	presence *presence.Finder
+}
+
+// openStores opens them.
+func openStores(opt Options) (*stores, error) {
+	cfg := opt.Config
+	jobs, err := openJobs(cfg, opt.Logger)
+	if err != nil {
+		return nil, fmt.Errorf("job store: %w", err)
+	}
+	banks, err := returners.OpenBanks(cfg.CacheDir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("data cache: %w", err), jobs.Close())
+	}
+	s := &stores{keys: keys.NewStore(keys.Options{Dir: cfg.PKIDir}), jobs: jobs, cache: banks,
+		presence: &presence.Finder{Cache: banks, Port: cfg.PublishPort}}
+	if cfg.DetectRemoteMinions {
+		s.presence.RemotePort = cfg.RemoteMinionsPort
+	}
+	return s, nil
+}
+
+func (s *stores) close() error { return s.jobs.Close() }
+
+// localCache is the value of master_job_cache that asks for Salt's own layout of files.
+const localCache = "local_cache"
+
+// openJobs opens the job cache. Unlike Salt: one embedded file, unless master_job_cache stands in the
+// configuration with Salt's default as its value. A store that is damaged is put aside under another name,
+// loudly, and begun anew.
+func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
+	opt := returners.Options{CacheDir: cfg.CacheDir, HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
+		MaxBytes: cfg.JobStoreMaxBytes, EndTimes: cfg.JobCacheStoreEndtime}
+	switch name := cfg.File.Str("master_job_cache"); name {
+	case localCache:
+		return returners.OpenLocalCache(opt)
+	case "":
+	default:
+		log.Error("this master job cache does not exist here, brine's own is used", "master_job_cache", name)
+	}
+	store, err := returners.Open(opt)
+	if errors.Is(err, returners.ErrDamaged) {
+		aside, moveErr := returners.SetAside(cfg.CacheDir, time.Now())
+		log.Error("the job store is damaged and was put aside; a new one is begun", "kept", aside, "err", errors.Join(err, moveErr))
+		store, err = returners.Open(opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// targetSource is what the master knows of its minions when it expands a target.
+type targetSource struct {
+	keys *keys.Store
+	*returners.Banks
+}
+
+// Accepted lists the ids with an accepted key.
+func (t targetSource) Accepted() ([]string, error) { return t.keys.IDs(keys.Accepted) }
+
+// keyCache is the data cache as the key manager clears it.
+type keyCache struct{ *returners.Banks }
+
+// Flush removes an entry; one that is not there is no error.
+func (c keyCache) Flush(bank, key string) error {
+	_, err := c.Banks.Flush(bank, key)
+	return err
+}

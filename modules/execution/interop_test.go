@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"brine/modules/grains"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -77,14 +78,7 @@ func TestAgainstSalt(t *testing.T) {
 
 func runSalt(t *testing.T, dir string, calls []oneCall) []answer {
 	t.Helper()
-	home, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	python := filepath.Join(home, "brine", "salt", "3008", "bin", "python")
-	if _, err := os.Stat(python); err != nil {
-		t.Skip("no Salt 3008 here: ", err)
-	}
+	python := modtest.SaltProgram(t, "3008", "python")
 	var in bytes.Buffer
 	for _, c := range calls {
 		line, err := json.Marshal([]any{c.fun, inDir(c.words, dir)})

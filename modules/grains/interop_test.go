@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/modules/grains"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -43,14 +44,7 @@ func allowed(t *testing.T) map[string]difference {
 
 // TestAgainstSalt compares every grain with those of an installed Salt 3008 on this host.
 func TestAgainstSalt(t *testing.T) {
-	home, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	tool := filepath.Join(home, "brine", "salt", "3008", "bin", "salt-call")
-	if _, err := os.Stat(tool); err != nil {
-		t.Skip("no Salt 3008 here: ", err)
-	}
+	tool := modtest.SaltProgram(t, "3008", "salt-call")
 	dir := t.TempDir()
 	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s\nfile_client: local\nenable_fqdns_grains: False\n", dir)
 	if err := os.WriteFile(filepath.Join(dir, "minion"), []byte(conf), 0o644); err != nil {

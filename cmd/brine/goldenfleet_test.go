@@ -133,13 +133,21 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 	if strings.Contains(rest, "{LASTJID}") {
 		s.vars["{LASTJID}"] = twentyDigits.FindString(out)
 	}
-	if strings.HasPrefix(before, "start first") {
-		select {
-		case <-time.After(time.Second):
-		case <-t.Context().Done():
-		}
+	switch {
+	case strings.HasPrefix(before, "start first"):
+		s.pause(t, time.Second)
+	case s.daemons != "": // that master tells of a return before it has stored it
+		s.pause(t, 300*time.Millisecond)
 	}
 	return none
+}
+
+func (s *goldenSite) pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
 }
 
 // shell runs a command line of the fixture with the master's configuration.

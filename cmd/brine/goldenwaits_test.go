@@ -26,10 +26,6 @@ var waitsFor = map[string]map[string]string{
 		"pillar.":           "pillar rendering",
 		"cache.pillar":      "pillar rendering",
 		"fileserver.":       "file server",
-		"survey.":           "runner survey",
-		"salt.":             "runner salt",
-		"config.":           "runner config",
-		"mine.":             "runner mine",
 	},
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s *session) masterClient() *client.Client {
 	m := s.master
 	opt := client.Options{
 		MasterURI: s.client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
-		User: client.LoginName(runningUser(), os.Getenv("SUDO_USER")), KeyOwner: m.User,
+		User: loginName(), KeyOwner: m.User,
 		Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
 		Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.log,
 	}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/modules/keys"
 	"brine/modules/matchers"
 	"brine/modules/pytext"
+	"brine/modules/returners"
 )
 
 // wireTarget is the target as it goes to the master, with node groups written out.
@@ -77,6 +79,15 @@ func (t *saltTool) expand() ([]string, error) {
 
 // expander works targets out from the files of the master.
 func (s *session) expander() *matchers.Expander {
-	return &matchers.Expander{Source: targetSource{s.keyTool().store, s.cache()}, Nodegroups: s.master.Nodegroups,
+	return &matchers.Expander{Source: masterFiles{s.keyTool().store, s.cache()}, Nodegroups: s.master.Nodegroups,
 		DataCache: s.master.MinionDataCache}
 }
+
+// masterFiles are the keys and the cached data of a master on this machine, as targets need them.
+type masterFiles struct {
+	keys *keys.Store
+	*returners.Banks
+}
+
+// Accepted lists the ids with an accepted key.
+func (f masterFiles) Accepted() ([]string, error) { return f.keys.IDs(keys.Accepted) }

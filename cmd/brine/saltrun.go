@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"brine/cmd/optparse"
+	"brine/modules"
+	"brine/modules/args"
+	"brine/modules/runners"
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// runTool is salt-run at work on one command line.
+type runTool struct {
+	*session
+	wire  *client.Client
+	bus   *masterBus
+	jobs  jobCache
+	env   *modules.Env
+	fun   string
+	words []any // typed arguments of the function, keywords in a map at the end
+	jid   string
+}
+
+// saltRun is the tool salt-run: it runs a function of the master, in this process.
+func saltRun(c *call) error {
+	s, err := c.open(runParser(c), opening{role: roleClient, check: checkRunWords})
+	if err != nil {
+		return err
+	}
+	r := &runTool{session: s, jid: s.opt.Str("jid")}
+	if len(s.opt.Args) > 0 {
+		r.fun, r.words = s.opt.Args[0], args.Parse(s.opt.Args[1:], s.noParse())
+	}
+	if r.jid == "" {
+		r.jid = payload.NewJID(time.Now())
+	}
+	if err := r.build(); err != nil {
+		return err
+	}
+	if s.opt.Bool("doc") {
+		return r.printDocs()
+	}
+	if ok, err := s.becomeUser(s.master.User); !ok {
+		return err
+	}
+	return r.run(context.Background())
+}
+
+// runParser declares the options of salt-run.
+func runParser(c *call) *optparse.Parser {
+	p := c.parser("%prog [options] <function> [arguments]",
+		"salt-run is the frontend command for executing Salt Runners. Salt Runners are modules used to execute convenience functions on the Salt Master")
+	addConfigDir(p)
+	addHardCrash(p)
+	addNoParse(p)
+	addArgsStdin(p)
+	addTimeout(p, 1)
+	addJID(p)
+	p.Add(
+		flagOption("doc", "Show the help of a function, of a module, or of all functions.", "-d", "--doc", "--documentation"),
+		flagOption("async", "Start the function and do not wait for its end.", "--async"),
+		flagOption("skip_grains", "Accepted for Salt's sake, without effect: grains are read when something needs them.", "--skip-grains"))
+	addEauth(p, true)
+	addOutput(p, false)
+	p.Group("Output Options", "", flagOption("quiet", "Do not show the result.", "--quiet"))
+	addProfiling(p)
+	addLogging(p, true, "log_file", "/var/log/salt/master")
+	return p
+}
+
+// checkRunWords refuses what Salt refuses before it touches a file.
+func checkRunWords(s *session) error {
+	if jid, ok := s.opt.Get("jid").(string); ok && !payload.IsJID(jid) {
+		return s.parser.Errorf("'%s' is not a valid JID", jid)
+	}
+	if s.opt.Bool("doc") && len(s.opt.Args) > 1 {
+		return s.parser.Errorf("You can only get documentation for one method at one time")
+	}
+	return nil
+}
+
+// printDocs shows help texts: of all functions, of a module, of one.
+func (r *runTool) printDocs() error {
+	docs := r.env.Registry.Docs(r.opt.Args...)
+	for name, doc := range docs.All() {
+		fmt.Fprintf(r.stdout, "%s:\n%s\n", name, doc)
+	}
+	return nil
+}
+
+// run runs the function where the options want it.
+func (r *runTool) run(ctx context.Context) error {
+	f, pos, kw, err := r.bind()
+	if err != nil {
+		return r.refuse(ctx, err)
+	}
+	switch {
+	case r.opt.Str("eauth") != "":
+		return r.runOnMaster(ctx, pos, kw)
+	case r.opt.Bool("async"):
+		return r.detach()
+	}
+	if r.master.ShowJID {
+		fmt.Fprintln(r.stdout, "jid: "+r.jid)
+	}
+	return r.runHere(ctx, runners.Request{Kind: runners.KindRunner, Fun: f.Name, Args: pos, KW: kw, JID: r.jid, User: loginName()})
+}
+
+// bind finds the function and shares its arguments out.
+func (r *runTool) bind() (*modules.Func, []any, *payload.Map, error) {
+	if r.fun == "" {
+		return nil, nil, nil, modules.InvocErr("Must specify a function to run!\nex: manage.up")
+	}
+	f, ok := r.env.Registry.Lookup(r.fun)
+	if !ok {
+		return nil, nil, nil, modules.ExecErr("%s", r.env.Registry.MissingText(r.fun))
+	}
+	pos, kw, err := modules.LoadArgs(f, r.words, nil)
+	return f, pos, kw, err
+}
+
+// refuse answers a call that cannot be made: with the help of the functions whose name begins like that, or with why.
+func (r *runTool) refuse(ctx context.Context, why error) error {
+	r.fire(ctx, runners.Tag(runners.KindRunner, r.jid)+"/ret", payload.M("success", false, "return", why.Error(), "retcode", 254,
+		"fun", r.fun, "fun_args", r.words, "jid", r.jid))
+	if r.opt.Bool("quiet") {
+		return nil
+	}
+	if docs := r.env.Registry.Docs(r.fun + "*"); docs.Len() > 0 {
+		return r.display(docs, show{out: "nested"})
+	}
+	return r.display(why.Error(), show{out: "nested"})
+}
+
+// fire puts an event on the master's bus. Without a master the run goes on all the same.
+func (r *runTool) fire(ctx context.Context, tag string, data *payload.Map) {
+	if err := r.bus.Fire(ctx, tag, data); err != nil {
+		r.log.Debug("event not sent", "tag", tag, "err", err)
+	}
+}
+
+// runHere runs the function in this process, with its events and its place in the job cache.
+func (r *runTool) runHere(ctx context.Context, req runners.Request) error {
+	forget := r.note(req)
+	defer forget()
+	res := runners.Run(ctx, r.env, req, func(tag string, data *payload.Map) {
+		if strings.HasSuffix(tag, "/ret") {
+			r.keep(ctx, data)
+		}
+		r.fire(ctx, tag, data)
+	})
+	r.log.Info("Runner completed: " + req.JID)
+	data, outputter, code := res.Outputter()
+	if !r.opt.Bool("quiet") {
+		if err := r.display(data, show{out: outputter}); err != nil {
+			return err
+		}
+	}
+	if code != 0 {
+		return exit(code, "")
+	}
+	return nil
+}
+
+// keep stores the run in the job cache (runner_returns).
+func (r *runTool) keep(ctx context.Context, data *payload.Map) {
+	if !r.master.RunnerReturns || !r.master.JobCache || r.master.ExtJobCache != "" {
+		return
+	}
+	id := r.master.ID
+	load := payload.M("id", id, "tgt", id, "jid", r.jid, "return", data, "fun", data.Value("fun"), "user", data.Value("user"))
+	if err := r.jobs.keep(ctx, r.jid, id, load); err != nil {
+		r.log.Error("Could not store job cache info. Job details for this run may be unavailable.")
+		r.log.Debug("run not stored", "jid", r.jid, "err", err)
+	}
+}
+
+// runnerPatience is how long salt-run waits for a runner on the master (rest_timeout).
+const runnerPatience = 300 * time.Second
+
+// runOnMaster asks the master to run the function, by external authentication.
+func (r *runTool) runOnMaster(ctx context.Context, pos []any, kw *payload.Map) error {
+	cred, err := r.jobCredentials(ctx, r.wire)
+	if errors.Is(err, errNoAuth) {
+		r.log.Error("Authentication failed")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cred.Delete("key") // the client sends it by itself
+	ask := client.Call{Fun: r.fun, Arg: pos, KWArg: kw, Credentials: cred}
+	if r.opt.Bool("async") {
+		started, err := r.wire.Runner(ctx, ask)
+		if err == nil {
+			r.sayAsync(started.Tag)
+		}
+		return r.answer(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, runnerPatience)
+	defer cancel()
+	started, data, err := r.wire.RunRunner(ctx, ask)
+	if errors.Is(err, context.DeadlineExceeded) && started.JID != "" {
+		return r.plainText(fmt.Sprintf("RunnerClient job '%s' timed out", started.JID))
+	}
+	if err != nil {
+		return r.answer(err)
+	}
+	value, outputter, code := (&runners.Result{Data: payload.NewMap(0), Return: data.Value("return")}).Outputter()
+	if err := r.display(value, show{out: outputter}); err != nil {
+		return err
+	}
+	if code != 0 {
+		return exit(code, "")
+	}
+	return nil
+}
+
+// answer shows why the master did not run the function.
+func (r *runTool) answer(err error) error {
+	var no *refusal
+	if err = r.clientError(err); errors.As(err, &no) {
+		return r.plainText(no.text)
+	}
+	return err
+}
+
+// loginName is the name that goes with requests and events.
+func loginName() string { return client.LoginName(runningUser(), os.Getenv("SUDO_USER")) }

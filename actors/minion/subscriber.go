@@ -80,8 +80,9 @@ func (s *subscriber) onStarted(ctx actor.Context) {
 // onSignedIn connects, or connects anew when the port is another one.
 func (s *subscriber) onSignedIn(ctx actor.Context, m *SignedIn) {
 	port := m.PublishPort
-	if own := s.opt.link.cfg.PublishPort; own != 0 && own != s.opt.link.master.Port {
-		port = own
+	cfg := s.opt.link.cfg
+	if cfg.File.Has("publish_port") && cfg.PublishPort != s.opt.link.master.Port { // its default does not count
+		port = cfg.PublishPort
 	}
 	if port == s.port {
 		return

@@ -93,6 +93,24 @@ func (s *session) writePidFile() error {
 	return nil
 }
 
+// alreadyRunning says whether the pid file names a living daemon other than this one. A process that merely got the
+// number of a dead one does not count.
+func (s *session) alreadyRunning() bool {
+	raw, err := os.ReadFile(s.common.PidFile)
+	if err != nil {
+		return false
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil || pid <= 0 || pid == os.Getpid() || pid == os.Getppid() {
+		return false
+	}
+	if err := syscall.Kill(pid, 0); err != nil && !errors.Is(err, syscall.EPERM) {
+		return false
+	}
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return err != nil || strings.Contains(string(line), "salt") || strings.Contains(string(line), "brine")
+}
+
 // serve runs a daemon until a signal, or until its service asks for the end. A second signal ends it at once.
 func (s *session) serve(l lifecycle) error {
 	signals := make(chan os.Signal, 2)

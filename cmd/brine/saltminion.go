@@ -35,6 +35,10 @@ func saltMinion(c *call) error {
 	if err := s.verifyEnv(s.minion.VerifyEnv, s.minion.Environment()); err != nil {
 		return err
 	}
+	if s.alreadyRunning() {
+		s.log.Info("An instance is already running. Exiting the Salt Minion")
+		return exit(exitGeneric, "The Salt Minion is shutdown.")
+	}
 	if detached, err := s.background(); detached || err != nil {
 		return err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"brine/modules/keys"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
 	"brine/wire/ipc"
+	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -27,20 +29,34 @@ type (
 	}
 	// Unsubscribe ends a subscription.
 	Unsubscribe struct{ Name string }
+	// nudge makes the tools that have just connected look at what they have got.
+	nudge struct{ step int }
 )
+
+// Salt 3007's tools stop seeing events that reach them before their first look at the bus, until another one
+// comes. A real master is so slow that one always does. brine sends tools that connected within youth an empty
+// event at each of nudgeAt after the last activity began; long-lived readers never see it.
+const (
+	tagNudge = "brine/bus/nudge"
+	youth    = 4 * time.Second
+)
+
+var nudgeAt = [...]time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}
 
 // busOptions are what the EventPublisher needs of the master.
 type busOptions struct {
-	open func() *bus.Bus
-	subs *bus.Subscribers // outlive the actor
+	open  func() *bus.Bus
+	subs  *bus.Subscribers // outlive the actor
+	young []byte           // the packed event for tools that have just connected; nil: none is sent
 	// onKeys is told that somebody outside says that keys have changed.
 	onKeys func()
 }
 
 // eventPublisher is the event bus: what anybody fires goes to every subscriber, in order.
 type eventPublisher struct {
-	opt busOptions
-	bus *bus.Bus
+	opt     busOptions
+	bus     *bus.Bus
+	nudging bool // a nudge is on its way
 }
 
 func (p *eventPublisher) Receive(ctx actor.Context) {
@@ -48,7 +64,9 @@ func (p *eventPublisher) Receive(ctx actor.Context) {
 	case *actor.Started:
 		p.onStarted(ctx)
 	case *FireEvent:
-		p.bus.Publish(m.Body)
+		p.onFireEvent(ctx, m)
+	case *nudge:
+		p.onNudge(ctx, m)
 	case *Subscribe:
 		p.onSubscribe(m)
 	case *Unsubscribe:
@@ -75,6 +93,29 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 	})
 }
 
+func (p *eventPublisher) onFireEvent(ctx actor.Context, m *FireEvent) {
+	p.bus.Publish(m.Body)
+	if !p.nudging && p.opt.young != nil {
+		p.nudging = true
+		p.arm(ctx, 0)
+	}
+}
+
+func (p *eventPublisher) arm(ctx actor.Context, step int) {
+	self := supervisor.Self(ctx)
+	time.AfterFunc(nudgeAt[step], func() { self.Send(&nudge{step: step}) })
+}
+
+// onNudge nudges, and goes on as long as there is somebody young.
+func (p *eventPublisher) onNudge(ctx actor.Context, m *nudge) {
+	young := p.bus.Nudge(p.opt.young, time.Now().Add(-youth))
+	if young == 0 || m.step+1 == len(nudgeAt) {
+		p.nudging = false
+		return
+	}
+	p.arm(ctx, m.step+1)
+}
+
 func (p *eventPublisher) onSubscribe(m *Subscribe) {
 	p.opt.subs.Add(m.Name, m.Sink)
 	if m.Done != nil {
@@ -90,7 +131,12 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		framing = ipc.FramingLength
 	}
 	sock := func(name string) string { return filepath.Join(cfg.SockDir, name) }
+	young, err := event.Pack(tagNudge, payload.NewMap(0), 0)
+	if err != nil { // a constant: it packs
+		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
+	}
 	return busOptions{
+		young: young,
 		open: func() *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},

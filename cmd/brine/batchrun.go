@@ -306,7 +306,7 @@ func (b *batchRun) watchHalt(ctx context.Context) {
 		b.log.Debug("batch cannot be stopped from outside", "err", err)
 		return
 	}
-	defer events.Close()
+	defer func() { _ = events.Close() }()
 	tag := event.TagBatch(b.state.jid, "halted")
 	for {
 		body, err := events.Next(ctx)

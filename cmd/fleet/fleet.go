@@ -116,7 +116,7 @@ func (f *Fleet) Wait() error {
 
 // live signs in, subscribes and answers jobs until the fleet ends.
 func (m *emulated) live() {
-	defer m.req.Close()
+	defer func() { _ = m.req.Close() }()
 	port, err := m.signIn()
 	if err != nil {
 		return // only the end of the fleet stops the attempts

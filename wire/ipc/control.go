@@ -121,7 +121,7 @@ func (c *controlConn) run(ctx context.Context) error {
 		cancel()
 		if err != nil {
 			_ = c.conn.Close()
-			<-next
+			_ = <-next
 			if isBrokenPipe(err) {
 				err = nil
 			}

@@ -61,7 +61,7 @@ func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	reply, err := q.exchange(ctx, payload)
 	if err != nil {
-		q.drop() // a late reply must not answer the next request
+		_ = q.drop() // a late reply must not answer the next request
 		return nil, err
 	}
 	return reply, nil

@@ -193,16 +193,18 @@ const (
 	resultA = `, "Result": {"web1": {"return": "hello", "retcode": 0, "success": true}}`
 )
 
-func TestFunctions(t *testing.T) {
+// prepare gives a rig the answers of a small fleet.
+func prepare(r *rig) {
 	versions := &Collected{Minions: []string{"a", "b", "c", "d", "e"}, Returns: payload.M("a", returned("3008.3"),
 		"b", returned("3006.28"), "c", returned("3009.0rc1"), "d", payload.M("retcode", 1, "return", "boom"))}
 	running := &Collected{Returns: payload.M("web1", returned([]any{payload.M("jid", jidA, "fun", "test.sleep", "arg", []any{int64(4)},
 		"tgt", "web1", "tgt_type", "glob", "user", "root", "pid", 77)}), "web2", returned("no list"))}
 	pings := &Collected{Minions: []string{"web2", "web1", "db1", "db1"}, Returns: payload.M("web2", returned(true), "web1", returned(true))}
-	prepare := func(r *rig) {
-		r.answers["test.version"], r.answers["saltutil.running"], r.answers["test.ping"] = versions, running, pings
-		r.answers["sys.doc"] = &Collected{Returns: payload.M("web1", returned(payload.M("test.ping", "doc")))}
-	}
+	r.answers["test.version"], r.answers["saltutil.running"], r.answers["test.ping"] = versions, running, pings
+	r.answers["sys.doc"] = &Collected{Returns: payload.M("web1", returned(payload.M("test.ping", "doc")))}
+}
+
+func TestFunctions(t *testing.T) {
 	for _, tt := range []struct {
 		fun  string
 		args []any

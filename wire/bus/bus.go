@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"brine/wire/event"
 	"brine/wire/ipc"
@@ -66,6 +67,10 @@ func (b *Bus) ServePub(ctx context.Context) error { return b.pub.Serve(ctx) }
 func (b *Bus) ServePull(ctx context.Context, sink func(body []byte)) error {
 	return b.pull.Serve(ctx, sink)
 }
+
+// Nudge sends one packed event to the subscribers outside the process that connected after since, and returns
+// how many these are.
+func (b *Bus) Nudge(body []byte, since time.Time) int { return b.pub.PublishYoung(body, since) }
 
 // Publish puts one packed event on the bus.
 func (b *Bus) Publish(body []byte) {

@@ -346,3 +346,23 @@ func BenchmarkPublish(b *testing.B) {
 	cancel()
 	<-ended
 }
+
+func TestPublishYoung(t *testing.T) {
+	s, connected, _ := newPub(t, PubOptions{})
+	old := subscribe(t, s, FramingPlain)
+	since := receive(t, "the old subscriber", connected).Stats().Since
+	young := subscribe(t, s, FramingPlain)
+	receive(t, "the young subscriber", connected)
+	if n := s.PublishYoung(body(1), since); n != 1 {
+		t.Errorf("sent to %d subscribers, want 1", n)
+	}
+	s.Publish(body(2))
+	for name, tt := range map[string]struct {
+		sub  *Subscription
+		want []byte
+	}{"old": {old, body(2)}, "young": {young, body(1)}} {
+		if got, err := tt.sub.NextBody(within(t)); err != nil || string(got) != string(tt.want) {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, tt.want)
+		}
+	}
+}

@@ -130,6 +130,20 @@ func (s *PubServer) Publish(body []byte) {
 	}
 }
 
+// PublishYoung queues an event body for the subscribers that connected after since, and returns how many these are.
+func (s *PubServer) PublishYoung(body []byte, since time.Time) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, sub := range s.subs {
+		if sub.Stats().Since.After(since) {
+			sub.send(EncodeFrame(body, s.opt.Framing))
+			n++
+		}
+	}
+	return n
+}
+
 // Subscribers returns the numbers of those who are connected, oldest first.
 func (s *PubServer) Subscribers() []SubscriberStats {
 	s.mu.Lock()

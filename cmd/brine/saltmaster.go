@@ -141,6 +141,11 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 	if err != nil {
 		return nil, err
 	}
+	queries, commands := jobQueries(m)
+	if err := s.addControl(m.Supervisor(), queries, commands); err != nil {
+		_, stopErr := m.Stop(cfg.StopTimeout)
+		return nil, errors.Join(err, stopErr)
+	}
 	s.log.Info(fmt.Sprintf("salt-master is starting as user '%s'", runningUser()))
 	return &masterService{m, cfg.StopTimeout}, nil
 }

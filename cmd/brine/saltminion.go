@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -107,6 +108,10 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if err := s.addControl(m.Supervisor(), nil, nil); err != nil {
+		_, stopErr := m.Stop(cfg.StopTimeout)
+		return nil, errors.Join(err, stopErr, zctx.Close())
 	}
 	s.log.Info(fmt.Sprintf("Minion is starting as user '%s'", runningUser()))
 	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout}, nil

@@ -1,0 +1,45 @@
+package master
+
+import (
+	"context"
+	"errors"
+
+	"brine/modules/runners"
+	"brine/wire/payload"
+)
+
+// Jobs reads the job store, for tools that cannot open it themselves.
+func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
+
+// JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
+func (m *Master) JobEnd(jid string) string {
+	if times, ok := m.stores.jobs.(runners.EndTimes); ok {
+		return times.EndTime(jid)
+	}
+	return ""
+}
+
+// KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
+func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
+	if jid == "" || id == "" || load == nil {
+		return errors.New("a job needs jid, id and load")
+	}
+	stored := make(chan error, 1)
+	m.core.jobs.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
+	m.core.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: func(err error) { stored <- err }})
+	select {
+	case err := <-stored:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// runnerLoad is the publish load that stands for a run on the master.
+func runnerLoad(load *payload.Map, id string) *payload.Map {
+	out := payload.M("fun", load.Value("fun"), "arg", load.Value("fun_args"), "tgt", id, "tgt_type", "glob", "ret", "", "jid", load.Value("jid"))
+	if user, ok := load.Get("user"); ok {
+		out.Set("user", user)
+	}
+	return out
+}

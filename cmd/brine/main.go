@@ -35,6 +35,7 @@ func tools() []tool {
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
 		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate, signals: true},
+		{name: "bench", what: "measure brine and real Salt side by side", run: benchCmd, signals: true},
 	}
 }
 

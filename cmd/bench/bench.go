@@ -1,0 +1,163 @@
+// Package bench measures brine, and beside it real Salt on the same machine, in one run: command lines, jobs,
+// sign-ins, returns, starts, stops and memory. It starts real processes in a directory of its own, talks to them
+// over loopback, ends what it started and leaves nothing behind. The load of many minions comes from cmd/fleet.
+//
+// It judges nothing but numbers against the targets in rows.go; whether answers are right is the matter of the tests.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say what to measure.
+type Options struct {
+	Self     string    // the brine binary
+	Cache    string    // directory of the Salt releases, see .ci/salt-peers
+	NoSalt   bool      // brine alone
+	Rows     []string  // keys of rows; none: all
+	Rounds   int       // how often every contender has its turn, 0: 3, or 1 when Quick
+	Quick    bool      // fewer repetitions
+	Minions  int       // size of the emulated fleet, 0: 1000
+	Version  int       // protocol version of the emulated fleet, 0: the newest
+	Profile  string    // directory for CPU profiles of brine's daemons under load; "": none
+	Progress io.Writer // what is being done, a line at a time; nil: silent
+}
+
+// bench is a run under way.
+type bench struct {
+	opt  Options
+	root string // scratch directory, short because the paths of Unix sockets are
+	rec  *recorder
+}
+
+// Run measures and returns what came out, also when it was cut short: the error says by what.
+func Run(ctx context.Context, opt Options) (report *Report, err error) {
+	fillDefaults(&opt)
+	if err := checkRows(opt.Rows); err != nil {
+		return nil, err
+	}
+	root, err := os.MkdirTemp("/tmp", "bb")
+	if err != nil {
+		return nil, fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	b := &bench{opt: opt, root: root, rec: newRecorder(opt.Rows)}
+	contenders, absent, err := b.contenders()
+	if err != nil {
+		return nil, err
+	}
+	raiseOpenFiles()
+	err = b.rounds(ctx, contenders)
+	return b.rec.report(contenders, absent), err
+}
+
+func fillDefaults(opt *Options) {
+	if opt.Rounds == 0 {
+		opt.Rounds = 3
+		if opt.Quick {
+			opt.Rounds = 1
+		}
+	}
+	if opt.Minions == 0 {
+		opt.Minions = 1000
+	}
+	if opt.Progress == nil {
+		opt.Progress = io.Discard
+	}
+}
+
+// rounds lets the contenders take turns, group by group, so that a change of the machine's mood meets them all.
+func (b *bench) rounds(ctx context.Context, contenders []contender) error {
+	for round := range b.opt.Rounds {
+		for _, g := range groups() {
+			if !b.rec.wantsAny(g.rows) {
+				continue
+			}
+			for _, c := range contenders {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				b.turn(ctx, round, g, c)
+			}
+		}
+	}
+	return nil
+}
+
+// turn runs one group for one contender. What goes wrong is noted in the rows that got nothing.
+func (b *bench) turn(ctx context.Context, round int, g group, c contender) {
+	start := time.Now()
+	b.say("round %d of %d: %s, %s", round+1, b.opt.Rounds, g.name, c.name)
+	t := &turn{bench: b, c: c, dir: filepath.Join(b.root, fmt.Sprintf("%d%s%s", round, g.name[:1], c.short))}
+	err := errors.Join(g.run(t, ctx), t.close())
+	if err != nil {
+		b.say("  %v", err)
+		b.rec.fail(g.rows, c.name, err)
+	}
+	b.say("  took %v", time.Since(start).Round(100*time.Millisecond))
+}
+
+func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.opt.Progress, format+"\n", args...) }
+
+// contender is one implementation.
+type contender struct {
+	name  string // as the table shows it
+	short string // part of a path
+	bin   string // directory of its tools
+	ours  bool
+}
+
+func (c contender) tool(name string) string { return filepath.Join(c.bin, name) }
+
+// contenders finds who takes part; absent says who does not, and why.
+func (b *bench) contenders() (list []contender, absent []string, err error) {
+	for _, release := range []string{"3008", "3006"} {
+		dir := filepath.Join(b.opt.Cache, release)
+		if b.opt.NoSalt {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".complete")); err != nil {
+			absent = append(absent, fmt.Sprintf("Salt %s is not installed in %s (.ci/salt-peers %s)", release, dir, release))
+			continue
+		}
+		list = append(list, contender{name: "Salt " + release, short: release[3:], bin: filepath.Join(dir, "bin")})
+	}
+	links := filepath.Join(b.root, "bin")
+	if err := os.Mkdir(links, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("make links: %w", err)
+	}
+	for _, tool := range []string{"brine", "salt", "salt-call", "salt-key", "salt-master", "salt-minion", "salt-run"} {
+		if err := os.Symlink(b.opt.Self, filepath.Join(links, tool)); err != nil {
+			return nil, nil, fmt.Errorf("make links: %w", err)
+		}
+	}
+	return append(list, contender{name: "brine", short: "b", bin: links, ours: true}), absent, nil
+}
+
+// group is a set of rows that share a running site.
+type group struct {
+	name string
+	rows []string
+	run  func(*turn, context.Context) error
+}
+
+func checkRows(keys []string) error {
+	var known []string
+	for _, r := range rows() {
+		known = append(known, r.Key)
+	}
+	for _, k := range keys {
+		if !slices.Contains(known, k) {
+			return fmt.Errorf("no row %q; there are %s", k, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a daemon in a process group of its own.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{} // closed when the first process of the group has ended
+}
+
+// startProcess starts a program with its output in a file.
+func startProcess(name, log string, env []string, path string, args ...string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer out.Close()
+	p := &process{name: name, cmd: exec.Command(path, args...), log: log, done: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = env, out, out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // how it ended is in cmd.ProcessState
+		close(p.done)
+	}()
+	return p, nil
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// err says that a process that should be running is not, with the end of its log.
+func (p *process) err() error {
+	if !p.ended() {
+		return nil
+	}
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		return fmt.Errorf("%s ended: %v", p.name, p.cmd.ProcessState)
+	}
+	b = bytes.TrimSpace(b)
+	return fmt.Errorf("%s ended: %v: %s", p.name, p.cmd.ProcessState, b[max(0, len(b)-600):])
+}
+
+// stop sends SIGTERM to the first process, as a service manager does, and returns how long it took to end. What
+// is left of the group after half a minute is killed.
+func (p *process) stop() (time.Duration, error) {
+	start := time.Now()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return 0, errors.Join(fmt.Errorf("stop %s: %w", p.name, err), p.kill())
+	}
+	select {
+	case <-p.done:
+	case <-time.After(30 * time.Second):
+		return 0, errors.Join(fmt.Errorf("%s did not end in 30 s", p.name), p.kill())
+	}
+	took := time.Since(start)
+	return took, p.kill()
+}
+
+// kill ends the whole group and waits for it.
+func (p *process) kill() error {
+	err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	<-p.done
+	if err != nil && !errors.Is(err, syscall.ESRCH) { // nobody left
+		return fmt.Errorf("kill %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// members lists the processes of the group.
+func (p *process) members() []int {
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, path := range entries {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		// pid (name) state ppid pgrp ...: the name may hold anything, so count from its end.
+		rest := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if len(rest) < 3 || rest[2] != strconv.Itoa(p.cmd.Process.Pid) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// memory adds up the resident and the proportional size of the group, in MB.
+func (p *process) memory() (rss, pss float64) {
+	for _, pid := range p.members() {
+		rss += kilobytes(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:") / 1024
+		pss += kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:") / 1024
+	}
+	return rss, pss
+}
+
+// kilobytes reads a line "NAME 123 kB" of a file; 0 without it.
+func kilobytes(path, name string) float64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
+			v, _ := strconv.ParseFloat(f[1], 64) // the kernel writes numbers
+			return v
+		}
+	}
+	return 0
+}
+
+// runTool runs a command to its end and returns how long it took and what it printed.
+func runTool(ctx context.Context, env []string, path string, args ...string) (time.Duration, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, errOut bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = env, &out, &errOut, time.Second
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	if err != nil {
+		text := strings.TrimSpace(errOut.String() + out.String())
+		return took, out.String(), fmt.Errorf("%s %s: %w: %.300s", filepath.Base(path), strings.Join(args, " "), err, text)
+	}
+	return took, out.String(), nil
+}
+
+// raiseOpenFiles lifts the limit of open files as far as this user may: an emulated fleet needs many.
+func raiseOpenFiles() {
+	var lim syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) == nil && lim.Cur < lim.Max {
+		lim.Cur = lim.Max
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim) // a small fleet works all the same
+	}
+}
+
+func numCPU() int { return runtime.NumCPU() }
+
+// toggleProfile begins or ends a CPU profile of a daemon of brine.
+func (p *process) toggleProfile() {
+	_ = p.cmd.Process.Signal(syscall.SIGUSR2) // a process that has ended shows elsewhere
+}

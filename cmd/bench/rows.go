@@ -1,0 +1,66 @@
+package bench
+
+// better says in which direction a row improves.
+type better int
+
+const (
+	lower  better = iota
+	higher        // rates
+)
+
+// Row is one line of the table. Target is met when the median is not beyond Limit; with Times, Limit is that many
+// times the better of the others.
+type Row struct {
+	Key    string
+	Title  string
+	Unit   string // ms, 1/s, MB, or "" for ratios and counts
+	Limit  float64
+	Times  bool
+	higher better
+	noGoal bool // shown for what it tells, without a target
+}
+
+// Keys of the rows.
+const (
+	rowPing3       = "ping3"
+	rowCall        = "call"
+	rowKeys        = "keys"
+	rowVersion     = "version"
+	rowWarm        = "warm"
+	rowRate        = "rate"
+	rowStart       = "start"
+	rowStopMaster  = "stop-master"
+	rowStopMinion  = "stop-minion"
+	rowIdleMaster  = "rss-master"
+	rowIdleMinion  = "rss-minion"
+	rowIdleMasterP = "pss-master"
+	rowIdleMinionP = "pss-minion"
+)
+
+// rows lists the table from top to bottom, with the targets for two cores.
+func rows() []Row {
+	return []Row{
+		{Key: rowPing3, Title: "salt '*' test.ping, 3 minions", Unit: "ms", Limit: 30},
+		{Key: rowCall, Title: "salt-call --local test.ping", Unit: "ms", Limit: 25},
+		{Key: rowKeys, Title: "salt-key -L", Unit: "ms", Limit: 15},
+		{Key: rowVersion, Title: "salt --version", Unit: "ms", Limit: 8},
+		{Key: rowWarm, Title: "warm job, publish to return", Unit: "ms", Limit: 2},
+		{Key: rowRate, Title: "jobs/s to one minion, 60 at once", Unit: "1/s", Limit: 1500, higher: higher},
+		{Key: rowStart, Title: "master start to first answer", Unit: "ms", Limit: 100},
+		{Key: rowStopMaster, Title: "master SIGTERM to end, idle", Unit: "ms", Limit: 200},
+		{Key: rowStopMinion, Title: "minion SIGTERM to end, idle", Unit: "ms", Limit: 200},
+		{Key: rowIdleMaster, Title: "idle master, resident", Unit: "MB", Limit: 30},
+		{Key: rowIdleMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowIdleMinion, Title: "idle minion, resident", Unit: "MB", Limit: 15},
+		{Key: rowIdleMinionP, Title: "  proportional", Unit: "MB", noGoal: true},
+	}
+}
+
+// groups lists what shares a site, in the order of measuring.
+func groups() []group {
+	return []group{
+		{"life", []string{rowStart, rowStopMaster}, (*turn).life},
+		{"three", []string{rowPing3, rowCall, rowKeys, rowVersion, rowWarm, rowRate, rowStopMinion,
+			rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}, (*turn).three},
+	}
+}

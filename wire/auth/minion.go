@@ -49,6 +49,8 @@ type MinionOptions struct {
 	SignMessages    bool // [minion_sign_messages]
 	SignPubMessages bool // [sign_pub_messages] refuse unsigned publications
 
+	MaxVersion int // the highest protocol version to speak: 2 is how minions before session keys did; 0: the newest
+
 	Now func() time.Time // nil: time.Now
 }
 
@@ -100,6 +102,9 @@ func NewMinion(opt MinionOptions) (*Minion, error) {
 	opt.EncAlgo = orDefault(opt.EncAlgo, crypt.OAEPSHA1)
 	opt.SigAlgo = orDefault(opt.SigAlgo, crypt.PKCS1v15SHA1)
 	opt.HashType = orDefault(opt.HashType, "sha256")
+	if opt.MaxVersion != 2 {
+		opt.MaxVersion = protocolVersion
+	}
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}

@@ -232,6 +232,22 @@ func TestProtocolDowngrade(t *testing.T) {
 	}
 }
 
+// TestMaxVersion checks that a minion that is held to version 2 speaks it also where it could do more.
+func TestMaxVersion(t *testing.T) {
+	m, _ := newMinion(t, func(o *MinionOptions) { o.MaxVersion = 2 })
+	frame, err := m.Request()
+	if err != nil || unmarshal(t, frame).(*payload.Map).Value("version") != int64(2) {
+		t.Errorf("the sign-in does not state version 2: %v", err)
+	}
+	if step := newFake(t).signIn(m); step.Verdict != Accepted || step.Version != 2 {
+		t.Fatalf("%+v", step)
+	}
+	frame, _, err = m.Seal(payload.M("cmd", payload.CmdReturn, "id", "m1"))
+	if env := unmarshal(t, frame).(*payload.Map); err != nil || env.Value("version") != int64(2) || env.Has("id") {
+		t.Errorf("request of version %v, id %v: %v", env.Value("version"), env.Value("id"), err)
+	}
+}
+
 func TestMinionResults(t *testing.T) {
 	slow := func(o *MinionOptions) { o.AcceptanceWaitMax = 35 * time.Second }
 	retry := func(o *MinionOptions) { o.RejectedRetry = true }

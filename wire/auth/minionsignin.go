@@ -7,7 +7,7 @@ import (
 	"brine/wire/payload"
 )
 
-// protocolVersion is what a minion states in a sign-in. A master that knows only 2 takes it for 2.
+// protocolVersion is what a minion states in a sign-in, unless it is held to less. A master that knows only 2 takes it for 2.
 const protocolVersion = 3
 
 // Request returns the frame of a new sign-in request. The reply to an earlier one is no longer accepted.
@@ -28,7 +28,7 @@ func (m *Minion) Request() ([]byte, error) {
 		load.Set("token", token)
 	}
 	load.Set("pub", m.pub)
-	req := payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion}
+	req := payload.Request{Enc: payload.EncClear, Load: load, Version: m.opt.MaxVersion}
 	frame, err := req.Encode()
 	if err != nil {
 		return nil, err

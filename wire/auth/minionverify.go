@@ -135,7 +135,7 @@ func (m *Minion) openSession(c *creds, inner *payload.Map) (err error) {
 		return textMasterKey
 	}
 	c.session = c.shared
-	if !inner.Has("session") {
+	if !inner.Has("session") || m.opt.MaxVersion < protocolVersion {
 		if m.hadSession {
 			return textSessionGone
 		}

@@ -47,6 +47,9 @@ func (c *goldenCase) waits(daemons string) string {
 			}
 		}
 	}
+	if daemons != "" && c.Concerns == "version" && !strings.Contains(daemons, "3008") {
+		return "the daemons are of another release"
+	}
 	if daemons == "" && strings.Contains(c.Setup, "state.") {
 		return "states"
 	}

@@ -13,8 +13,10 @@ import (
 
 // Cache reads the bank "grains" of the master's data cache.
 type Cache interface {
-	List(bank string) ([]string, error)
-	Fetch(bank, key string) (any, error)
+	// Cached lists the ids for which a bank holds data.
+	Cached(bank string) ([]string, error)
+	// Data returns what a bank holds of an id; nil when there is nothing.
+	Data(bank, id string) (*payload.Map, error)
 }
 
 // Finder looks for connected minions. It is safe for concurrent use.
@@ -34,17 +36,16 @@ func (f *Finder) Connected() (map[string]string, error) {
 	if err != nil || len(peers) == 0 {
 		return map[string]string{}, err
 	}
-	ids, err := f.Cache.List(bankGrains)
+	ids, err := f.Cache.Cached(bankGrains)
 	if err != nil {
 		return nil, fmt.Errorf("list cached grains: %w", err)
 	}
 	found := make(map[string]string, len(ids))
 	for _, id := range ids {
-		v, err := f.Cache.Fetch(bankGrains, id)
+		grains, err := f.Cache.Data(bankGrains, id)
 		if err != nil {
 			continue // as Salt: what cannot be read is not seen
 		}
-		grains, _ := v.(*payload.Map)
 		if addr, ok := match(grains, peers); ok {
 			found[id] = addr
 		}

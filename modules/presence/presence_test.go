@@ -51,9 +51,9 @@ func TestParse(t *testing.T) {
 }
 
 // fakeCache holds the bank grains.
-type fakeCache map[string]any
+type fakeCache map[string]*payload.Map
 
-func (c fakeCache) List(string) ([]string, error) {
+func (c fakeCache) Cached(string) ([]string, error) {
 	var ids []string
 	for id := range c {
 		ids = append(ids, id)
@@ -61,7 +61,7 @@ func (c fakeCache) List(string) ([]string, error) {
 	return ids, nil
 }
 
-func (c fakeCache) Fetch(_, id string) (any, error) { return c[id], nil }
+func (c fakeCache) Data(_, id string) (*payload.Map, error) { return c[id], nil }
 
 func grains(v4, v6 string) *payload.Map {
 	m := payload.M("ipv4", []any{"127.0.0.1"}, "ipv6", []any{"::1"})

@@ -22,6 +22,13 @@ type invocation struct {
 	load   *payload.Map
 }
 
+// Perform calls f with loaded arguments through the executors named, for a caller that is no job: no blackout is
+// looked at and errors come back as they are. data is what stands for the publish load. It never panics.
+func Perform(c *Call, f *Func, args []any, kw, data *payload.Map, executors []string) (any, error) {
+	run := invocation{call: c, fun: f.Name, target: f, args: args, kw: kw, load: data}
+	return guard(func() (any, error) { return run.through(executors) })
+}
+
 // executorNames picks the executors of a job: its own, else the minion's, else direct_call. With sudo_user set
 // the last one becomes sudo.
 func executorNames(c *Call, load *payload.Map) ([]string, error) {

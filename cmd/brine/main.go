@@ -27,6 +27,7 @@ func tools() []tool {
 		{name: "salt", what: "run functions on minions and show their returns", run: saltCmd, link: true},
 		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
 		{name: "salt-run", what: "run functions of the master", run: saltRun, link: true},
+		{name: "salt-call", what: "run functions of the minion on this host", run: saltCall, link: true},
 		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},

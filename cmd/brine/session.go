@@ -32,6 +32,7 @@ const (
 	roleMaster role = iota
 	roleMinion
 	roleClient // the master's, with the user's personal file over it
+	roleCaller // the minion's, where a broken included file is left out
 )
 
 // opening says how a tool opens its session.
@@ -144,6 +145,12 @@ func (s *session) loadRole(r role, dir string, over *payload.Map) (err error) {
 	switch r {
 	case roleMinion:
 		if s.minion, err = config.LoadMinion(filepath.Join(dir, "minion"), over); err == nil {
+			s.common = &s.minion.Common
+		}
+		return err
+	case roleCaller:
+		load := config.Loader{Path: filepath.Join(dir, "minion"), Overrides: over, CacheID: true}
+		if s.minion, err = load.Minion(); err == nil {
 			s.common = &s.minion.Common
 		}
 		return err

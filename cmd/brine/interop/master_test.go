@@ -143,6 +143,7 @@ func keyLife(t *testing.T, s *site, ids []string) {
 		t.Errorf("%s after salt-key -r: in %q", gone, got)
 	}
 	s.minions[gone].stop(syscall.SIGTERM)
+	delete(s.minions, gone)
 
 	thief := s.minionRoot("thief") // another key under an accepted id is denied
 	s.write(filepath.Join(thief, "etc", "minion"), fmt.Sprintf("root_dir: %s\nmaster: 127.0.0.1\nmaster_port: %d\nid: %s\nuser: root\nrejected_retry: True\n",

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"brine/modules/keys"
-	"brine/modules/matchers"
 	"brine/wire/auth"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -90,56 +89,13 @@ func masterOpts(c *core, r *call) (any, error) {
 	return opts, nil
 }
 
-// minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
-func minionEvent(c *core, r *call) (any, error) {
-	load := r.load
-	events, several := load.Value("events").([]any)
-	if !several {
-		if tag := load.Str("tag"); tag != "" && load.Has("data") && !c.reservedTag(tag) {
-			c.fire(tag, load)
-		}
-		return nil, nil
-	}
-	for _, e := range events {
-		ev, _ := e.(*payload.Map)
-		tag := ev.Str("tag")
-		if tag == "" {
-			continue
-		}
-		data := ev.Map("data")
-		if data == nil {
-			data = ev
-		}
-		if pretag := load.Str("pretag"); load.Value("pretag") != nil {
-			c.fire(path.Join(pretag, tag), data.Clone())
-		}
-		if !c.reservedTag(tag) {
-			c.fire(tag, data.Clone())
-		}
-	}
-	return nil, nil
-}
-
-// reservedTags are those a minion may not speak in the name of the master (3006.28 and later).
-var reservedTags = []string{"salt/job/*/publish", "salt/job/*/new", "salt/job/*/return", "salt/key", "salt/cloud/*",
-	"salt/run/*", "salt/cluster/*", "salt/wheel/*/new", "salt/wheel/*/return"}
-
-func (c *core) reservedTag(tag string) bool {
-	for _, pattern := range reservedTags {
-		if matchers.GlobMatch(pattern, tag) {
-			c.log.Warn("event of a minion dropped: its tag is the master's", "tag", tag)
-			return true
-		}
-	}
-	return false
-}
-
 // pillar answers with the pillar of the minion, which has no sources yet, and keeps its grains.
 func pillar(c *core, r *call) (any, error) {
 	grains := r.load.Map("grains")
 	if grains == nil || !auth.ValidID(r.id) || !c.keys.Has(keys.Accepted, r.id) {
 		return c.privateReply(r, payload.NewMap(0))
 	}
+	grains.Set("id", r.id)
 	data := payload.NewMap(0)
 	if c.cfg.MinionDataCache {
 		if err := c.cache.StoreGrains(r.id, grains); err != nil {
@@ -149,7 +105,7 @@ func pillar(c *core, r *call) (any, error) {
 			c.log.Error("pillar could not be kept", "minion", r.id, "err", err)
 		}
 		if c.cfg.MinionDataCacheEvents {
-			c.fire("minion/refresh/"+r.id, payload.M("Minion data cache refresh", r.id))
+			c.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
 		}
 	}
 	return c.privateReply(r, data)
@@ -167,7 +123,9 @@ func registerResources(c *core, r *call) (any, error) {
 	if !r.load.Has("resources") {
 		return payload.NewMap(0), nil
 	}
-	c.fire("resource/refresh/"+r.id, payload.M("Resource cache refresh", r.id))
+	if c.cfg.MinionDataCache && c.cfg.MinionDataCacheEvents {
+		c.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
+	}
 	return true, nil
 }
 

@@ -3,6 +3,7 @@ package master
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"brine/modules/eauth"
@@ -66,8 +67,11 @@ func (c *core) formUser(form string, load *payload.Map) (user string, refusal *p
 		return "", errorReply(denied.Name, denied.Error())
 	}
 	if id.Kind == eauth.KindUser && len(id.List) == 0 {
-		if id.Name == "" {
+		switch {
+		case id.Name == "":
 			return c.running, nil
+		case strings.HasPrefix(id.Name, "sudo_"):
+			return c.cfg.User, nil
 		}
 		return id.Name, nil
 	}

@@ -1,9 +1,7 @@
 package master
 
 import (
-	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,8 +68,12 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	return c, err
 }
 
-// fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept.
+// fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. The
+// time of an event is that of the master: a stamp that came with the data is replaced.
 func (c *core) fire(tag string, data *payload.Map) {
+	if data.Has(stampField) {
+		data = data.Clone().Set(stampField, event.Stamp(time.Now()))
+	}
 	body, err := event.Pack(tag, data, c.cfg.MaxEventSize)
 	if err != nil {
 		c.log.Error("event cannot be packed", "tag", tag, "err", err)
@@ -165,18 +167,5 @@ func (j *jidClock) next(now time.Time) string {
 	}
 }
 
-// splitStateKey reads "module_|-id_|-name_|-function"; nil when it is something else.
-func splitStateKey(key string) []string {
-	if parts := strings.Split(key, "_|-"); len(parts) == 4 {
-		return parts
-	}
-	return nil
-}
-
-// pyText shows a target or function name in a message: text as it is, anything else by its Go form.
-func pyText(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return fmt.Sprint(v)
-}
+// stampField is the time of an event.
+const stampField = "_stamp"

@@ -31,9 +31,10 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 			return nil, found{}
 		}
 	}
+	splitFunctions(load)
 	funs, _ := functions(load)
 	for _, fun := range funs {
-		if strings.HasPrefix(fun, "publish.") || !eauth.PeerAllowed(c.cfg.Peer, r.id, fun) {
+		if strings.HasPrefix(fun, "publish") || !eauth.PeerAllowed(c.cfg.Peer, r.id, fun) {
 			c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", fun)
 			return nil, found{}
 		}
@@ -57,6 +58,30 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
 		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
 	return pub, c.expand(tgt, tgtType, defaultDelimiter)
+}
+
+// splitFunctions makes a list of several functions that stand in one text, and of their arguments.
+func splitFunctions(load *payload.Map) {
+	fun := load.Str("fun")
+	if !strings.Contains(fun, ",") {
+		return
+	}
+	var funs, args []any
+	for name := range strings.SplitSeq(fun, ",") {
+		funs = append(funs, name)
+	}
+	for _, arg := range load.List("arg") {
+		own := []any{}
+		if words, ok := arg.(string); ok {
+			for word := range strings.FieldsSeq(words) {
+				own = append(own, word)
+			}
+		} else if list, ok := arg.([]any); ok {
+			own = list
+		}
+		args = append(args, own)
+	}
+	load.Set("fun", funs).Set("arg", args)
 }
 
 // parseArgs types the arguments of a minion's request, as the command line types its words.
@@ -143,7 +168,7 @@ func minionPublish(c *core, r *call) (any, error) {
 			_, err := c.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Map) {
-			out.Set(id, peerValue(id, ret, full))
+			out.Set(id, peerValue(ret, full))
 		})
 		if err != nil {
 			c.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
@@ -158,17 +183,15 @@ func minionPublish(c *core, r *call) (any, error) {
 	return nil, errLater
 }
 
-func peerValue(id string, ret *payload.Map, full bool) any {
+// peerValue is what a minion gets of one return: its value, or with form "full" the whole return with the value
+// under ret.
+func peerValue(ret *payload.Map, full bool) any {
 	if !full {
 		return ret.Value("return")
 	}
-	m := payload.M("id", id, "jid", ret.Value("jid"), "ret", ret.Value("return"))
-	for _, k := range []string{"out", "retcode", "success"} {
-		if v, ok := ret.Get(k); ok {
-			m.Set(k, v)
-		}
-	}
-	return m
+	all := ret.Clone()
+	all.Delete("return")
+	return all.Set("ret", ret.Value("return"))
 }
 
 // peerTimeout reads timeout or tmo: seconds as a number or text; 5 s without.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/pytext"
 	"brine/modules/returners"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -43,7 +44,7 @@ func publish(c *core, r *call) (any, error) {
 	}
 	if len(found.Minions) == 0 && !c.cfg.OrderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
-			"error", fmt.Sprintf("Master could not resolve minions for target %v", pyText(load.Value("tgt"))))), nil
+			"error", "Master could not resolve minions for target "+pytext.Str(load.Value("tgt")))), nil
 	}
 	if err := need(load, "arg", "ret", "tgt_type"); err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ func publication(c *core, load, extra *payload.Map) *payload.Map {
 func (c *core) send(pub *payload.Map, who found) {
 	jid := pub.Str("jid")
 	c.fire(event.TagJobPublish(jid), pub)
-	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pyText(pub.Value("fun")), jid))
+	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pytext.Str(pub.Value("fun")), jid))
 	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, who)})
 }
 

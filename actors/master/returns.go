@@ -42,20 +42,20 @@ func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
 // returned announces a return and hands it to the job store. False means that it is no return and nothing
 // will happen; otherwise stored is called when it is on disk, or could not be put there.
 func (c *core) returned(load *payload.Map, stored func(error)) bool {
-	id := load.Str("id")
-	if rid := load.Str("resource_id"); rid != "" {
-		id = rid
+	if rid, ok := load.Get("resource_id"); ok { // 3008: what a minion manages answers under its own id
+		load.Set("id", rid)
+		load.Delete("resource_id")
 	}
+	id, jid := load.Str("id"), load.Str("jid")
 	if !load.Has("return") || !load.Has("jid") || !auth.ValidID(id) {
 		return false
 	}
-	jid := load.Str("jid")
 	if jid == "req" {
 		jid = c.assignJID(load, id)
 	}
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	c.fire(event.TagJobReturn(jid, id), load)
-	c.fireStateErrors(load, jid, id)
+	c.fireStateErrors(load)
 	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
 		stored(nil)
 		return true
@@ -76,33 +76,6 @@ func (c *core) assignJID(load *payload.Map, id string) string {
 	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
 	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache")})
 	return jid
-}
-
-// fireStateErrors fires the two events of each failed state of a failed state run.
-func (c *core) fireStateErrors(load *payload.Map, jid, id string) {
-	fun := load.Str("fun")
-	retcode, _ := load.Int("retcode")
-	if retcode == 0 || (fun != "state.highstate" && fun != "state.sls") {
-		return
-	}
-	for k, v := range load.Map("return").All() {
-		chunk, _ := v.(*payload.Map)
-		key, _ := k.(string)
-		result, isBool := chunk.Value("result").(bool)
-		parts := splitStateKey(key)
-		if chunk == nil || !isBool || result || parts == nil {
-			continue
-		}
-		name := parts[0] + "." + parts[3]
-		first := chunk.Clone()
-		c.fire(name, first.Set("retcode", retcode))
-		data := chunk.Clone()
-		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun).Set("retcode", retcode)
-		if u, ok := load.Get("user"); ok {
-			data.Set("user", u)
-		}
-		c.fire(event.TagJobSubError(jid, id, fun), data)
-	}
 }
 
 // syndicReturn unpacks the returns a syndic has collected.

@@ -346,21 +346,28 @@ func (r *rig) listen() *busEar {
 	return &busEar{r.t, sub}
 }
 
-// next is the next event.
+// next is the next event, nudges left out.
 func (e *busEar) next() (string, *payload.Map) {
 	e.t.Helper()
-	tag, data, err := e.sub.Next(testContext(e.t))
-	if err != nil {
-		e.t.Fatalf("event: %v", err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		tag, data, err := e.sub.Next(ctx)
+		if err != nil {
+			e.t.Fatalf("event: %v", err)
+		}
+		if tag != tagNudge {
+			return tag, data
+		}
 	}
-	return tag, data
 }
 
 // await skips events until one has the tag.
 func (e *busEar) await(tag string) *payload.Map {
 	e.t.Helper()
 	var seen []string
-	ctx := testContext(e.t)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for {
 		got, data, err := e.sub.Next(ctx)
 		if err != nil {

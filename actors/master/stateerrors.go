@@ -1,0 +1,66 @@
+package master
+
+import (
+	"slices"
+	"strings"
+
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// stateFunctions are the functions whose failed states are fired one by one. Salt names only these two.
+var stateFunctions = []string{"state.highstate", "state.sls"}
+
+// stateKeyMark separates the parts of a state's key: module, id, name, function.
+const stateKeyMark = "_|-"
+
+// fireStateErrors fires the two events of each failed state of a failed state run
+// (salt/utils/event.py, fire_ret_load).
+func (c *core) fireStateErrors(load *payload.Map) {
+	funs, several := load.Value("fun").([]any)
+	if !several {
+		c.fireFailedStates(load, load.Str("fun"), load.Value("retcode"), load.Value("return"))
+		return
+	}
+	for i, f := range funs {
+		fun, _ := f.(string)
+		c.fireFailedStates(load, fun, partOf(load.Value("retcode"), fun, i), partOf(load.Value("return"), fun, i))
+	}
+}
+
+// partOf is what belongs to one of several functions: by its name, or in a list by its place.
+func partOf(all any, fun string, i int) any {
+	switch all := all.(type) {
+	case *payload.Map:
+		return all.Value(fun)
+	case []any:
+		if i < len(all) {
+			return all[i]
+		}
+	}
+	return nil
+}
+
+func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result any) {
+	states, _ := result.(*payload.Map)
+	if !slices.Contains(stateFunctions, fun) || retcode == nil || retcode == int64(0) || retcode == false {
+		return
+	}
+	jid, id := load.Str("jid"), load.Str("id")
+	for k, v := range states.All() {
+		key, _ := k.(string)
+		state, _ := v.(*payload.Map)
+		if key == "" || state.Value("result") != false {
+			continue
+		}
+		parts := strings.Split(key, stateKeyMark)
+		name := parts[0] + "." + parts[len(parts)-1]
+		data := state.Clone().Set("retcode", retcode)
+		c.fire(name, data)
+		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
+		if user, ok := load.Get("user"); ok {
+			data.Set("user", user)
+		}
+		c.fire(event.TagJobSubError(jid, id, fun), data)
+	}
+}

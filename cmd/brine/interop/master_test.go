@@ -25,6 +25,7 @@ func fleet(t *testing.T, extra string) (*site, []string) {
 		id := "m" + kind
 		ids = append(ids, id)
 		s.configMinion(id, "grains:\n  role: web\n"+minionExtra(extra))
+		s.copySigningKey(id)
 		s.startMinion(kind, id)
 	}
 	for _, id := range ids {
@@ -35,6 +36,19 @@ func fleet(t *testing.T, extra string) (*site, []string) {
 	return s, ids
 }
 
+// copySigningKey gives a minion the key that vouches for the master's, when the master has one.
+func (s *site) copySigningKey(id string) {
+	s.t.Helper()
+	b, err := os.ReadFile(s.masterPath("etc/salt/pki/master/master_sign.pub"))
+	if os.IsNotExist(err) {
+		return
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(filepath.Join(s.minionRoot(id), "etc/salt/pki/minion/master_sign.pub"), string(b))
+}
+
 // minionExtra is what a minion must know of a master's variant.
 func minionExtra(master string) string {
 	out := ""
@@ -42,7 +56,7 @@ func minionExtra(master string) string {
 		out += "zmq_filtering: True\n"
 	}
 	if strings.Contains(master, "master_sign_pubkey: True") {
-		out += "verify_master_pubkey_sign: False\n"
+		out += "verify_master_pubkey_sign: True\n"
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"brine/modules/keys"
 	"brine/modules/presence"
 	"brine/modules/returners"
 	"brine/wire/client"
@@ -27,7 +28,7 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 	case client.FindJobError:
 		return textSilent + "[No response]\nThe minion could not tell whether it still runs this job. " + later
 	case client.Unknown:
-		return textSilent + "[Unknown minion]\nThe master has no accepted key of that minion."
+		return textSilent + t.keyText(ret.ID)
 	}
 	if t.notConnected(ret.ID) {
 		return textSilent + "[Not connected]"
@@ -36,6 +37,23 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 		return ""
 	}
 	return textSilent + "[No response]\n" + later
+}
+
+// keyText says why the master sends nothing to a minion that is no accepted one.
+func (t *saltTool) keyText(id string) string {
+	store := t.keyTool().store
+	status, _, err := store.Get(id)
+	switch {
+	case err != nil:
+		return "[Key not accepted]"
+	case status == keys.Pending:
+		return "[Key not accepted]\nThe key of this minion waits to be accepted."
+	case status == keys.Rejected:
+		return "[Key not accepted]\nThe key of this minion is rejected."
+	case store.Has(keys.Denied, id):
+		return "[Key not accepted]\nThe key of this minion is denied."
+	}
+	return "[Key not accepted]\nThe master has no key of this minion."
 }
 
 // notConnected tells whether a minion is known to have no connection: its addresses are cached, others are connected,

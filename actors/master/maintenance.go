@@ -2,8 +2,8 @@ package master
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"brine/supervisor"
@@ -37,6 +37,7 @@ type maintenanceOptions struct {
 
 	takeDrop func() (bool, error) // asks whether salt-key wants a new key, and takes the request
 	rotate   func() error
+	changed  func() time.Time         // when accepted or sessions can last have changed
 	accepted func() ([]string, error) // ids with an accepted key
 	sessions func() ([]string, error) // ids with a session key
 	revoke   func(id string) error
@@ -55,8 +56,7 @@ type schedule struct{ loop, alive time.Time }
 type maintenance struct {
 	opt    maintenanceOptions
 	due    schedule
-	known  []string // accepted ids at the last look
-	looked bool
+	looked time.Time // when sessions were last compared with accepted keys
 }
 
 func (m *maintenance) Receive(ctx actor.Context) {
@@ -122,11 +122,9 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 // checkKeys ends the sessions of minions whose keys are gone, whoever removed them, and rotates the shared key when
 // that is asked for or due. Unlike Salt: real masters keep the session key of a deleted minion.
 func (m *maintenance) checkKeys(ctx actor.Context, now time.Time) {
-	ids, err := m.opt.accepted()
-	if err != nil {
-		m.check(ctx, "accepted keys cannot be listed", err)
-	} else if !m.looked || !slices.Equal(ids, m.known) {
-		m.endSessions(ctx, ids)
+	if !m.opt.changed().Before(m.looked.Add(-stampStep)) {
+		m.looked = now
+		m.check(ctx, "sessions cannot be compared with accepted keys", m.endSessions())
 	}
 	wanted, err := m.opt.takeDrop()
 	m.check(ctx, "the request for a new key cannot be read", err)
@@ -135,26 +133,30 @@ func (m *maintenance) checkKeys(ctx actor.Context, now time.Time) {
 	}
 }
 
-// endSessions ends the sessions of ids that are accepted no longer: at first of all that have one.
-func (m *maintenance) endSessions(ctx actor.Context, accepted []string) {
-	before := m.known
-	if !m.looked {
-		var err error
-		if before, err = m.opt.sessions(); err != nil {
-			m.check(ctx, "session keys cannot be listed", err)
-			return
-		}
+// stampStep is how much older than a change the time stamp of a folder may seem.
+const stampStep = 2 * time.Second
+
+// endSessions ends the sessions of ids without an accepted key. Sessions are listed first: a key is accepted before
+// its session is made.
+func (m *maintenance) endSessions() error {
+	sessions, err := m.opt.sessions()
+	if err != nil || len(sessions) == 0 {
+		return err
 	}
-	m.known, m.looked = accepted, true
+	accepted, err := m.opt.accepted()
+	if err != nil {
+		return err
+	}
 	in := make(map[string]bool, len(accepted))
 	for _, id := range accepted {
 		in[id] = true
 	}
-	for _, id := range before {
+	for _, id := range sessions {
 		if !in[id] {
-			m.check(ctx, "a session cannot be ended", m.opt.revoke(id))
+			err = errors.Join(err, m.opt.revoke(id))
 		}
 	}
+	return err
 }
 
 func (m *maintenance) check(ctx actor.Context, what string, err error) {

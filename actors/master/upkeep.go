@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,12 +32,15 @@ type remembered struct {
 // maintenanceOptions puts together what Maintenance does on this master.
 func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 	cfg := c.cfg
+	sessions := filepath.Join(cfg.CacheDir, "sessions")
 	o := maintenanceOptions{
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
-		takeDrop: c.takeDrop, rotate: c.auth.Rotate, accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
-		sessions: func() ([]string, error) { return names(filepath.Join(cfg.CacheDir, "sessions")) }, revoke: c.auth.Revoke,
-		alive: func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
-		jobs:  func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
+		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.auth.Revoke,
+		changed:  func() time.Time { return newest(filepath.Join(cfg.PKIDir, string(keys.Accepted)), sessions) },
+		accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
+		sessions: func() ([]string, error) { return names(sessions) },
+		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
+		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
 		tasks: []func(time.Time) error{
 			func(time.Time) error { _, err := c.eauth.CleanTokens(); return err },
 			func(now time.Time) error {
@@ -67,15 +71,27 @@ func (c *core) takeDrop() (bool, error) {
 	return asked, err
 }
 
-// names lists the files of a directory; none when there is no such directory.
+// newest is the latest change of some folders; the zero time when none is there.
+func newest(dirs ...string) (at time.Time) {
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+	}
+	return at
+}
+
+// names lists the files of a directory, those left out that begin with a dot; none when there is no such directory.
 func names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	out := make([]string, len(entries))
-	for i, e := range entries {
-		out[i] = e.Name()
+	out := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			out = append(out, e.Name())
+		}
 	}
 	return out, err
 }

@@ -72,7 +72,7 @@ func (c *goldenCase) accepted(t *testing.T) []*outcome {
 func (c *goldenCase) alone() bool {
 	exit := c.Expect["3008"].Exit
 	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == exitUsage ||
-		exit == exitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local")
+		exit == exitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local") && !slices.Contains(c.Argv, "event.fire")
 }
 
 // TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of

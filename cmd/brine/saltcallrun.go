@@ -50,7 +50,7 @@ func (t *callTool) perform(ctx context.Context, f *modules.Func, words []string,
 	}
 	pos, kw, err := modules.LoadArgs(f, args.Parse(words, t.noParse()), data)
 	if err != nil {
-		return err
+		return exit(exitGeneric, "%s", modules.Message(err))
 	}
 	defer t.note(data)()
 	load := data.Clone()
@@ -109,16 +109,17 @@ func (t *callTool) explain(f *modules.Func, err error) error {
 	var (
 		command *modules.CommandExecutionError
 		missing *modules.CommandNotFoundError
-		wrong   *modules.InvocationError
+		wrong   *modules.InvocationError // a TypeError as well, for Salt
+		ended   *exitError
 	)
 	switch {
+	case errors.As(err, &ended):
+		return err
 	case errors.As(err, &missing):
 		return exit(exitGeneric, "Command required for '%s' not found: %s", f.Name, modules.Message(err))
 	case errors.As(err, &command):
 		return exit(exitGeneric, "Error running '%s': %s", f.Name, modules.Message(err))
-	case errors.As(err, &wrong):
-		return exit(exitGeneric, "%s", modules.Message(err))
-	case modules.ClassOf(err) == "TypeError":
+	case errors.As(err, &wrong), modules.ClassOf(err) == "TypeError":
 		fmt.Fprintf(t.stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", modules.Message(err))
 		fmt.Fprintln(t.stdout, f.Doc)
 		return exit(exitGeneric, "")

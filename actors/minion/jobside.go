@@ -97,6 +97,7 @@ func (t *mineTimer) Receive(ctx actor.Context) {
 
 func (t *mineTimer) onStarted(ctx actor.Context) {
 	self, every := supervisor.Self(ctx), t.m.cfg.MineInterval
+	self.Send(&updateMine{}) // its requests wait for the sign-in
 	supervisor.Go(ctx, "timer", func(ctx context.Context) error { return tick(ctx, every, self, &updateMine{}) })
 }
 

@@ -19,6 +19,19 @@ func (m *Master) JobEnd(jid string) string {
 	return ""
 }
 
+// AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
+// just seen the end of may come before the disk has.
+func (m *Master) AwaitJobs(ctx context.Context) error {
+	stored := make(chan struct{})
+	m.core.jobs.Send(&AwaitJobs{Done: func() { close(stored) }})
+	select {
+	case <-stored:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
 func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
 	if jid == "" || id == "" || load == nil {

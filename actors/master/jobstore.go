@@ -31,6 +31,8 @@ type (
 		Load    *payload.Map
 		Stored  func(error)
 	}
+	// AwaitJobs calls Done when all that came before is on disk, or could not be put there.
+	AwaitJobs struct{ Done func() }
 	// CleanJobs removes what is older than keep_jobs_seconds.
 	CleanJobs struct{ Now time.Time }
 	// CommitDone says that a group is on disk, or could not be put there.
@@ -41,6 +43,9 @@ type (
 
 // Lost tells the requester that the return was not stored.
 func (m *StoreReturn) Lost(why error) { m.Stored(why) }
+
+// Lost ends the wait.
+func (m *AwaitJobs) Lost(error) { m.Done() }
 
 // jobWriter is the job store as its one writer uses it.
 type jobWriter interface {
@@ -70,9 +75,10 @@ type jobStore struct {
 type group struct {
 	loads   []*SaveLoad
 	returns []*StoreReturn
+	waiting []*AwaitJobs
 }
 
-func (g *group) empty() bool { return len(g.loads)+len(g.returns) == 0 }
+func (g *group) empty() bool { return len(g.loads)+len(g.returns)+len(g.waiting) == 0 }
 
 func (s *jobStore) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -84,6 +90,8 @@ func (s *jobStore) Receive(ctx actor.Context) {
 	case *StoreReturn:
 		s.next.returns = append(s.next.returns, m)
 		s.commit()
+	case *AwaitJobs:
+		s.onAwaitJobs(m)
 	case *CommitDone:
 		s.onCommitDone(ctx, m)
 	case *CleanJobs:
@@ -95,6 +103,16 @@ func (s *jobStore) Receive(ctx actor.Context) {
 	default:
 		supervisor.Unhandled(ctx)
 	}
+}
+
+// onAwaitJobs answers at once when nothing is on its way to the disk.
+func (s *jobStore) onAwaitJobs(m *AwaitJobs) {
+	if !s.busy && s.next.empty() {
+		m.Done()
+		return
+	}
+	s.next.waiting = append(s.next.waiting, m)
+	s.commit()
 }
 
 // onStarted starts the writer. The next incarnation starts when it has ended: two never write at once.
@@ -133,7 +151,13 @@ func (s *jobStore) write(g *group) (err error) {
 		for _, r := range g.returns {
 			r.Stored(err)
 		}
+		for _, w := range g.waiting {
+			w.Done()
+		}
 	}()
+	if len(g.loads)+len(g.returns) == 0 {
+		return nil
+	}
 	loads, returns := make([]returners.Load, len(g.loads)), make([]returners.Return, len(g.returns))
 	for i, l := range g.loads {
 		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, Announced: l.Announced}
@@ -208,6 +232,7 @@ func (s *jobStore) onStopping() {
 	select {
 	case g := <-s.work:
 		s.next.loads, s.next.returns = append(g.loads, s.next.loads...), append(g.returns, s.next.returns...)
+		s.next.waiting = append(g.waiting, s.next.waiting...)
 	default:
 	}
 	if s.next.empty() {

@@ -18,14 +18,23 @@ func (s *session) addControl(top *supervisor.Supervisor, queries, commands map[s
 	return err
 }
 
-// jobQueries answer salt-run about the job store, which only the master's process can open.
+// jobQueries answer salt-run about the job store, which only the master's process can open. What the bus has told of
+// is in the answers.
 func jobQueries(m *master.Master) (queries, commands map[string]admin.Query) {
 	jobs := m.Jobs()
+	settled := func(read func(r *payload.Map) (any, error)) admin.Query {
+		return func(ctx context.Context, r *payload.Map) (any, error) {
+			if err := m.AwaitJobs(ctx); err != nil {
+				return nil, err
+			}
+			return read(r)
+		}
+	}
 	queries = map[string]admin.Query{
-		cmdJobsLoad:    func(_ context.Context, r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) },
-		cmdJobsReturns: func(_ context.Context, r *payload.Map) (any, error) { return mapOrNil(jobs.Returns(r.Str("jid"))) },
-		cmdJobsLoads:   func(context.Context, *payload.Map) (any, error) { return mapOrNil(jobs.Loads()) },
-		cmdJobsEndTime: func(_ context.Context, r *payload.Map) (any, error) { return m.JobEnd(r.Str("jid")), nil },
+		cmdJobsLoad:    settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) }),
+		cmdJobsReturns: settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Returns(r.Str("jid"))) }),
+		cmdJobsLoads:   settled(func(*payload.Map) (any, error) { return mapOrNil(jobs.Loads()) }),
+		cmdJobsEndTime: settled(func(r *payload.Map) (any, error) { return m.JobEnd(r.Str("jid")), nil }),
 	}
 	commands = map[string]admin.Query{
 		cmdJobsStore: func(ctx context.Context, r *payload.Map) (any, error) {

@@ -293,7 +293,7 @@ func TestPIDStaysValid(t *testing.T) {
 	if m := actortest.Find[*numbered](t, probe); m.n != 7 {
 		t.Errorf("got %d", m.n)
 	}
-	if ref.PID() != ref.PID() {
+	if first, second := ref.PID(), ref.PID(); first != second {
 		t.Error("PID changes")
 	}
 	// who watches the PID hears of the next end
@@ -393,20 +393,7 @@ func TestNoMessageIsLostInSilence(t *testing.T) {
 		})
 	}
 	stop := make(chan struct{})
-	var restarter sync.WaitGroup
-	restarter.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				if err := s.Restart("a"); err != nil {
-					t.Error(err)
-				}
-				s.Snapshot()
-			}
-		}
-	})
+	restarter := restartAlways(t, s, "a", stop)
 	producers.Wait()
 	done := make(chan struct{})
 	go func() { left.Wait(); close(done) }()
@@ -423,4 +410,23 @@ func TestNoMessageIsLostInSilence(t *testing.T) {
 	if abandoned.Load() == 0 {
 		t.Error("the test abandoned nobody")
 	}
+}
+
+// restartAlways restarts a child every millisecond until stop is closed.
+func restartAlways(t *testing.T, s *supervisor.Supervisor, name string, stop <-chan struct{}) *sync.WaitGroup {
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				if err := s.Restart(name); err != nil {
+					t.Error(err)
+				}
+				s.Snapshot()
+			}
+		}
+	})
+	return &done
 }

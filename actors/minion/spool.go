@@ -21,12 +21,6 @@ type spool struct {
 	maxAge   time.Duration // 0: kept for ever
 }
 
-// spooled is one return in the spool.
-type spooled struct {
-	name string // of the file: time of the job's end in microseconds, then the jid
-	load *payload.Map
-}
-
 // spoolSuffix marks a complete file.
 const spoolSuffix = ".p"
 

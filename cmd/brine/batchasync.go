@@ -97,3 +97,14 @@ func readIDs(path string) ([]string, error) {
 	list, _ := v.([]any)
 	return onlyTexts(list), nil
 }
+
+// onlyTexts keeps the texts of a list.
+func onlyTexts(list []any) []string {
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if t, ok := v.(string); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -18,7 +18,7 @@ func jobsOf(c *modules.Call) modules.Jobs {
 	if j := c.Host().Jobs; j != nil {
 		return j
 	}
-	return procDir{dir: filepath.Join(c.Opts().Str("cachedir"), "proc")}
+	return procDir{dir: filepath.Join(c.Opts().Str("cachedir"), "proc"), daemon: pidOf(c.Opts().Str("pidfile"))}
 }
 
 // others are the running jobs without the one that asks.

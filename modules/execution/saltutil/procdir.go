@@ -14,7 +14,10 @@ import (
 
 // procDir reads the jobs of a minion from its proc files. What is stale is removed on the way: empty files, those
 // of dead processes, and those of processes that are no Salt.
-type procDir struct{ dir string }
+type procDir struct {
+	dir    string
+	daemon int // pid of the minion itself, whose jobs have no process of their own; 0: not known
+}
 
 func (p procDir) Running() []*payload.Map {
 	entries, _ := os.ReadDir(p.dir)
@@ -57,6 +60,10 @@ func (p procDir) Signal(jid string, sig int) (string, bool) {
 			continue
 		}
 		pid, _ := job.Int("pid")
+		// Unlike Salt: a job that runs inside the minion is not worth the minion.
+		if int(pid) == p.daemon {
+			return fmt.Sprintf("Job %s runs inside the minion (pid %d), which alone can end it: ask by a master", jid, pid), true
+		}
 		for _, child := range descendants(int(pid)) {
 			_ = syscall.Kill(child, syscall.Signal(sig)) // gone in between is as good
 		}
@@ -67,6 +74,19 @@ func (p procDir) Signal(jid string, sig int) (string, bool) {
 		return fmt.Sprintf("Signal %d sent to job %s at pid %d", sig, jid, pid), true
 	}
 	return "", false
+}
+
+// pidOf reads a pid file; 0 when it cannot be read.
+func pidOf(path string) int {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 func alive(pid int) bool {

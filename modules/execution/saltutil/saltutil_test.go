@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,6 +114,15 @@ func TestProcDir(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
+	}
+	pidFile := filepath.Join(dir, "minion.pid")
+	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(salt)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inside := modtest.Env(t, payload.M("cachedir", dir, "pidfile", pidFile), saltutil.Functions())
+	got, _, err = modtest.Call(t, inside, "saltutil.kill_job", []any{"1"}, nil)
+	if text, ok := got.(string); err != nil || !ok || !strings.Contains(text, "inside the minion") || syscall.Kill(salt, 0) != nil {
+		t.Errorf("kill_job of a job inside the minion: %v %v", got, err)
 	}
 	got, _, err = modtest.Call(t, env, "saltutil.kill_job", []any{"1"}, nil)
 	if want := fmt.Sprintf("Signal 9 sent to job 1 at pid %d", salt); err != nil || got != want {

@@ -9,19 +9,25 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/auth"
+	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Authenticator.
 type (
-	// SignIn asks for a new session. Done is called when it stands, or cannot be had.
-	SignIn struct{ Done func(error) }
-	// SignedIn tells the Subscriber that a session stands.
-	SignedIn struct{ PublishPort int }
-	// replied is the outcome of one sign-in request.
-	replied struct{ step auth.Step }
-	// again says that the wait before the next request is over.
+	// SignIn asks for a session after the one that After counts. Done is called when it stands, and with an
+	// error as soon as it is known that it will take an operator, or a while.
+	SignIn struct {
+		After int64
+		Done  func(error)
+	}
+	// replied is the outcome of one sign-in.
+	replied struct {
+		step       auth.Step
+		unresolved bool // the master's name has no address
+	}
+	// again says that the wait before the next sign-in is over.
 	again struct{ turn int }
 )
 
@@ -34,6 +40,12 @@ func (m *SignIn) done(err error) {
 	}
 }
 
+// errBrokenOff tells those who wait that the Authenticator has died or stops.
+var errBrokenOff = errors.New("the sign-in was broken off")
+
+// levelCritical is Salt's level above error.
+const levelCritical = slog.LevelError + 4
+
 // Exit is why a minion's process has to end.
 type Exit struct {
 	Code int
@@ -42,137 +54,188 @@ type Exit struct {
 
 // authenticatorOptions are what the Authenticator needs of its connection.
 type authenticatorOptions struct {
-	link       *link
-	subscriber func() *supervisor.Ref
-	exit       func(Exit)
-	onAccepted func(step auth.Step) // the session stands: pillar, start events
-	log        *slog.Logger
+	link *link
+	exit func(Exit)
 }
 
 // authenticator signs in to one master, waits for an operator where it must, and renews the session when it
 // is told that it has ended. What a reply means is decided by wire/auth.
 type authenticator struct {
 	opt     authenticatorOptions
+	link    *link
 	self    *supervisor.Ref
 	waiting []*SignIn // to be told of the outcome
-	busy    bool      // a request is under way, or its wait
+	busy    bool      // a sign-in is under way, or the wait before it
 	turn    int       // of the wait that counts
-	tries   int       // requests of this attempt that timed out
-	rounds  int       // attempts that failed
+	rounds  int       // sign-ins that failed, one after the other
+	pending int       // answers that told to wait for an operator
+	lookups int       // sign-ins that failed for want of an address
 }
 
 func (a *authenticator) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		a.self = supervisor.Self(ctx)
-		a.begin(ctx)
+		a.onStarted(ctx)
 	case *SignIn:
 		a.onSignIn(ctx, m)
 	case *replied:
-		a.onReplied(ctx, m.step)
+		a.onReplied(ctx, m)
 	case *again:
-		if m.turn == a.turn && a.busy {
-			a.request(ctx)
-		}
+		a.onAgain(ctx, m)
 	case *actor.Stopping:
-		a.answer(errors.New("the minion stops"))
+		a.answer(errBrokenOff)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
+// onStarted signs in, also in an incarnation after the first: whatever its predecessor had begun is void.
+func (a *authenticator) onStarted(ctx actor.Context) {
+	a.self, a.link = supervisor.Self(ctx), a.opt.link
+	a.busy = true
+	if most := a.link.cfg.RandomStartupDelay; most > 0 && !a.link.delayed.Swap(true) {
+		d := between(0, most).Round(time.Second)
+		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and %d seconds",
+			int(d.Seconds()), int(most.Seconds())))
+		a.wait(ctx, d)
+		return
+	}
+	a.signIn(ctx)
+}
+
 // onSignIn joins the sign-in that is under way, or begins one.
 func (a *authenticator) onSignIn(ctx actor.Context, m *SignIn) {
+	if m.After < a.link.sessions.Load() {
+		m.done(nil) // another request has found out before
+		return
+	}
 	a.waiting = append(a.waiting, m)
 	if !a.busy {
-		a.begin(ctx)
+		a.busy = true
+		a.signIn(ctx)
 	}
 }
 
-func (a *authenticator) begin(ctx actor.Context) {
-	a.busy, a.tries = true, 0
-	a.request(ctx)
+func (a *authenticator) onAgain(ctx actor.Context, m *again) {
+	if a.busy && m.turn == a.turn {
+		a.signIn(ctx)
+	}
 }
 
-// request sends one sign-in request; the outcome comes back as a message.
-func (a *authenticator) request(ctx actor.Context) {
-	self, l, log := a.self, a.opt.link, a.opt.log
+// signIn sends sign-in requests in a goroutine; the outcome comes back as a message.
+func (a *authenticator) signIn(ctx actor.Context) {
+	self, l := a.self, a.link
 	supervisor.Go(ctx, "sign-in", func(ctx context.Context) error {
-		self.Send(&replied{step: signIn(ctx, l, log)})
+		outcome := signIn(ctx, l)
+		if ctx.Err() == nil {
+			self.Send(outcome)
+		}
 		return nil
 	})
 }
 
-func signIn(ctx context.Context, l *link, log *slog.Logger) auth.Step {
-	frame, err := l.auth.Request()
-	if err != nil {
-		return auth.Step{Verdict: auth.Failed, Text: err.Error()}
+// signIn sends requests until one is answered, auth_tries times.
+func signIn(ctx context.Context, l *link) *replied {
+	for range max(1, l.cfg.AuthTries) {
+		frame, err := l.auth.Request()
+		if err != nil {
+			return failedSignIn(err)
+		}
+		reply, err := exchangeWithin(ctx, l, frame, l.cfg.AuthTimeout)
+		switch {
+		case err == nil:
+			return &replied{step: l.auth.Reply(reply)}
+		case errors.Is(err, errUnresolved):
+			return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}, unresolved: true}
+		case !errors.Is(err, zmq.ErrTimeout) || ctx.Err() != nil:
+			return failedSignIn(err)
+		}
+		l.log.Debug("no answer to the sign-in request", "err", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.AuthTimeout)
-	defer cancel()
-	reply, err := l.exchange(ctx, frame)
-	if err != nil {
-		log.Debug("sign-in request", "err", err)
-		return l.auth.TimedOut()
-	}
-	return l.auth.Reply(reply)
+	return &replied{step: l.auth.TimedOut()}
 }
 
-func (a *authenticator) onReplied(ctx actor.Context, s auth.Step) {
-	switch s.Verdict {
-	case auth.Accepted:
+func failedSignIn(err error) *replied {
+	return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}}
+}
+
+func exchangeWithin(ctx context.Context, l *link, frame []byte, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return l.wire.exchange(ctx, frame)
+}
+
+func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
+	s := m.step
+	switch {
+	case s.Verdict == auth.Accepted:
 		a.onAccepted(ctx, s)
-	case auth.Pending:
-		a.opt.log.Error(s.Text)
-		a.wait(ctx, s.Wait)
-	case auth.Retry:
-		a.onRetry(ctx, s)
-	case auth.Rejected, auth.Fatal:
-		a.opt.log.Error(s.Text)
-		a.answer(fmt.Errorf("sign-in: %s", s.Text))
-		exit := a.opt.exit
-		time.AfterFunc(s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
+	case s.Verdict == auth.Pending || s.Verdict == auth.Retry:
+		a.onPending(ctx, s)
+	case s.Verdict == auth.Rejected || s.Verdict == auth.Fatal:
+		a.onRefused(ctx, s)
+	case m.unresolved && a.link.cfg.RetryDNS > 0:
+		a.onUnresolved(ctx, s)
 	default: // Full, Failed
 		a.fail(ctx, s)
 	}
 }
 
 func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
-	l := a.opt.link
-	a.opt.log.Info(fmt.Sprintf("Authentication with master at %s successful!", l.master.Host))
-	a.busy, a.tries, a.rounds = false, 0, 0
+	l := a.link
+	l.log.Info(fmt.Sprintf("Authentication with master at %s successful!", l.master.Host))
+	a.busy, a.rounds, a.pending, a.lookups = false, 0, 0, 0
 	a.turn++
+	l.publishPort.Store(int64(s.PublishPort))
+	l.sessions.Add(1)
 	a.answer(nil)
-	supervisor.Send(ctx, a.opt.subscriber(), &SignedIn{PublishPort: s.PublishPort})
-	if a.opt.onAccepted != nil {
-		a.opt.onAccepted(s)
-	}
+	supervisor.Send(ctx, l.subscriber, &SignedIn{})
 }
 
-// onRetry counts the requests of one attempt; beyond auth_tries the attempt has failed, unless auth_safemode
-// keeps it up for ever.
-func (a *authenticator) onRetry(ctx actor.Context, s auth.Step) {
-	a.tries++
-	a.opt.log.Warn(s.Text)
-	if a.tries >= max(1, a.opt.link.cfg.AuthTries) && !a.opt.link.cfg.AuthSafemode && !a.opt.link.cfg.RejectedRetry {
-		a.fail(ctx, s)
+// onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.
+func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
+	a.pending++
+	if most := a.link.cfg.AuthRetries; most > 0 && a.pending >= most {
+		a.pending = 0
+		a.fail(ctx, auth.Step{Text: fmt.Sprintf("Failed to authenticate with the master after %d attempts: %s", most, s.Text)})
 		return
 	}
+	a.link.log.Error(s.Text)
+	a.answer(fmt.Errorf("sign-in: %s", s.Text))
 	a.wait(ctx, s.Wait)
+}
+
+// onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
+func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
+	a.link.log.Log(context.Background(), levelCritical, s.Text)
+	a.answer(fmt.Errorf("sign-in: %s", s.Text))
+	exit, clock := a.opt.exit, a.link.clock
+	stop := clock.AfterFunc(s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
+	context.AfterFunc(supervisor.Context(ctx), func() { stop() })
+}
+
+// onUnresolved waits retry_dns for the name of the master, retry_dns_count times.
+func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
+	l := a.link
+	a.lookups++
+	a.answer(errors.New(s.Text))
+	if most := l.cfg.RetryDNSCount; most > 0 && a.lookups > most {
+		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set 'master' value in minion config.", l.master.Host))
+		a.busy = false // this master is given up, as Salt does; SignIn tries once more
+		return
+	}
+	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host, int(l.cfg.RetryDNS.Seconds())), "why", s.Text)
+	a.wait(ctx, l.cfg.RetryDNS)
 }
 
 // fail ends one attempt. Those who wait are told; the next attempt begins after a growing wait.
 func (a *authenticator) fail(ctx actor.Context, s auth.Step) {
+	l := a.link
 	a.rounds++
-	a.tries = 0
-	cfg := a.opt.link.cfg
-	a.opt.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding?", a.opt.link.master.Host), "why", s.Text)
+	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error message was %s", l.master.Host, s.Text))
 	a.answer(fmt.Errorf("sign-in: %s", s.Text))
-	if cfg.AuthRetries > 0 && a.rounds >= cfg.AuthRetries {
-		a.opt.exit(Exit{Code: 1, Text: s.Text})
-		return
-	}
-	a.wait(ctx, roundWait(a.rounds, cfg.AcceptanceWaitTime, cfg.AcceptanceWaitTimeMax)+between(0, min(cfg.RandomReauthDelay, cfg.AcceptanceWaitTime)))
+	a.wait(ctx, roundWait(a.rounds, l.cfg.AcceptanceWaitTime, l.cfg.AcceptanceWaitTimeMax)+
+		between(0, min(l.cfg.RandomReauthDelay, l.cfg.AcceptanceWaitTime)))
 }
 
 // roundWait is the wait after the n-th failed attempt: it grows by the first wait up to the greatest.
@@ -185,15 +248,7 @@ func roundWait(n int, first, most time.Duration) time.Duration {
 
 func (a *authenticator) wait(ctx actor.Context, d time.Duration) {
 	a.turn++
-	turn, self := a.turn, a.self
-	supervisor.Go(ctx, "wait", func(ctx context.Context) error {
-		select {
-		case <-time.After(d):
-			self.Send(&again{turn: turn})
-		case <-ctx.Done():
-		}
-		return nil
-	})
+	after(ctx, a.link.clock, d, &again{turn: a.turn})
 }
 
 func (a *authenticator) answer(err error) {

@@ -1,10 +1,10 @@
 package minion
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -19,17 +19,13 @@ import (
 type (
 	// JobReceived is a publication that was opened and verified.
 	JobReceived struct {
-		Load *payload.Map
-		Link *link
-	}
-	// JobBegun says that a job runs and how to end it.
-	JobBegun struct {
-		JID  string
-		Load *payload.Map
-		Kill func(sig syscall.Signal)
+		Load  *payload.Map
+		Link  *link
+		to    *supervisor.Ref
+		again bool // it was lost once
 	}
 	// JobEnded says that a job has been answered.
-	JobEnded struct{ JID string }
+	JobEnded struct{ Name string }
 	// GetRunning asks for the jobs that run now, in order of their start.
 	GetRunning struct{ Reply chan<- []*payload.Map }
 	// SignalJob sends a signal to a job; the answer is Salt's sentence, "" for a job that does not run.
@@ -42,54 +38,77 @@ type (
 	LostJob struct {
 		Load *payload.Map
 		Link *link
+		Key  string // of its proc entry
 	}
+	// StopJobs ends all jobs because the minion stops; Ended is closed when none runs any more.
+	StopJobs struct{ Ended chan<- struct{} }
 )
 
-// registry is what the Dispatcher knows of jobs; it outlives a restart of the Dispatcher, and the one that
-// lives is the only one to touch it.
-type registry struct {
-	seen    []string // the last jids, oldest first
-	running []*runningJob
-}
-
-type runningJob struct {
-	jid  string
-	load *payload.Map
-	kill func(syscall.Signal)
+// Lost sends a job again that died with an incarnation, once.
+func (m *JobReceived) Lost(why error) {
+	if m.to != nil && !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
+		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, to: m.to, again: true})
+	}
 }
 
 // dispatcherOptions are what the Dispatcher needs of the minion.
 type dispatcherOptions struct {
 	cfg   *config.Minion
-	match func(load *payload.Map) bool
+	match func(load *payload.Map, l *link) bool
 	jobs  *supervisor.Supervisor
-	job   func(load *payload.Map, l *link, lost bool, to *supervisor.Ref) func() actor.Actor
+	job   func(rec *jobRecord) func() actor.Actor
+	links []*link
+	begun func(key string) bool // by the process before this one, and not answered
 	reg   *registry
+	queue jobQueue
+	clock supervisor.Clock
 	log   *slog.Logger
 }
 
 // dispatcher decides which publications are jobs of this minion, starts them, and knows all that run. It
 // never waits for a job, so find_job and kill_job are answered at once whatever else goes on.
-type dispatcher struct{ opt dispatcherOptions }
+type dispatcher struct {
+	opt      dispatcherOptions
+	reg      *registry
+	self     *supervisor.Ref
+	stopping bool
+	ended    chan<- struct{} // closed when no job runs any more; nil before StopJobs and after that
+}
 
 func (d *dispatcher) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
+		d.onStarted(ctx)
 	case *JobReceived:
 		d.onJobReceived(ctx, m)
 	case *LostJob:
-		d.spawn(ctx, m.Load, m.Link, true)
-	case *JobBegun:
-		d.onJobBegun(m)
+		d.onLostJob(ctx, m)
 	case *JobEnded:
-		d.onJobEnded(m)
+		d.onJobEnded(ctx, m)
 	case *GetRunning:
-		m.Reply <- d.list()
+		m.Reply <- d.reg.list()
 	case *SignalJob:
-		m.Reply <- d.signal(m)
+		m.Reply <- d.signal(ctx, m)
+	case *StopJobs:
+		d.onStopJobs(m)
 	default:
 		supervisor.Unhandled(ctx)
 	}
+}
+
+// onStarted forgets jobs whose end a predecessor was not told of, and reads the queue at the first start.
+func (d *dispatcher) onStarted(ctx actor.Context) {
+	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
+	if supervisor.Incarnation(ctx) > 1 {
+		for _, j := range append([]*runningJob(nil), d.reg.running...) {
+			if _, ok := d.opt.jobs.Lookup(j.name); !ok {
+				d.reg.ended(j.name)
+			}
+		}
+	} else if err := d.readQueue(); err != nil {
+		d.opt.log.Error("the job queue cannot be read", "err", err)
+	}
+	d.next(ctx)
 }
 
 func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
@@ -100,66 +119,100 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		}
 	}
 	jid := load.Str("jid")
-	if jid == "" || !d.opt.match(load) {
+	if jid == "" || !d.opt.match(load, m.Link) {
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
 		return
 	}
-	if !d.opt.reg.first(jid, d.opt.cfg.MinionJIDQueueHWM) {
-		d.opt.log.Debug("job was seen before", "jid", jid)
+	if d.stopping || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
+		d.opt.log.Debug("job was seen before, or the minion stops", "jid", jid)
 		return
 	}
 	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", load.Str("user"), load.Value("fun"), jid))
-	d.spawn(ctx, load, m.Link, false)
-}
-
-// first notes a jid and tells whether it is new. The special jid of jobs that the minion begins itself is
-// always new.
-func (r *registry) first(jid string, keep int) bool {
-	if jid == "req" {
-		return true
+	if d.full() && !aboutJobs(load) {
+		d.enqueue(ctx, load, m.Link)
+	} else {
+		d.spawn(ctx, &jobRecord{load: load, link: m.Link})
 	}
-	if slices.Contains(r.seen, jid) {
-		return false
+	d.reg.began(jid)
+}
+
+// full tells whether process_count_max is reached, or others wait already.
+func (d *dispatcher) full() bool {
+	most := d.opt.cfg.ProcessCountMax
+	return most > 0 && (d.reg.counted() >= most || len(d.reg.waiting) > 0)
+}
+
+// onLostJob answers for a job of a dead process, which counts as seen.
+func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
+	d.reg.take(m.Load.Str("jid"), d.opt.cfg.MinionJIDQueueHWM)
+	d.reg.began(m.Load.Str("jid"))
+	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, key: m.Key, lost: true})
+}
+
+// spawn starts the actor of a job. A predecessor may have done so already.
+func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
+	jid := rec.load.Str("jid")
+	switch {
+	case rec.key != "":
+	case jid == jidReq:
+		d.reg.reqs++
+		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, os.Getpid(), d.reg.reqs)
+	default:
+		rec.key = safeName(jid)
 	}
-	r.seen = append(r.seen, jid)
-	if over := len(r.seen) - max(1, keep); over > 0 {
-		r.seen = slices.Delete(r.seen, 0, over)
-	}
-	return true
-}
-
-func (d *dispatcher) spawn(ctx actor.Context, load *payload.Map, l *link, lost bool) {
-	name := "Job-" + safeName(load.Str("jid"))
-	_, err := d.opt.jobs.Add(supervisor.Spec{Name: name, StopTimeout: time.Second, New: d.opt.job(load, l, lost, supervisor.Self(ctx))})
-	if err != nil {
-		supervisor.Failed(ctx)
-		d.opt.log.Error("job cannot be started", "jid", load.Str("jid"), "err", err)
-	}
-}
-
-func (d *dispatcher) onJobBegun(m *JobBegun) {
-	d.onJobEnded(&JobEnded{JID: m.JID})
-	d.opt.reg.running = append(d.opt.reg.running, &runningJob{jid: m.JID, load: m.Load, kill: m.Kill})
-}
-
-func (d *dispatcher) onJobEnded(m *JobEnded) {
-	d.opt.reg.running = slices.DeleteFunc(d.opt.reg.running, func(j *runningJob) bool { return j.jid == m.JID })
-}
-
-func (d *dispatcher) list() []*payload.Map {
-	out := make([]*payload.Map, len(d.opt.reg.running))
-	for i, j := range d.opt.reg.running {
-		out[i] = j.load
-	}
-	return out
-}
-
-func (d *dispatcher) signal(m *SignalJob) string {
-	for _, j := range d.opt.reg.running {
-		if j.jid == m.JID {
-			j.kill(m.Sig)
-			return fmt.Sprintf("Signal %d sent to job %s at pid %d", int(m.Sig), m.JID, os.Getpid())
+	rec.name = "Job-" + rec.key
+	rec.entry = procEntry(rec.load)
+	rec.dispatcher = d.self
+	ref, err := d.opt.jobs.Add(supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)})
+	if errors.Is(err, supervisor.ErrNameTaken) {
+		var ok bool
+		if ref, ok = d.opt.jobs.Lookup(rec.name); ok {
+			err = nil
 		}
 	}
-	return ""
+	if err != nil {
+		supervisor.Failed(ctx)
+		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
+		return
+	}
+	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }})
+}
+
+func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {
+	d.reg.ended(m.Name)
+	if d.stopping {
+		d.checkStopped()
+		return
+	}
+	d.next(ctx)
+}
+
+func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
+	j := d.reg.find(m.JID)
+	switch {
+	case j != nil && ends(m.Sig):
+		j.kill(&killJob{Sig: m.Sig})
+	case j == nil && !d.unqueue(ctx, m):
+		return ""
+	}
+	return fmt.Sprintf("Signal %d sent to job %s at pid %d", int(m.Sig), m.JID, os.Getpid())
+}
+
+// textStopped is the return of the jobs that a stop of the minion ends.
+const textStopped = "The minion was stopped while the job was running"
+
+// onStopJobs ends what runs. What waits in the queue stays there for the next start.
+func (d *dispatcher) onStopJobs(m *StopJobs) {
+	d.stopping, d.ended = true, m.Ended
+	for _, j := range d.reg.running {
+		j.kill(&killJob{Sig: syscall.SIGTERM, Text: textStopped})
+	}
+	d.checkStopped()
+}
+
+func (d *dispatcher) checkStopped() {
+	if len(d.reg.running) == 0 && d.ended != nil {
+		close(d.ended)
+		d.ended = nil
+	}
 }

@@ -3,6 +3,7 @@ package minion
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -26,12 +27,18 @@ type (
 	Unsubscribe struct{ Name string }
 )
 
-// eventBus is the minion's bus: job processes and local tools ask the minion for things by events.
+// busHandler is what the minion does about events whose tags begin with prefix. It must not block.
+type busHandler struct {
+	prefix string
+	handle func(tag string, data *payload.Map)
+}
+
+// eventBus is the minion's bus: functions and local tools ask the minion for things by events.
 type eventBus struct {
-	open   func(*bus.Subscribers) *bus.Bus
-	subs   *bus.Subscribers // outlives the actor
-	handle map[string]func(data *payload.Map)
-	bus    *bus.Bus
+	open     func(*bus.Subscribers) *bus.Bus
+	subs     *bus.Subscribers // outlives the actor
+	handlers []busHandler
+	bus      *bus.Bus
 }
 
 func (b *eventBus) Receive(ctx actor.Context) {
@@ -64,16 +71,19 @@ func (b *eventBus) onStarted(ctx actor.Context) {
 // onFireEvent shows an event to everybody and does what it asks of the minion.
 func (b *eventBus) onFireEvent(ctx actor.Context, body []byte) {
 	b.bus.Publish(body)
-	handle := b.handle[event.Tag(body)]
-	if handle == nil {
+	tag := event.Tag(body)
+	for _, h := range b.handlers {
+		if !strings.HasPrefix(tag, h.prefix) {
+			continue
+		}
+		_, data, err := event.Unpack(body)
+		if err != nil {
+			supervisor.Failed(ctx)
+			return
+		}
+		h.handle(tag, data)
 		return
 	}
-	_, data, err := event.Unpack(body)
-	if err != nil {
-		supervisor.Failed(ctx)
-		return
-	}
-	handle(data)
 }
 
 func (b *eventBus) onSubscribe(m *Subscribe) {
@@ -81,59 +91,4 @@ func (b *eventBus) onSubscribe(m *Subscribe) {
 	if m.Done != nil {
 		close(m.Done)
 	}
-}
-
-// busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
-func (m *Minion) busHandlers() map[string]func(*payload.Map) {
-	return map[string]func(*payload.Map){
-		event.TagModuleRefresh: func(*payload.Map) { m.refresher.Send(&RefreshGrains{}) },
-		event.TagGrainsRefresh: func(*payload.Map) {
-			m.refresher.Send(&RefreshGrains{Done: func() { m.refresher.Send(&RefreshPillar{}) }})
-		},
-		event.TagPillarRefresh: func(data *payload.Map) {
-			m.refresher.Send(&RefreshPillar{Done: func(err error) {
-				m.fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", err == nil))
-			}})
-		},
-		event.TagMine:       func(data *payload.Map) { m.forward(data) },
-		event.TagFireMaster: func(data *payload.Map) { m.fireMaster(data) },
-	}
-}
-
-// forward sends a whole load that a local tool made.
-func (m *Minion) forward(load *payload.Map) {
-	load = load.Clone()
-	load.Delete("_stamp")
-	for _, l := range m.links {
-		l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: m.logFailure(load.Str("cmd"))})
-	}
-}
-
-// fireMaster sends {data, tag, events, pretag} as a minion event.
-func (m *Minion) fireMaster(data *payload.Map) {
-	load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", data.Value("pretag"))
-	if events, ok := data.Get("events"); ok && events != nil {
-		load.Set("events", events)
-	} else {
-		load.Set("tag", data.Value("tag")).Set("data", data.Value("data"))
-	}
-	m.forward(load)
-}
-
-func (m *Minion) logFailure(what string) func(any, error) {
-	return func(_ any, err error) {
-		if err != nil {
-			m.log.Error("request to the master failed", "cmd", what, "err", err)
-		}
-	}
-}
-
-// fire packs an event and puts it on the minion's bus; false when it cannot be.
-func (m *Minion) fire(tag string, data *payload.Map) bool {
-	body, err := event.Pack(tag, data, m.cfg.MaxEventSize)
-	if err != nil {
-		m.log.Error("event cannot be packed", "tag", tag, "err", err)
-		return false
-	}
-	return m.bus.Send(&FireEvent{Body: body})
 }

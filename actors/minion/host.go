@@ -4,42 +4,70 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"syscall"
 
+	"brine/modules"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-// host is what the minion offers to the functions it runs: the interfaces of modules.Host.
+// host is what the minion offers to the functions it runs: the interfaces of modules.Host. One belongs to each
+// master; jobs of that master ask it, as long as it is there.
 type host struct {
-	m *Minion
+	m    *Minion
+	link *link // nil: a minion without masters
 }
 
-// Request asks the first connected master, else the first one, which then has to be waited for.
+// hostOf are the interfaces as one value.
+func hostOf(h host) modules.Host {
+	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h}
+}
+
+// forAll are the requests that every master gets: what they change belongs to the minion.
+var forAll = []string{payload.CmdMine, payload.CmdMineDelete, payload.CmdMineFlush}
+
+// Request asks the master of the job.
 func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
-	l := h.m.anyLink()
-	if l == nil {
+	if h.link == nil {
 		return nil, errNoMaster
 	}
 	if !load.Has("id") {
 		load = load.Clone().Set("id", h.m.cfg.ID)
 	}
-	return l.request(ctx, load, h.m.cfg.RequestChannelTimeout, h.m.cfg.RequestChannelTries)
+	if slices.Contains(forAll, load.Str("cmd")) {
+		for _, l := range h.m.links {
+			if l != h.link && l.up() {
+				l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.cfg.ReturnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
+			}
+		}
+	}
+	return h.link.request(ctx, load, h.m.cfg.RequestChannelTimeout, h.m.cfg.RequestChannelTries)
 }
 
-// FireMaster sends an event to every connected master.
+// MasterByHost finds a master by its name in the configuration (publish.publish via_master).
+func (h host) MasterByHost(name string) (modules.MasterChannel, bool) {
+	for _, l := range h.m.links {
+		if l.master.Host == strings.Trim(name, "[]") {
+			return host{h.m, l}, true
+		}
+	}
+	return nil, false
+}
+
+// FireMaster sends an event to every master that is there.
 func (h host) FireMaster(ctx context.Context, tag string, data any, preload *payload.Map) bool {
-	load := payload.M("id", h.m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
+	load := h.m.eventLoad(tag, data)
 	load.Update(preload)
 	ok := false
 	for _, l := range h.m.links {
-		if !l.connected.Load() {
+		if !l.up() && l != h.link {
 			continue
 		}
 		_, err := l.request(ctx, load, l.returnTimeout(), h.m.cfg.ReturnRetryTries)
 		if err != nil {
-			h.m.log.Error("event could not be sent to the master", "tag", tag, "err", err)
+			l.log.Error("event could not be sent to the master", "tag", tag, "err", err)
 		}
 		ok = ok || err == nil
 	}
@@ -60,11 +88,10 @@ func asData(v any) *payload.Map {
 
 // AwaitLocal fires tag and waits for an event whose tag begins with answer.
 func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer string) (*payload.Map, bool) {
-	got := make(chan *payload.Map, 1)
-	stands := make(chan struct{})
-	name := "await-" + tag + payload.NewJID(h.m.now())
+	got, stands := make(chan *payload.Map, 1), make(chan struct{})
+	name := "await-" + payload.NewJID(h.m.clock.Now()) + tag
 	h.m.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(t string, body []byte) {
-		if len(t) < len(answer) || t[:len(answer)] != answer {
+		if !strings.HasPrefix(t, answer) {
 			return
 		}
 		if _, data, err := event.Unpack(body); err == nil {
@@ -110,7 +137,7 @@ func (h host) Signal(jid string, sig int) (string, bool) {
 	return text, err == nil && text != ""
 }
 
-// Reload drops what the process caches: grains and pillar are read anew.
+// Reload drops what the process caches: the grains are read anew.
 func (h host) Reload() error {
 	h.m.refresher.Send(&RefreshGrains{})
 	return nil
@@ -118,24 +145,23 @@ func (h host) Reload() error {
 
 // Compile asks the master for a fresh pillar without keeping it.
 func (h host) Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
-	l := h.m.anyLink()
-	if l == nil {
+	if h.link == nil {
 		return nil, errNoMaster
 	}
-	load := pillarLoad(h.m.cfg, h.m.facts.grains.Load())
+	load := pillarLoad(h.m.cfg, h.m.facts.grains())
 	load.Set("saltenv", textOrNil(saltenv)).Set("pillarenv", textOrNil(pillarenv))
 	if override.Len() > 0 {
 		load.Set("pillar_override", override)
 	}
-	return l.pillar(ctx, load)
+	return h.link.pillar(ctx, load)
 }
 
 // Log writes a line of a function to the minion's log.
 func (h host) Log(level slog.Level, text string) { h.m.log.Log(context.Background(), level, text) }
 
-// anyLink is a connected master, else the first; nil without masters.
+// anyLink is a master that is there, else the first; nil without masters.
 func (m *Minion) anyLink() *link {
-	if i := slices.IndexFunc(m.links, func(l *link) bool { return l.connected.Load() }); i >= 0 {
+	if i := slices.IndexFunc(m.links, (*link).up); i >= 0 {
 		return m.links[i]
 	}
 	if len(m.links) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"syscall"
 
 	"brine/modules"
@@ -18,39 +19,66 @@ import (
 type (
 	// jobDone is the outcome of the function.
 	jobDone struct{ result modules.Result }
-	// jobKilled ends a job whatever its function does.
-	jobKilled struct{ sig syscall.Signal }
-	// jobAnswered says that the return is on its way.
+	// killJob ends a job whatever its function does. Text is what the return says, "": that it was a signal.
+	killJob struct {
+		Sig  syscall.Signal
+		Text string
+	}
+	// jobAnswered says that the return is on disk, or delivered.
 	jobAnswered struct{}
+	// answerAgain says that the return was lost on its way to the ReturnSender.
+	answerAgain struct{}
 )
 
 // errKilled is the cause of a job's context when it was sent a signal.
 var errKilled = errors.New("killed by a signal")
 
+func textKilled(sig syscall.Signal) string {
+	return fmt.Sprintf("The job was ended by signal %d (%v)", int(sig), sig)
+}
+
+// textLost is the return of a job that was running when the minion's process died.
+const textLost = "The minion's process ended while the job was running"
+
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env        *modules.Env
+	env        func(*link) *modules.Env
 	proc       procDir
-	dispatcher *supervisor.Ref
-	sender     func(*link) *supervisor.Ref
-	cache      func(jid string, ret *payload.Map) error  // keeps the return locally (cache_jobs); nil: not
-	started    func(l *link, load *payload.Map)          // fires the start event a job asked for (3008)
-	crashed    func(l *link, jid string, text string)    // reports an exception (_salt_error)
-	extra      func(load *payload.Map, ret *payload.Map) // calls the returners the job names
+	procFailed func(error)                                     // tells that a job has no proc entry
+	cache      func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
+	started    func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
+	crashed    func(l *link, jid string, text string)          // reports an exception (_salt_error)
+	extra      func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
 	pubRet     bool
 	log        *slog.Logger
+}
+
+// jobRecord is what a job's incarnations share. The Dispatcher makes it; after that only the incarnation that
+// lives writes, and an abandoned one may read.
+type jobRecord struct {
+	load   *payload.Map
+	link   *link  // of the master that is answered; nil: of none
+	lost   bool   // begun by a process before this one
+	told   string // when set, the function is not run, and this is the return
+	queued string // file in the job queue
+
+	dispatcher *supervisor.Ref
+
+	key   string       // of the job in files
+	name  string       // of the actor
+	entry *payload.Map // as Salt shows a running job
+
+	ret      atomic.Pointer[payload.Map] // the return, once there is one
+	answered atomic.Bool                 // it is on disk, or delivered
 }
 
 // job is one actor per job. Its first incarnation runs the function. A later one, and one made for a job of a
 // dead process (lost), never runs it again: it sends the return that tells what happened.
 type job struct {
-	opt   jobOptions
-	load  *payload.Map
-	link  *link
-	lost  bool
-	self  *supervisor.Ref
-	stop  context.CancelCauseFunc
-	ended bool
+	opt  *jobOptions
+	rec  *jobRecord
+	self *supervisor.Ref
+	stop context.CancelCauseFunc
 }
 
 func (j *job) Receive(ctx actor.Context) {
@@ -59,47 +87,63 @@ func (j *job) Receive(ctx actor.Context) {
 		j.onStarted(ctx)
 	case *jobDone:
 		j.finish(ctx, m.result)
-	case *jobKilled:
-		j.onKilled(ctx, m.sig)
+	case *killJob:
+		j.onKill(ctx, m)
 	case *jobAnswered:
 		j.onAnswered(ctx)
+	case *answerAgain:
+		j.send(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (j *job) jid() string { return j.load.Str("jid") }
+func (j *job) jid() string { return j.rec.load.Str("jid") }
 
 func (j *job) onStarted(ctx actor.Context) {
 	j.self = supervisor.Self(ctx)
 	supervisor.Note(ctx, j.jid())
 	switch {
+	case j.rec.answered.Load():
+		j.onAnswered(ctx)
+	case j.rec.ret.Load() != nil:
+		j.send(ctx)
 	case supervisor.Incarnation(ctx) > 1:
 		j.tell(ctx, "The job died on the minion: "+lastDeath(ctx))
-		return
-	case j.lost:
-		j.tell(ctx, "The minion's process ended while the job was running")
-		return
+	case j.rec.lost:
+		j.tell(ctx, textLost)
+	case j.rec.told != "":
+		j.tell(ctx, j.rec.told)
+	default:
+		j.begin(ctx)
 	}
-	load := modules.WithResourceFields(j.load)
-	entry, err := j.opt.proc.write(load)
-	if err != nil { // without the entry a later process could not answer for the job; it runs all the same
-		j.opt.log.Error("the job has no proc entry", "jid", j.jid(), "err", err)
+}
+
+// begin makes the entry by which a later process can answer for the job, then runs it. Without an entry it runs
+// all the same.
+func (j *job) begin(ctx actor.Context) {
+	if err := j.opt.proc.write(j.rec.key, j.rec.entry, j.rec.link); err != nil {
+		j.opt.procFailed(err)
 	}
-	j.opt.log.Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), entry.Value("pid")))
-	self := j.self
-	supervisor.Send(ctx, j.opt.dispatcher, &JobBegun{JID: j.jid(), Load: entry, Kill: func(sig syscall.Signal) { self.Send(&jobKilled{sig}) }})
-	if j.load.Bool("start_event") {
-		j.opt.started(j.link, j.load)
+	if err := removeIfThere(j.rec.queued); err != nil {
+		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
 	}
-	j.run(ctx, load)
+	j.opt.log.Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.Value("pid")))
+	if j.rec.load.Bool("start_event") {
+		j.opt.started(j.rec.link, j.rec.load)
+	}
+	j.run(ctx)
 }
 
 // run calls the function in a goroutine of this incarnation.
-func (j *job) run(ctx actor.Context, load *payload.Map) {
+func (j *job) run(ctx actor.Context) {
 	run, stop := context.WithCancelCause(supervisor.Context(ctx))
 	j.stop = stop
-	self, env, connected := j.self, j.opt.env, j.link != nil && j.link.connected.Load()
+	self, l := j.self, j.rec.link
+	env := j.opt.env(l)
+	load := j.rec.entry.Clone()
+	load.Delete("pid")
+	connected := l != nil && l.up()
 	supervisor.Go(ctx, "function", func(context.Context) error {
 		defer stop(nil)
 		self.Send(&jobDone{result: modules.Execute(run, env, modules.Job{Load: load, Connected: connected})})
@@ -107,33 +151,36 @@ func (j *job) run(ctx actor.Context, load *payload.Map) {
 	})
 }
 
-// onKilled answers at once. The function's context has ended; a function that does not honour it is left behind.
-func (j *job) onKilled(ctx actor.Context, sig syscall.Signal) {
-	if j.ended {
+// onKill answers at once. The function's context has ended; a function that does not honour it is left behind.
+func (j *job) onKill(ctx actor.Context, m *killJob) {
+	if j.rec.ret.Load() != nil {
 		return
 	}
 	if j.stop != nil {
-		j.stop(fmt.Errorf("%w: %v", errKilled, sig))
+		j.stop(fmt.Errorf("%w: %v", errKilled, m.Sig))
 	}
-	j.tell(ctx, fmt.Sprintf("The job was ended by signal %d (%v)", int(sig), sig))
+	text := m.Text
+	if text == "" {
+		text = textKilled(m.Sig)
+	}
+	j.tell(ctx, text)
 }
 
 // tell answers for a job whose function has no result.
 func (j *job) tell(ctx actor.Context, what string) {
-	j.finish(ctx, modules.Result{Job: j.load, Return: what, Retcode: int64(1), Success: false, Out: "nested"})
+	j.finish(ctx, modules.Result{Job: j.rec.load, Return: what, Retcode: int64(1), Success: false, Out: "nested"})
 }
 
-// finish hands over the return. The job ends when it is on disk.
+// finish makes the return, of the first outcome only: a function may come to its end after it was killed.
 func (j *job) finish(ctx actor.Context, r modules.Result) {
-	if j.ended {
-		return // the function came to its end after it was killed
+	ret := r.Map()
+	if !j.rec.ret.CompareAndSwap(nil, ret) {
+		return
 	}
-	j.ended = true
 	if r.NoReturn {
 		j.onAnswered(ctx)
 		return
 	}
-	ret := r.Map()
 	j.opt.log.Info("Returning information for job: " + j.jid())
 	if j.opt.cache != nil {
 		if err := j.opt.cache(j.jid(), ret); err != nil {
@@ -142,17 +189,27 @@ func (j *job) finish(ctx actor.Context, r modules.Result) {
 	}
 	if r.Crashed {
 		text, _ := r.Return.(string)
-		j.opt.crashed(j.link, j.jid(), text)
+		j.opt.crashed(j.rec.link, j.jid(), text)
 	}
-	if j.opt.extra != nil {
-		j.opt.extra(j.load, ret)
-	}
-	if !j.opt.pubRet || j.link == nil {
+	j.send(ctx)
+}
+
+// send hands the return over. The proc entry goes as soon as the return is on disk, before it is sent: at any
+// moment one of the two is there, and only for an instant both.
+func (j *job) send(ctx actor.Context) {
+	rec, self := j.rec, j.self
+	ret := rec.ret.Load()
+	if !j.opt.pubRet || rec.link == nil {
 		j.onAnswered(ctx)
 		return
 	}
-	self := j.self
-	supervisor.Send(ctx, j.opt.sender(j.link), &SendReturn{JID: j.jid(), Load: returnLoad(j.link, ret), Kept: func() { self.Send(&jobAnswered{}) }})
+	kept := func() {
+		j.forget()
+		rec.answered.Store(true)
+		self.Send(&jobAnswered{})
+	}
+	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: returnLoad(rec.link, ret), Kept: kept,
+		Again: func() { self.Send(&answerAgain{}) }})
 }
 
 // returnLoad is the load of a _return request, in Salt's order.
@@ -162,12 +219,30 @@ func returnLoad(l *link, ret *payload.Map) *payload.Map {
 	return load
 }
 
-func (j *job) onAnswered(ctx actor.Context) {
-	if err := j.opt.proc.remove(j.jid()); err != nil {
+// forget removes what would let a later process answer for the job. It may be called by any goroutine.
+func (j *job) forget() {
+	if err := errors.Join(j.opt.proc.remove(j.rec.key), removeIfThere(j.rec.queued)); err != nil {
 		j.opt.log.Error("the proc entry stays", "jid", j.jid(), "err", err)
 	}
-	supervisor.Send(ctx, j.opt.dispatcher, &JobEnded{JID: j.jid()})
-	supervisor.Of(ctx).Done(j.self.Name())
+}
+
+// onAnswered ends the actor, after the returners that the job names.
+func (j *job) onAnswered(ctx actor.Context) {
+	if !j.rec.answered.Swap(true) {
+		j.forget()
+	}
+	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
+	tree, self := supervisor.Of(ctx), j.self
+	if j.opt.extra == nil {
+		tree.Done(self.Name())
+		return
+	}
+	load, ret, extra := j.rec.load, j.rec.ret.Load(), j.opt.extra
+	supervisor.Go(ctx, "returners", func(ctx context.Context) error {
+		extra(ctx, load, ret)
+		tree.Done(self.Name())
+		return nil
+	})
 }
 
 // lastDeath tells what the incarnation before this one died of.

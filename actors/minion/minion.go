@@ -1,14 +1,12 @@
 package minion
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"brine/config"
@@ -17,8 +15,6 @@ import (
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/bus"
-	"brine/wire/event"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 
@@ -33,6 +29,7 @@ type Options struct {
 	Config   *config.Minion
 	Logger   *slog.Logger
 	Context  *zmq.Context
+	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
 	Registry *modules.Registry
 	Grains   func(ctx context.Context) *payload.Map // computes all grains
@@ -40,8 +37,11 @@ type Options struct {
 	Match func(load, grains, pillar *payload.Map) bool
 	// Returner calls one returner that a job names; nil: there are none.
 	Returner func(ctx context.Context, name string, ret *payload.Map) error
-	Exit     func(Exit) // asked to end the process; called at most once per cause
+	Exit     func(Exit) // asked to end the process
+	Ready    func()     // told once, when the first master can send jobs; may be nil
 	OnDeath  func(stats.Death)
+
+	transport func(config.MasterAddr) (transport, error) // of tests
 }
 
 // Minion is a running minion.
@@ -49,63 +49,111 @@ type Minion struct {
 	opt   Options
 	cfg   *config.Minion
 	log   *slog.Logger
+	clock supervisor.Clock
 	top   *supervisor.Supervisor
+	jobs  *supervisor.Supervisor
 	links []*link
 	facts *facts
-	env   *modules.Env
+	env   *modules.Env // without a master
+	job   *jobOptions
 
-	bus, dispatcher, refresher *supervisor.Ref
+	bus, dispatcher, refresher, mine *supervisor.Ref
+
+	wired    chan struct{} // closed when all children are known to each other
+	procTold atomic.Bool   // that proc entries cannot be written
 }
 
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
-	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, facts: &facts{}}
-	m.facts.grains.Store(opt.Grains(context.Background()))
-	m.facts.pillar.Store(payload.NewMap(0))
-	m.env = &modules.Env{
-		Registry: opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
-		Grains: m.facts.grains.Load, Pillar: m.facts.pillar.Load,
-		Host: modules.Host{Master: host{m}, Events: host{m}, Jobs: host{m}, Minion: host{m}, Log: host{m}, Secrets: host{m}},
+	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), wired: make(chan struct{})}
+	if m.clock == nil {
+		m.clock = realClock{}
+	}
+	m.env = m.newEnv(nil)
+	if err := m.makeLinks(); err != nil {
+		return nil, err
 	}
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
-		Name: "minion", Logger: opt.Logger, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
+		Name: "minion", Logger: opt.Logger, Clock: opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
 		OnDeath: opt.OnDeath, Chaos: m.cfg.Chaos,
 	})
-	if err := m.spawn(); err != nil {
+	err := m.spawn()
+	close(m.wired)
+	if err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *Minion) spawn() (err error) {
+// makeLinks makes the connections, one for each master of the configuration.
+func (m *Minion) makeLinks() error {
+	seen := map[string]bool{}
 	for _, addr := range m.cfg.Masters {
 		signIn, err := m.opt.SignIn(addr)
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
-		m.links = append(m.links, newLink(m.cfg, addr, signIn, m.opt.Context, m.log))
+		l := &link{cfg: m.cfg, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
+		if seen[l.name()] {
+			continue // named twice
+		}
+		seen[l.name()] = true
+		if m.opt.transport != nil {
+			l.wire, err = m.opt.transport(addr)
+		} else {
+			l.wire, err = newZMQTransport(m.cfg, addr, m.opt.Context)
+		}
+		if err != nil {
+			return fmt.Errorf("master %s: %w", addr.Host, err)
+		}
+		l.env = m.newEnv(l)
+		m.links = append(m.links, l)
+	}
+	return nil
+}
+
+// newEnv is what functions run in that belong to a master, or to none.
+func (m *Minion) newEnv(l *link) *modules.Env {
+	env := &modules.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
+		Grains: m.facts.grains, Host: hostOf(host{m, l})}
+	if l != nil {
+		env.Pillar = l.pillarData.Load
+	}
+	return env
+}
+
+func (m *Minion) envOf(l *link) *modules.Env {
+	if l == nil {
+		return m.env
+	}
+	return l.env
+}
+
+// spawn starts the children in their order.
+func (m *Minion) spawn() (err error) {
+	lost, err := m.procDir().orphans(alive)
+	if err != nil {
+		m.log.Error("proc entries cannot be read", "err", err)
 	}
 	subs := &bus.Subscribers{}
-	if m.bus, err = m.top.Add(supervisor.Spec{Name: "EventBus", New: func() actor.Actor {
-		return &eventBus{open: m.openBus, subs: subs, handle: m.busHandlers()}
-	}}); err != nil {
-		return err
+	err = nil
+	add := m.adder(m.top, &err)
+	add(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
+	add(&m.refresher, "Refresher", func() actor.Actor {
+		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, clock: m.clock, log: m.log}}
+	})
+	if err == nil {
+		m.jobs, err = m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
 	}
-	if m.refresher, err = m.top.Add(supervisor.Spec{Name: "Refresher", New: func() actor.Actor {
-		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, compute: m.opt.Grains, links: m.links, log: m.log}}
-	}}); err != nil {
-		return err
+	m.job = m.newJobOptions()
+	opt := m.dispatcherOptions(lost)
+	add(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
+	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
+		add(&m.mine, "MineTimer", func() actor.Actor { return &mineTimer{m: m} })
 	}
-	jobs, err := m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
 	if err != nil {
-		return err
-	}
-	reg := &registry{}
-	if m.dispatcher, err = m.top.Add(supervisor.Spec{Name: "Dispatcher", New: func() actor.Actor {
-		return &dispatcher{opt: dispatcherOptions{cfg: m.cfg, match: m.match, jobs: jobs, job: m.newJob, reg: reg, log: m.log}}
-	}}); err != nil {
 		return err
 	}
 	for _, l := range m.links {
@@ -113,78 +161,52 @@ func (m *Minion) spawn() (err error) {
 			return err
 		}
 	}
-	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
-		if _, err := m.top.Add(supervisor.Spec{Name: "MineTimer", New: func() actor.Actor { return &mineTimer{m: m} }}); err != nil {
-			return err
+	m.answerFor(lost)
+	return nil
+}
+
+// adder adds children to a tree until an error comes up. Their actors begin when all children are there.
+func (m *Minion) adder(tree *supervisor.Supervisor, err *error) func(to **supervisor.Ref, name string, make func() actor.Actor) {
+	return func(to **supervisor.Ref, name string, make func() actor.Actor) {
+		if *err == nil {
+			*to, *err = tree.Add(supervisor.Spec{Name: name, New: func() actor.Actor { return &gated{m.wired, make()} }})
 		}
 	}
-	return m.answerOrphans()
 }
 
-// connect starts the subtree of one master.
-func (m *Minion) connect(l *link) error {
-	tree, err := m.top.AddTree("Master-"+l.name(), supervisor.Options{})
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(m.cfg.CacheDir, "spool", l.name())
-	if l.sender, err = tree.Add(supervisor.Spec{Name: "ReturnSender", New: func() actor.Actor {
-		return &returnSender{opt: returnSenderOptions{link: l, log: l.log,
-			spool: &spool{dir: dir, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge}}}
-	}}); err != nil {
-		return err
-	}
-	if l.subscriber, err = tree.Add(supervisor.Spec{Name: "Subscriber", New: func() actor.Actor {
-		return &subscriber{opt: subscriberOptions{link: l, log: l.log, dispatcher: func() *supervisor.Ref { return m.dispatcher },
-			onLink: func(up bool) { m.onLink(l, up) }}}
-	}}); err != nil {
-		return err
-	}
-	l.authenticator, err = tree.Add(supervisor.Spec{Name: "Authenticator", New: func() actor.Actor {
-		return &authenticator{opt: authenticatorOptions{link: l, log: l.log, exit: m.opt.Exit,
-			subscriber: func() *supervisor.Ref { return l.subscriber },
-			onAccepted: func(auth.Step) { m.refresher.Send(&RefreshPillar{Link: l}) }}}
-	}})
-	return err
+// gated is an actor that begins when its neighbours are known.
+type gated struct {
+	wired <-chan struct{}
+	inner actor.Actor
 }
 
-// onLink fires the start events each time the publish port is reached.
-func (m *Minion) onLink(l *link, up bool) {
-	if !up {
-		l.log.Warn("connection to the master lost")
-		return
+func (g *gated) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(*actor.Started); ok {
+		<-g.wired
 	}
-	l.log.Info("Minion is ready to receive requests!")
-	text := fmt.Sprintf("Minion %s started at %s", m.cfg.ID, m.now().Format("Mon Jan _2 15:04:05 2006"))
-	tags := []string{event.TagMinionStarted(m.cfg.ID)}
-	if m.cfg.LegacyStartupEvents {
-		tags = append([]string{event.TagMinionStart}, tags...)
+	g.inner.Receive(ctx)
+}
+
+func (m *Minion) dispatcherOptions(lost []orphan) dispatcherOptions {
+	begun := make(map[string]bool, len(lost))
+	for _, o := range lost {
+		begun[o.name] = true
 	}
-	for _, tag := range tags {
-		load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", text)
-		if len(m.cfg.StartEventGrains) > 0 {
-			load.Set("grains", m.someGrains(m.cfg.StartEventGrains))
-		}
-		l.sender.Send(&SendRequest{Load: load, Done: m.logFailure(tag)})
+	return dispatcherOptions{
+		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, clock: m.clock, log: m.log,
+		match: func(load *payload.Map, l *link) bool {
+			return m.opt.Match(load, m.facts.grains(), l.pillarData.Load())
+		},
+		job: func(rec *jobRecord) func() actor.Actor {
+			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
+		},
+		begun: func(key string) bool { return begun[key] },
+		queue: jobQueue(filepath.Join(m.cfg.CacheDir, "queues")),
 	}
 }
 
-func (m *Minion) someGrains(names []string) *payload.Map {
-	out, all := payload.NewMap(len(names)), m.facts.grains.Load()
-	for _, n := range names {
-		if v, ok := all.Get(n); ok {
-			out.Set(n, v)
-		}
-	}
-	return out
-}
-
-func (m *Minion) match(load *payload.Map) bool {
-	return m.opt.Match(load, m.facts.grains.Load(), m.facts.pillar.Load())
-}
-
-func (m *Minion) newJob(load *payload.Map, l *link, lost bool, to *supervisor.Ref) func() actor.Actor {
-	opt := jobOptions{env: m.env, proc: m.procDir(), dispatcher: to, sender: func(l *link) *supervisor.Ref { return l.sender },
+func (m *Minion) newJobOptions() *jobOptions {
+	opt := &jobOptions{env: m.envOf, proc: m.procDir(), procFailed: m.procFailed,
 		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, log: m.log}
 	if m.cfg.CacheJobs {
 		opt.cache = m.cacheJob
@@ -192,63 +214,22 @@ func (m *Minion) newJob(load *payload.Map, l *link, lost bool, to *supervisor.Re
 	if m.opt.Returner != nil {
 		opt.extra = m.callReturners
 	}
-	return func() actor.Actor { return &job{opt: opt, load: load, link: l, lost: lost} }
+	return opt
 }
 
-func (m *Minion) procDir() procDir { return procDir(filepath.Join(m.cfg.CacheDir, "proc")) }
+// Supervisor is the root of the actor tree, for the admin command.
+func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }
 
-// answerOrphans answers for the jobs that a process before this one had begun. Their returns go to the first
-// master: the entries do not tell which one asked.
-func (m *Minion) answerOrphans() error {
-	jobs, err := m.procDir().orphans(alive)
-	if err != nil {
-		m.log.Error("proc entries cannot be read", "err", err)
-	}
-	for _, load := range jobs {
-		if len(m.links) > 0 {
-			m.dispatcher.Send(&LostJob{Load: load, Link: m.links[0]})
-		}
-	}
-	return nil
-}
-
-// alive tells whether a process exists that is a minion's, by its command line.
-func alive(pid int) bool {
-	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
-		return false
-	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err != nil || bytes.Contains(b, []byte("salt")) || bytes.Contains(b, []byte("brine"))
-}
-
-func (m *Minion) now() time.Time { return time.Now() }
-
-func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {
-	pub, pull, err := event.MinionSockets(m.cfg.ID, m.cfg.HashType)
-	if err != nil {
-		supervisor.Crash(fmt.Errorf("event bus: %w", err))
-	}
-	framing := ipc.FramingPlain
-	if m.cfg.IPCFraming == "length" {
-		framing = ipc.FramingLength
-	}
-	return bus.New(
-		ipc.PubOptions{Path: filepath.Join(m.cfg.SockDir, pub), Framing: framing, Queue: m.cfg.EventQueueMax},
-		ipc.PullOptions{Path: filepath.Join(m.cfg.SockDir, pull)}, subs)
-}
-
-// Stop ends the minion: no new jobs, running jobs are told to end and answered for by their spool entries.
+// Stop ends the minion: no new jobs, running jobs are ended and answered for, then the actors are stopped.
 func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
+	m.stopJobs(min(within/2, stopJobsWithin))
 	report := m.top.Stop(within)
 	if len(report.Abandoned) > 0 {
 		return report, errors.New("not all actors stopped in time")
 	}
 	for _, l := range m.links {
-		l.close()
+		l.wire.close()
 	}
 	return report, nil
 }
-
-// Supervisor is the root of the actor tree, for the admin command.
-func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }

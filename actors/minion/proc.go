@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"brine/modules"
 	"brine/wire/payload"
 )
 
@@ -14,15 +15,26 @@ import (
 // (cachedir/proc, msgpack of the job with pid first).
 type procDir string
 
-// write makes the entry of a job. It returns the map as Salt shows it.
-func (d procDir) write(load *payload.Map) (*payload.Map, error) {
+// procEntry is a job as Salt shows it.
+func procEntry(load *payload.Map) *payload.Map {
 	entry := payload.M("pid", int64(os.Getpid()))
-	entry.Update(load)
+	entry.Update(modules.WithResourceFields(load))
+	return entry
+}
+
+// procMaster is the field of an entry's file that names the master to answer. Unlike Salt: it has none.
+const procMaster = "brine_master"
+
+// write makes the entry of a job.
+func (d procDir) write(name string, entry *payload.Map, l *link) error {
+	if l != nil {
+		entry = entry.Clone().Set(procMaster, l.name())
+	}
 	b, err := payload.MarshalBin(entry)
 	if err != nil {
-		return entry, fmt.Errorf("proc entry: %w", err)
+		return fmt.Errorf("proc entry: %w", err)
 	}
-	path := d.path(load.Str("jid"))
+	path := d.path(name)
 	err = os.WriteFile(path, b, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(string(d), 0o755); err == nil {
@@ -30,37 +42,48 @@ func (d procDir) write(load *payload.Map) (*payload.Map, error) {
 		}
 	}
 	if err != nil {
-		return entry, fmt.Errorf("proc entry: %w", err)
+		return fmt.Errorf("proc entry: %w", err)
 	}
-	return entry, nil
+	return nil
 }
 
-func (d procDir) path(jid string) string { return filepath.Join(string(d), safeName(jid)) }
+func (d procDir) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d procDir) remove(jid string) error { return removeIfThere(d.path(jid)) }
+func (d procDir) remove(name string) error { return removeIfThere(d.path(name)) }
 
-// orphans are the jobs that processes before this one had begun and not answered. Entries of processes that
-// still live are left alone; entries that cannot be read are removed, as Salt does.
-func (d procDir) orphans(alive func(pid int) bool) ([]*payload.Map, error) {
+// orphan is the entry of a job that a process before this one had begun and not answered.
+type orphan struct {
+	name   string // of the entry
+	master string // of the link to answer, "" when that is not known
+	load   *payload.Map
+}
+
+// orphans lists them. Entries of processes that still live are left alone; entries that cannot be read are
+// removed, as Salt does: a function only begins when its entry is whole.
+func (d procDir) orphans(alive func(pid int) bool) ([]orphan, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var jobs []*payload.Map
+	var jobs []orphan
 	for _, e := range entries {
-		path := filepath.Join(string(d), e.Name())
-		b, readErr := os.ReadFile(path)
+		if e.IsDir() {
+			continue
+		}
+		b, readErr := os.ReadFile(d.path(e.Name()))
 		job, parseErr := payload.UnmarshalBinMap(b)
-		if readErr != nil || parseErr != nil {
-			err = errors.Join(err, removeIfThere(path))
+		if bad := errors.Join(readErr, parseErr); bad != nil {
+			err = errors.Join(err, fmt.Errorf("proc entry %s: %w", e.Name(), bad), d.remove(e.Name()))
 			continue
 		}
 		pid, _ := job.Int("pid")
 		if pid != int64(os.Getpid()) && alive(int(pid)) {
 			continue
 		}
+		master := job.Str(procMaster)
 		job.Delete("pid")
-		jobs = append(jobs, job)
+		job.Delete(procMaster)
+		jobs = append(jobs, orphan{e.Name(), master, job})
 	}
 	return jobs, err
 }

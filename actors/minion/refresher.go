@@ -2,10 +2,8 @@ package minion
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"slices"
-	"sync/atomic"
-	"time"
 
 	"brine/config"
 	"brine/supervisor"
@@ -16,45 +14,48 @@ import (
 
 // Messages of the Refresher.
 type (
-	// RefreshGrains computes the grains anew; Done may be nil.
-	RefreshGrains struct{ Done func() }
-	// RefreshPillar asks a master for the pillar; Done may be nil.
+	// RefreshGrains computes the grains anew; Done may be nil, changed is about them.
+	RefreshGrains struct{ Done func(changed bool) }
+	// RefreshPillar asks for the pillar; Done may be nil.
 	RefreshPillar struct {
-		Link *link // nil: the first that is connected
-		Done func(error)
+		Link  *link // nil: every master that is there
+		Clean bool  // the master is not to answer from its cache
+		Done  func(error)
 	}
-	// grainsComputed and pillarFetched are the results.
-	grainsComputed struct {
-		grains *payload.Map
-		done   func()
-	}
+	// pillarFetched is the result of one master.
 	pillarFetched struct {
+		link   *link
 		pillar *payload.Map
 		err    error
 		done   func(error)
 	}
 )
 
-// Lost tells whoever waits for the pillar.
-func (m *RefreshPillar) Lost(why error) {
+// Lost tells whoever waits for the grains.
+func (m *RefreshGrains) Lost(error) { m.done(false) }
+
+func (m *RefreshGrains) done(changed bool) {
 	if m.Done != nil {
-		m.Done(why)
+		m.Done(changed)
 	}
 }
 
-// facts are grains and pillar as the functions see them. They are replaced, never changed.
-type facts struct {
-	grains atomic.Pointer[payload.Map]
-	pillar atomic.Pointer[payload.Map]
+// Lost tells whoever waits for the pillar.
+func (m *RefreshPillar) Lost(why error) { m.done(why) }
+
+func (m *RefreshPillar) done(err error) {
+	if m.Done != nil {
+		m.Done(err)
+	}
 }
 
 // refresherOptions are what the Refresher needs of the minion.
 type refresherOptions struct {
-	cfg     *config.Minion
-	facts   *facts
-	compute func(ctx context.Context) *payload.Map
-	links   []*link
-	log     *slog.Logger
+	cfg   *config.Minion
+	facts *facts
+	links func() []*link
+	clock supervisor.Clock
+	log   *slog.Logger
 }
 
 // refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place.
@@ -71,65 +72,100 @@ func (r *refresher) Receive(ctx actor.Context) {
 		r.onRefreshGrains(ctx, m)
 	case *RefreshPillar:
 		r.onRefreshPillar(ctx, m)
-	case *grainsComputed:
-		r.opt.facts.grains.Store(m.grains)
-		if m.done != nil {
-			m.done()
-		}
 	case *pillarFetched:
 		r.onPillarFetched(ctx, m)
+	case *tick:
+		r.onTick(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
+// tick is the message of a timer.
+type tick struct{}
+
 func (r *refresher) onStarted(ctx actor.Context) {
 	r.self = supervisor.Self(ctx)
-	every := r.opt.cfg.GrainsRefreshEvery
-	if every <= 0 {
-		return
-	}
-	self := r.self
-	supervisor.Go(ctx, "grains timer", func(ctx context.Context) error { return tick(ctx, every, self, &RefreshGrains{}) })
+	facts := r.opt.facts
+	supervisor.Go(ctx, "grains", func(context.Context) error {
+		facts.first()
+		return nil
+	})
+	r.arm(ctx)
 }
 
-// tick sends msg every interval until ctx ends.
-func tick(ctx context.Context, every time.Duration, to *supervisor.Ref, msg any) error {
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			to.Send(msg)
-		case <-ctx.Done():
-			return nil
-		}
+func (r *refresher) arm(ctx actor.Context) {
+	if every := r.opt.cfg.GrainsRefreshEvery; every > 0 {
+		after(ctx, r.opt.clock, every, &tick{})
 	}
+}
+
+// onTick is grains_refresh_every: a master that matches by grains learns of changes from the pillar request.
+func (r *refresher) onTick(ctx actor.Context) {
+	r.arm(ctx)
+	self := r.self
+	r.onRefreshGrains(ctx, &RefreshGrains{Done: func(changed bool) {
+		if changed {
+			self.Send(&RefreshPillar{})
+		}
+	}})
 }
 
 func (r *refresher) onRefreshGrains(ctx actor.Context, m *RefreshGrains) {
-	self, compute := r.self, r.opt.compute
+	facts := r.opt.facts
 	supervisor.Go(ctx, "grains", func(ctx context.Context) error {
-		self.Send(&grainsComputed{grains: compute(ctx), done: m.Done})
+		m.done(facts.refresh(ctx))
 		return nil
 	})
 }
 
 func (r *refresher) onRefreshPillar(ctx actor.Context, m *RefreshPillar) {
-	l := m.Link
-	if l == nil {
-		if i := slices.IndexFunc(r.opt.links, func(l *link) bool { return l.connected.Load() }); i >= 0 {
-			l = r.opt.links[i]
-		}
-	}
-	if l == nil {
-		m.Lost(errNoMaster)
+	if m.Link != nil {
+		r.fetch(ctx, m.Link, m.Clean, m.done)
 		return
 	}
+	var there []*link
+	for _, l := range r.opt.links() {
+		if l.up() {
+			there = append(there, l)
+		}
+	}
+	if len(there) == 0 {
+		m.done(errNoMaster)
+		return
+	}
+	results := make(chan error, len(there))
+	for _, l := range there {
+		r.fetch(ctx, l, m.Clean, func(err error) { results <- err })
+	}
+	supervisor.Go(ctx, "pillars", func(ctx context.Context) error {
+		m.done(collect(ctx, results))
+		return nil
+	})
+}
+
+// collect waits for all results.
+func collect(ctx context.Context, results <-chan error) (all error) {
+	for range cap(results) {
+		select {
+		case err := <-results:
+			all = errors.Join(all, err)
+		case <-ctx.Done():
+			return errors.Join(all, context.Cause(ctx))
+		}
+	}
+	return all
+}
+
+func (r *refresher) fetch(ctx actor.Context, l *link, clean bool, done func(error)) {
 	self, facts, cfg := r.self, r.opt.facts, r.opt.cfg
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
-		pillar, err := l.pillar(ctx, pillarLoad(cfg, facts.grains.Load()))
-		self.Send(&pillarFetched{pillar: pillar, err: err, done: m.Done})
+		load := pillarLoad(cfg, facts.grains())
+		if clean {
+			load.Set("clean_cache", true)
+		}
+		pillar, err := l.pillar(ctx, load)
+		self.Send(&pillarFetched{link: l, pillar: pillar, err: err, done: done})
 		return nil
 	})
 }
@@ -153,11 +189,9 @@ func textOrNil(s string) any {
 func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {
 	if m.err != nil {
 		supervisor.Failed(ctx)
-		r.opt.log.Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
+		m.link.log.Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
 	} else {
-		r.opt.facts.pillar.Store(m.pillar)
+		m.link.pillarData.Store(m.pillar)
 	}
-	if m.done != nil {
-		m.done(m.err)
-	}
+	m.done(m.err)
 }

@@ -2,39 +2,61 @@ package minion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 )
 
+// errUnresolved means that the master's name has no address.
+var errUnresolved = errors.New("the name of the master has no address")
+
+// localhost stands in for a master whose name has no address, where retry_dns is 0 (Salt's fallback).
+const localhost = "127.0.0.1"
+
 // resolve is the master's address, looked up anew for each connection: a master that moved is found again.
-func (l *link) resolve(ctx context.Context) (string, error) {
-	if addr := l.address.Load(); addr != nil {
-		return *addr, nil
+// Of several addresses it is another one than avoid.
+func (t *zmqTransport) resolve(ctx context.Context, avoid string) (string, error) {
+	host := t.master.Host
+	if net.ParseIP(host) != nil {
+		return host, nil
 	}
-	addr := l.master.Host
-	if net.ParseIP(addr) == nil {
-		found, err := net.DefaultResolver.LookupIPAddr(ctx, addr)
-		if err != nil {
-			return "", fmt.Errorf("resolve master %s: %w", addr, err)
-		}
-		addr = pick(found, l.cfg.IPv6)
-		if addr == "" {
-			return "", fmt.Errorf("resolve master %s: no address of the family in use (ipv6: %v)", l.master.Host, l.cfg.IPv6)
-		}
+	found, err := t.lookup(ctx, host)
+	if err != nil && ctx.Err() != nil {
+		return "", outOfTime(ctx)
 	}
-	l.address.Store(&addr)
-	return addr, nil
+	if addr := pick(found, t.cfg.IPv6, avoid); addr != "" {
+		return addr, nil
+	}
+	if t.cfg.RetryDNS == 0 && t.cfg.ResolveDNSFallback {
+		return localhost, nil
+	}
+	if err == nil {
+		err = errors.New("it stands for nothing")
+	}
+	return "", fmt.Errorf("%w: %s: %w", errUnresolved, host, err)
 }
 
-// pick chooses an address: IPv6 first when the option ipv6 is on, else IPv4, else what there is.
-func pick(found []net.IPAddr, ipv6 bool) string {
+// pick chooses an address: IPv6 first when the option ipv6 is on, else IPv4, else what there is. Among those
+// of the family it is the first other than avoid, if there is another.
+func pick(found []net.IPAddr, ipv6 bool, avoid string) string {
+	var of []string
 	for _, a := range found {
 		if (a.IP.To4() == nil) == ipv6 {
-			return a.String()
+			of = append(of, a.String())
 		}
 	}
-	if len(found) > 0 {
-		return found[0].String()
+	if len(of) == 0 {
+		for _, a := range found {
+			of = append(of, a.String())
+		}
+	}
+	for _, addr := range of {
+		if addr != avoid {
+			return addr
+		}
+	}
+	if len(of) > 0 {
+		return of[0]
 	}
 	return ""
 }

@@ -2,7 +2,10 @@ package minion
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"brine/supervisor"
@@ -14,11 +17,14 @@ import (
 // Messages of the ReturnSender.
 type (
 	// SendReturn delivers the return of a job, over restarts of either side. Kept is called when the return is
-	// on disk (or could not be put there), before it is sent.
+	// on disk, before it is sent, or else when it is delivered. Again is called when a ReturnSender died of the
+	// message; to send it once more is safe, Key tells that it is the same.
 	SendReturn struct {
-		JID  string
-		Load *payload.Map
-		Kept func()
+		Key   string
+		JID   string
+		Load  *payload.Map
+		Kept  func()
+		Again func()
 	}
 	// SendRequest asks the master something once; Done gets the answer. Nothing is kept.
 	SendRequest struct {
@@ -29,25 +35,48 @@ type (
 	}
 	// delivered is the outcome of one attempt to deliver a return.
 	delivered struct {
-		ret *pendingReturn
-		err error
+		ret    *pendingReturn
+		err    error
+		sender *returnSender // that made the attempt
 	}
 	// retrySpool tries the returns again that wait for the master.
 	retrySpool struct{}
+	// retryTimer does the same, when the pause after a failure is over.
+	retryTimer struct{}
+	// FlushReturns waits until the master has all returns; Done is closed then.
+	FlushReturns struct{ Done chan<- struct{} }
 )
+
+// Lost asks the job for its return again.
+func (m *SendReturn) Lost(why error) {
+	if m.Again != nil && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
+		m.Again()
+	}
+}
+
+// Lost tells the requester that no answer will come.
+func (m *SendRequest) Lost(why error) {
+	if m.Done != nil {
+		m.Done(nil, why)
+	}
+}
 
 // pendingReturn is a return that the master has not acknowledged.
 type pendingReturn struct {
-	jid  string
-	name string // in the spool; "" when it could not be written
-	load *payload.Map
+	spooled
+	jid    string
+	load   *payload.Map // nil: it is read from the spool when its turn comes
+	kept   func()       // still to be called: the return is not on disk
+	failed bool         // an attempt has failed
 }
 
 // returnSenderOptions are what the ReturnSender needs of its connection.
 type returnSenderOptions struct {
 	link  *link
 	spool *spool
-	log   *slog.Logger
+	// unkept are the returns that could not be put on disk; they outlive the actor.
+	unkept *[]*SendReturn
+	log    *slog.Logger
 }
 
 // returnSender delivers returns to one master. What it has taken is on disk before it is sent, and leaves the
@@ -55,17 +84,23 @@ type returnSenderOptions struct {
 type returnSender struct {
 	opt     returnSenderOptions
 	self    *supervisor.Ref
+	known   map[string]*pendingReturn // by key
+	waiting []*pendingReturn          // in order; not sent yet
+	failed  []*pendingReturn          // to be sent again by the next retry
 	flying  int
-	waiting []*pendingReturn // in order; not sent yet
-	failed  []*pendingReturn // to be sent again by the next retrySpool
-	warned  bool             // the spool cannot be written: said once
-	timer   bool             // a retrySpool is on its way
+	pauses  int   // retries so far without a success
+	timer   bool  // a retryTimer is on its way
+	size    int64 // of the spool, in bytes
+	told    bool  // that the spool cannot be written
+	flush   []chan<- struct{}
 }
 
 // Limits of the ReturnSender.
 const (
-	maxFlying  = 12 // returns under way; requests of other kinds find free sockets
-	retryPause = 2 * time.Second
+	maxFlying     = 12 // returns under way; requests of other kinds find free sockets
+	maxLoaded     = 64 // waiting returns held in memory as well as on disk
+	retryPause    = time.Second
+	retryPauseMax = 30 * time.Second
 )
 
 func (r *returnSender) Receive(ctx actor.Context) {
@@ -79,7 +114,13 @@ func (r *returnSender) Receive(ctx actor.Context) {
 	case *delivered:
 		r.onDelivered(ctx, m)
 	case *retrySpool:
-		r.onRetrySpool(ctx)
+		r.retry(ctx)
+	case *retryTimer:
+		r.timer = false
+		r.retry(ctx)
+	case *FlushReturns:
+		r.flush = append(r.flush, m.Done)
+		r.flushed()
 	default:
 		supervisor.Unhandled(ctx)
 	}
@@ -87,40 +128,72 @@ func (r *returnSender) Receive(ctx actor.Context) {
 
 // onStarted takes over what a predecessor, or the process before this one, left in the spool.
 func (r *returnSender) onStarted(ctx actor.Context) {
-	r.self = supervisor.Self(ctx)
-	if dropped, err := r.opt.spool.trim(time.Now()); err != nil || len(dropped) > 0 {
-		r.opt.log.Error("returns dropped from the spool", "dropped", dropped, "err", err)
-	}
-	names, err := r.opt.spool.names()
+	r.self, r.known = supervisor.Self(ctx), make(map[string]*pendingReturn)
+	all, err := r.opt.spool.list()
 	if err != nil {
 		r.opt.log.Error("the spool cannot be read", "err", err)
 	}
-	for _, name := range names {
-		load, err := r.opt.spool.get(name)
-		if err != nil {
-			r.opt.log.Error("a spooled return cannot be read", "err", err)
-			continue
-		}
-		r.waiting = append(r.waiting, &pendingReturn{jid: load.Str("jid"), name: name, load: load})
+	for _, s := range all {
+		r.size += s.size
+		r.admit(&pendingReturn{spooled: s, jid: s.key})
+	}
+	r.trim()
+	unkept := *r.opt.unkept
+	*r.opt.unkept = nil
+	for _, m := range unkept {
+		r.onSendReturn(ctx, m)
 	}
 	r.fly(ctx)
 }
 
+func (r *returnSender) admit(p *pendingReturn) {
+	r.known[p.key] = p
+	r.waiting = append(r.waiting, p)
+}
+
 func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
-	p := &pendingReturn{jid: m.JID, load: m.Load}
-	name, err := r.opt.spool.put(time.Now(), m.JID, m.Load)
-	if err != nil && !r.warned {
+	if p := r.known[m.Key]; p != nil {
+		if p.kept == nil {
+			m.kept() // asked again, and it is there
+		}
+		return
+	}
+	p := &pendingReturn{spooled: spooled{key: m.Key, at: r.opt.link.clock.Now()}, jid: m.JID, load: m.Load}
+	size, err := r.opt.spool.put(m.Key, m.Load)
+	if errors.Is(err, errUnpackable) {
+		r.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", m.JID, "err", err)
+		p.load = m.Load.Clone().Set("return", err.Error()).Set("retcode", int64(1)).Set("success", false)
+		size, err = r.opt.spool.put(m.Key, p.load)
+	}
+	r.keep(m, p, size, err)
+	if len(r.waiting) >= maxLoaded && p.kept == nil {
+		p.load = nil
+	}
+	r.admit(p)
+	r.trim()
+	r.fly(ctx)
+}
+
+// keep notes whether a return is on disk. That it cannot be is said once, until it can be again.
+func (r *returnSender) keep(m *SendReturn, p *pendingReturn, size int64, err error) {
+	if err == nil {
+		p.size, r.told = size, false
+		r.size += size
+		m.kept()
+		return
+	}
+	if !r.told {
+		r.told = true
 		r.opt.log.Error("returns cannot be kept on disk; they are lost if this process ends before the master has them", "err", err)
 	}
-	r.warned = err != nil
-	if name != "" {
-		p.name = name
-	}
+	p.kept = m.kept
+	*r.opt.unkept = append(*r.opt.unkept, m)
+}
+
+func (m *SendReturn) kept() {
 	if m.Kept != nil {
 		m.Kept()
 	}
-	r.waiting = append(r.waiting, p)
-	r.fly(ctx)
 }
 
 // fly sends what waits, as far as there is room.
@@ -130,51 +203,150 @@ func (r *returnSender) fly(ctx actor.Context) {
 		r.waiting[0] = nil
 		r.waiting = r.waiting[1:]
 		r.flying++
-		self, l := r.self, r.opt.link
+		l, self := r.opt.link, r.self
 		supervisor.Go(ctx, "return", func(ctx context.Context) error {
-			_, err := l.request(ctx, p.load, l.returnTimeout(), l.cfg.ReturnRetryTries)
-			self.Send(&delivered{ret: p, err: err})
+			self.Send(&delivered{ret: p, err: r.opt.deliver(ctx, l, p), sender: r})
 			return nil
 		})
 	}
 }
 
-func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
-	r.flying--
-	if m.err != nil {
-		r.failed = append(r.failed, m.ret)
-		r.opt.log.Warn("the return waits for the master", "jid", m.ret.jid, "err", m.err)
-		r.arm(ctx)
-	} else if m.ret.name != "" {
-		if err := r.opt.spool.done(m.ret.name); err != nil {
-			r.opt.log.Error("a delivered return stays in the spool", "jid", m.ret.jid, "err", err)
+// deliver makes one attempt. It runs outside the actor.
+func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingReturn) error {
+	load := p.load
+	if load == nil {
+		var err error
+		if load, err = o.spool.get(p.key); err != nil {
+			return fmt.Errorf("%w: %w", errUnreadable, err)
 		}
+	}
+	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
+	return err
+}
+
+// errUnreadable means that a return in the spool has gone bad.
+var errUnreadable = errors.New("a spooled return cannot be read")
+
+func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
+	if m.sender != r {
+		r.onDeliveredBefore(m)
+		return
+	}
+	r.flying--
+	switch {
+	case r.known[m.ret.key] != m.ret: // dropped meanwhile
+	case m.err == nil:
+		r.pauses = 0
+		r.forget(m.ret)
+	case errors.Is(m.err, errUnreadable):
+		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
+		r.forget(m.ret)
+	default:
+		r.hold(ctx, m.ret, m.err)
 	}
 	r.fly(ctx)
 }
 
-// arm asks for another attempt after a pause.
-func (r *returnSender) arm(ctx actor.Context) {
-	if r.timer {
+// onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the spool; what did not needs
+// no other attempt.
+func (r *returnSender) onDeliveredBefore(m *delivered) {
+	if m.err != nil {
 		return
 	}
-	r.timer = true
-	self := r.self
-	supervisor.Go(ctx, "pause", func(ctx context.Context) error {
-		select {
-		case <-time.After(between(retryPause, 2*retryPause)):
-			self.Send(&retrySpool{})
-		case <-ctx.Done():
-		}
-		return nil
-	})
+	if i := slices.IndexFunc(r.waiting, func(p *pendingReturn) bool { return p.key == m.ret.key }); i >= 0 {
+		p := r.waiting[i]
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+		r.forget(p)
+	}
 }
 
-func (r *returnSender) onRetrySpool(ctx actor.Context) {
-	r.timer = false
+func (r *returnSender) flushed() {
+	if len(r.known) > 0 {
+		return
+	}
+	for _, done := range r.flush {
+		close(done)
+	}
+	r.flush = nil
+}
+
+// forget drops a return that is delivered, or cannot be.
+func (r *returnSender) forget(p *pendingReturn) {
+	delete(r.known, p.key)
+	defer r.flushed()
+	if p.kept != nil {
+		*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.key })
+		p.kept()
+		return
+	}
+	r.size -= p.size
+	if err := r.opt.spool.done(p.key); err != nil {
+		r.opt.log.Error("a delivered return stays in the spool", "jid", p.jid, "err", err)
+	}
+}
+
+// hold keeps a return for the next retry.
+func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
+	level := slog.LevelWarn
+	if p.failed {
+		level = slog.LevelDebug // said before
+	}
+	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
+	p.failed = true
+	if p.kept == nil && len(r.failed) >= maxLoaded {
+		p.load = nil
+	}
+	r.failed = append(r.failed, p)
+	if !r.timer {
+		r.timer = true
+		r.pauses++
+		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
+		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
+	}
+}
+
+// retry sends again what has failed, before what came later.
+func (r *returnSender) retry(ctx actor.Context) {
+	r.trim()
 	r.waiting = append(r.failed, r.waiting...)
 	r.failed = nil
 	r.fly(ctx)
+}
+
+// trim drops returns that are too old, and the oldest beyond the cap of the spool.
+func (r *returnSender) trim() {
+	s := r.opt.spool
+	over := s.maxBytes > 0 && r.size > s.maxBytes
+	if !over && !r.stale() {
+		return
+	}
+	var all []spooled
+	for _, p := range slices.Concat(r.failed, r.waiting) {
+		if p.kept == nil {
+			all = append(all, p.spooled)
+		}
+	}
+	drop := s.surplus(all, r.opt.link.clock.Now())
+	if len(drop) == 0 {
+		return
+	}
+	gone := make(map[string]bool, len(drop))
+	for _, d := range drop {
+		gone[d.key] = true
+		r.forget(r.known[d.key])
+	}
+	isGone := func(p *pendingReturn) bool { return gone[p.key] }
+	r.failed, r.waiting = slices.DeleteFunc(r.failed, isGone), slices.DeleteFunc(r.waiting, isGone)
+	r.opt.log.Error("returns are dropped: the master was away for too long", "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
+}
+
+// stale tells whether the oldest return is too old.
+func (r *returnSender) stale() bool {
+	most, now := r.opt.spool.maxAge, r.opt.link.clock.Now()
+	old := func(list []*pendingReturn) bool {
+		return len(list) > 0 && list[0].kept == nil && now.Sub(list[0].at) > most
+	}
+	return most > 0 && (old(r.failed) || old(r.waiting))
 }
 
 func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {
@@ -192,11 +364,4 @@ func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {
 		}
 		return nil
 	})
-}
-
-// Lost tells the requester that no answer will come.
-func (m *SendRequest) Lost(why error) {
-	if m.Done != nil {
-		m.Done(nil, why)
-	}
 }

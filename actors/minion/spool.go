@@ -13,122 +13,99 @@ import (
 	"brine/wire/payload"
 )
 
-// spool keeps the returns of one master on disk until the master has acknowledged them: one file each, written
-// beside its place and renamed. It belongs to one ReturnSender.
+// spool keeps the returns of one master on disk until the master has acknowledged them: one file each, named by
+// the job, so that a return which is put twice is there once. It belongs to one ReturnSender.
 type spool struct {
 	dir      string
 	maxBytes int64         // 0: no cap
 	maxAge   time.Duration // 0: kept for ever
 }
 
-// spoolSuffix marks a complete file.
-const spoolSuffix = ".p"
+// Endings of files in the spool.
+const (
+	spoolSuffix = ".p"   // a whole return
+	badSuffix   = ".bad" // one that cannot be read: neither sent nor lost
+)
 
-// put writes one return. The file is safe against the death of this process, not against that of the host.
-func (s *spool) put(now time.Time, jid string, load *payload.Map) (string, error) {
+// errUnpackable means that a return cannot be put into bytes, now or later.
+var errUnpackable = errors.New("the return cannot be packed")
+
+// put writes one return and tells its size.
+func (s *spool) put(key string, load *payload.Map) (int64, error) {
 	b, err := payload.MarshalBin(load)
 	if err != nil {
-		return "", fmt.Errorf("spool return of job %s: %w", jid, err)
+		return 0, fmt.Errorf("spool return %s: %w: %w", key, errUnpackable, err)
 	}
-	name := fmt.Sprintf("%020d_%s%s", now.UnixMicro(), safeName(jid), spoolSuffix)
-	path := filepath.Join(s.dir, name)
-	err = os.WriteFile(path+".tmp", b, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(s.dir, 0o700); err == nil {
-			err = os.WriteFile(path+".tmp", b, 0o600)
-		}
+	if err := writeFile(s.path(key), b, 0o600); err != nil {
+		return 0, fmt.Errorf("spool return %s: %w", key, err)
 	}
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
+	return int64(len(b)), nil
+}
+
+func (s *spool) path(key string) string { return filepath.Join(s.dir, key+spoolSuffix) }
+
+func (s *spool) done(key string) error { return removeIfThere(s.path(key)) }
+
+func (s *spool) has(key string) bool {
+	_, err := os.Lstat(s.path(key))
+	return err == nil
+}
+
+// get reads one return. A file that cannot be read is set aside under another name.
+func (s *spool) get(key string) (*payload.Map, error) {
+	b, err := os.ReadFile(s.path(key))
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("spool return of job %s: %w", jid, err), removeIfThere(path+".tmp"))
-	}
-	return name, nil
-}
-
-// safeName makes a jid a file name; jids come from outside.
-func safeName(jid string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '/' || r == 0 || r == filepath.Separator {
-			return '_'
-		}
-		return r
-	}, jid)
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// done removes a return the master has.
-func (s *spool) done(name string) error { return removeIfThere(filepath.Join(s.dir, name)) }
-
-// names lists the spool, oldest first.
-func (s *spool) names() ([]string, error) {
-	entries, err := os.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), spoolSuffix) {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	return names, err
-}
-
-// get reads one return. A file that cannot be read is set aside under another name, so that it is neither
-// sent nor lost.
-func (s *spool) get(name string) (*payload.Map, error) {
-	path := filepath.Join(s.dir, name)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read spooled return: %w", err)
+		return nil, fmt.Errorf("spooled return: %w", err)
 	}
 	load, err := payload.UnmarshalBinMap(b)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("spooled return %s: %w", name, err), os.Rename(path, path+".bad"))
+		return nil, errors.Join(fmt.Errorf("spooled return %s: %w", key, err), os.Rename(s.path(key), s.path(key)+badSuffix))
 	}
 	return load, nil
 }
 
-// trim drops returns that are too old, and the oldest ones beyond the size cap. It names what it dropped.
-func (s *spool) trim(now time.Time) (dropped []string, err error) {
-	names, err := s.names()
-	sizes := make([]int64, len(names))
-	var total int64
-	for i, n := range names {
-		if info, statErr := os.Stat(filepath.Join(s.dir, n)); statErr == nil {
-			sizes[i] = info.Size()
-			total += sizes[i]
+// spooled is one return in the spool.
+type spooled struct {
+	key  string
+	size int64
+	at   time.Time // when it was put
+}
+
+// list reads the spool, oldest first, and clears what a death in the middle of a put has left.
+func (s *spool) list() ([]spooled, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []spooled
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), tmpSuffix) {
+			err = errors.Join(err, removeIfThere(filepath.Join(s.dir, e.Name())))
+			continue
+		}
+		key, ok := strings.CutSuffix(e.Name(), spoolSuffix)
+		info, statErr := e.Info()
+		if ok && statErr == nil {
+			all = append(all, spooled{key, info.Size(), info.ModTime()})
 		}
 	}
-	for i, n := range names {
-		old := s.maxAge > 0 && now.Sub(spoolTime(n)) > s.maxAge
+	slices.SortStableFunc(all, func(a, b spooled) int { return a.at.Compare(b.at) })
+	return all, err
+}
+
+// surplus picks what has to go: what is too old, and the oldest beyond the cap.
+func (s *spool) surplus(all []spooled, now time.Time) (drop []spooled) {
+	var total int64
+	for _, r := range all {
+		total += r.size
+	}
+	for _, r := range all {
+		old := s.maxAge > 0 && now.Sub(r.at) > s.maxAge
 		if !old && (s.maxBytes <= 0 || total <= s.maxBytes) {
 			continue
 		}
-		if rmErr := s.done(n); rmErr != nil {
-			err = errors.Join(err, rmErr)
-			continue
-		}
-		total -= sizes[i]
-		dropped = append(dropped, n)
+		total -= r.size
+		drop = append(drop, r)
 	}
-	return dropped, err
-}
-
-// spoolTime reads the time from a file name.
-func spoolTime(name string) time.Time {
-	var us int64
-	if _, err := fmt.Sscanf(name, "%020d_", &us); err != nil {
-		return time.Time{}
-	}
-	return time.UnixMicro(us)
+	return drop
 }

@@ -5,165 +5,289 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
-	"log/slog"
+	"fmt"
 	"slices"
+	"time"
 
 	"brine/supervisor"
-	"brine/wire/auth"
-	"brine/wire/payload"
-	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Subscriber.
 type (
+	// SignedIn tells that a session stands.
+	SignedIn struct{}
 	// frameReceived is one message of the publish port.
-	frameReceived struct{ frames [][]byte }
-	// reopen opens a publication again after a new sign-in.
-	reopen struct {
-		frame []byte
-		err   error
+	frameReceived struct {
+		frames [][]byte
+		to     *supervisor.Ref
+		again  bool // it was lost once
 	}
-	// linkChanged tells that the connection to the publish port was made or lost.
-	linkChanged struct{ up bool }
+	// linkChanged tells that a subscription has made or lost its connection.
+	linkChanged struct {
+		n  int
+		up bool
+	}
+	// unsubscribed tells that a subscription could not be made.
+	unsubscribed struct {
+		n   int
+		err error
+	}
+	// subscribeAgain says that the wait after that is over.
+	subscribeAgain struct{ n int }
+	// renewed is the outcome of the sign-in that a publication has asked for.
+	renewed struct{ err error }
+	// pillarTried is the outcome of the first pillar, without which no job is taken.
+	pillarTried struct{ err error }
+	// tryPillar says that the wait after a failed one is over.
+	tryPillar struct{}
+	// lookAgain asks whether the master has another address by now; looked is the answer.
+	lookAgain struct{}
+	looked    struct{ moved bool }
+	// reconnect asks for a new connection whatever seems to be with the old one.
+	reconnect struct{}
 )
+
+// Lost sends a publication again that died with an incarnation, once.
+func (m *frameReceived) Lost(why error) {
+	if !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
+		m.to.Send(&frameReceived{frames: m.frames, to: m.to, again: true})
+	}
+}
 
 // subscriberOptions are what the Subscriber needs of its connection.
 type subscriberOptions struct {
 	link       *link
+	held       *heldFrames
 	dispatcher func() *supervisor.Ref
-	onLink     func(up bool)
-	log        *slog.Logger
+	pillar     func(done func(error)) // asks for the pillar
+	onReady    func()                 // told once
 }
 
-// subscriber owns the SUB socket of one master: it opens publications and hands jobs to the Dispatcher.
+// subscriber owns the SUB socket of one master: it opens publications and hands jobs to the Dispatcher. It
+// begins with that when the minion has a pillar; what comes before waits.
 type subscriber struct {
-	opt    subscriberOptions
-	self   *supervisor.Ref
-	port   int                // 0: not connected yet
-	cancel context.CancelFunc // ends the socket
-	topics []string
+	opt      subscriberOptions
+	link     *link
+	held     *heldFrames
+	self     *supervisor.Ref
+	topics   []string
+	port     int // of the subscription, 0: none
+	n        int // of the subscription
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when the subscription has ended
+	asked    bool          // a sign-in, for the publication at the front
+	fetching bool          // the first pillar
+	failures int           // of the first pillar
+	looking  bool          // for another address
 }
-
-const topicBroadcast = "broadcast"
 
 func (s *subscriber) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.onStarted(ctx)
-	case *SignedIn:
-		s.onSignedIn(ctx, m)
 	case *frameReceived:
 		s.onFrame(ctx, m.frames)
-	case *reopen:
-		s.onReopen(ctx, m)
+	case *renewed:
+		s.onRenewed(ctx, m.err)
+	case *SignedIn:
+		s.onSignedIn(ctx)
+	default:
+		s.receiveLink(ctx)
+	}
+}
+
+// receiveLink takes what has to do with the connection.
+func (s *subscriber) receiveLink(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
 	case *linkChanged:
-		s.opt.link.connected.Store(m.up)
-		s.opt.onLink(m.up)
+		s.onLinkChanged(ctx, m)
+	case *unsubscribed:
+		s.onUnsubscribed(ctx, m)
+	case *subscribeAgain:
+		if m.n == s.n {
+			s.subscribe(ctx)
+		}
+	case *pillarTried:
+		s.onPillarTried(ctx, m.err)
+	case *tryPillar:
+		s.fetchPillar()
+	case *lookAgain:
+		s.onLookAgain(ctx)
+	case *looked:
+		s.onLooked(ctx, m.moved)
+	case *reconnect:
+		if s.port != 0 {
+			s.subscribe(ctx)
+		}
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
+// topicBroadcast is the topic of publications for everybody, where a master filters (zmq_filtering).
+const topicBroadcast = "broadcast"
+
 func (s *subscriber) onStarted(ctx actor.Context) {
-	s.self = supervisor.Self(ctx)
-	if s.opt.link.cfg.ZMQFiltering {
-		sum := sha1.Sum([]byte(s.opt.link.cfg.ID))
+	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
+	if s.link.cfg.ZMQFiltering {
+		sum := sha1.Sum([]byte(s.link.cfg.ID))
 		s.topics = []string{topicBroadcast, hex.EncodeToString(sum[:])}
 	}
-	if s.opt.link.auth.SignedIn() { // a new incarnation of a subscriber that was connected
-		supervisor.Send(ctx, s.opt.link.authenticator, &SignIn{})
+	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
+		s.onSignedIn(ctx)
+		s.held.reset()
+		s.drain(ctx)
 	}
 }
 
+// anyPublishPort is the value of publish_port with which, as with none in the file, the master's own port counts.
+const anyPublishPort = 4506
+
 // onSignedIn connects, or connects anew when the port is another one.
-func (s *subscriber) onSignedIn(ctx actor.Context, m *SignedIn) {
-	port := m.PublishPort
-	cfg := s.opt.link.cfg
-	if cfg.File.Has("publish_port") && cfg.PublishPort != s.opt.link.master.Port { // its default does not count
+func (s *subscriber) onSignedIn(ctx actor.Context) {
+	port := int(s.link.publishPort.Load())
+	if cfg := s.link.cfg; cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
 		port = cfg.PublishPort
 	}
-	if port == s.port {
-		return
+	if port != s.port {
+		s.port = port
+		s.subscribe(ctx)
 	}
+}
+
+// subscribe ends the subscription there is, and then begins one.
+func (s *subscriber) subscribe(ctx actor.Context) {
+	before := s.done
 	if s.cancel != nil {
 		s.cancel()
 	}
-	s.port = port
-	self, l, topics := s.self, s.opt.link, s.topics
-	var stop context.Context
-	stop, s.cancel = context.WithCancel(supervisor.Context(ctx))
+	s.link.connected.Store(false)
+	s.n++
+	s.done = make(chan struct{})
+	var life context.Context
+	life, s.cancel = context.WithCancel(supervisor.Context(ctx))
+	n, port, done, l, to := s.n, s.port, s.done, s.link, s.sinks(s.n)
+	self := s.self
 	supervisor.Go(ctx, "publish socket", func(context.Context) error {
-		return subscribe(stop, l, port, topics, self)
-	})
-}
-
-// subscribe receives until ctx ends.
-func subscribe(ctx context.Context, l *link, port int, topics []string, to *supervisor.Ref) error {
-	addr, err := l.resolve(ctx)
-	if err != nil {
-		return err
-	}
-	c := l.cfg
-	ivl := c.ReconDefault
-	if c.ReconRandomize {
-		ivl = between(c.ReconDefault, c.ReconDefault+c.ReconMax)
-	}
-	sub := zmq.NewSub(zmq.SubOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, port, c.SourceAddress, c.SourcePublishPort), IPv6: c.IPv6, Identity: c.ID, Topics: topics,
-		ReconnectIvl: ivl, ReconnectIvlMax: c.ReconDefault + c.ReconMax, Keepalive: l.keepalive(), Context: l.zctx,
-		HeartbeatIvl: c.ZMQHeartbeatIvl, HeartbeatTimeout: c.ZMQHeartbeatTimeout,
-		OnEvent: func(e zmq.Event) {
-			if e.Kind == zmq.Connected || e.Kind == zmq.Disconnected {
-				to.Send(&linkChanged{up: e.Kind == zmq.Connected})
-			}
-		},
-	})
-	err = sub.Serve(ctx, func(frames [][]byte) { to.Send(&frameReceived{frames: frames}) })
-	if ctx.Err() != nil {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		err := l.wire.subscribe(life, port, to)
+		if err != nil && life.Err() == nil {
+			self.Send(&unsubscribed{n, err})
+		}
 		return nil
-	}
-	return err
+	})
 }
 
-// onFrame opens one message: one frame, or a topic of ours and a frame.
+func (s *subscriber) sinks(n int) publications {
+	self := s.self
+	return publications{
+		topics: s.topics,
+		frames: func(frames [][]byte) { self.Send(&frameReceived{frames: frames, to: self}) },
+		link:   func(up bool) { self.Send(&linkChanged{n, up}) },
+	}
+}
+
+func (s *subscriber) onUnsubscribed(ctx actor.Context, m *unsubscribed) {
+	if m.n != s.n {
+		return
+	}
+	supervisor.Failed(ctx)
+	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
+	after(ctx, s.link.clock, max(s.link.cfg.RetryDNS, time.Second), &subscribeAgain{m.n})
+}
+
+// onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
+// with other keys: to ask now keeps the next job from having to wait.
+func (s *subscriber) onLinkChanged(ctx actor.Context, m *linkChanged) {
+	if m.n != s.n || s.link.connected.Swap(m.up) == m.up {
+		return
+	}
+	host := s.link.master.Host
+	switch {
+	case !m.up:
+		s.link.log.Info(fmt.Sprintf("Connection to master %s lost", host))
+		s.watch(ctx)
+	case !s.link.ready.Load():
+		s.fetchPillar()
+	default:
+		s.link.log.Info(fmt.Sprintf("Connection to master %s re-established", host))
+		supervisor.Send(ctx, s.link.authenticator, &SignIn{After: s.link.sessions.Load()})
+		supervisor.Send(ctx, s.link.sender, &retrySpool{})
+	}
+}
+
+// fetchPillar asks for the pillar that makes the minion ready.
+func (s *subscriber) fetchPillar() {
+	if s.fetching || s.link.ready.Load() {
+		return
+	}
+	s.fetching = true
+	self := s.self
+	s.opt.pillar(func(err error) { self.Send(&pillarTried{err}) })
+}
+
+func (s *subscriber) onPillarTried(ctx actor.Context, err error) {
+	s.fetching = false
+	cfg := s.link.cfg
+	if err != nil {
+		s.failures++
+		after(ctx, s.link.clock, roundWait(s.failures, cfg.AcceptanceWaitTime, cfg.AcceptanceWaitTimeMax), &tryPillar{})
+		return
+	}
+	if !s.link.ready.Swap(true) {
+		s.opt.onReady()
+	}
+	s.drain(ctx)
+}
+
+// watchEvery is how often a name without a connection is looked up.
+const watchEvery = 10 * time.Second
+
+func (s *subscriber) watch(ctx actor.Context) {
+	after(ctx, s.link.clock, watchEvery, &lookAgain{})
+}
+
+// onLookAgain asks for the master's address: the connection is lost, or requests are not answered.
+func (s *subscriber) onLookAgain(ctx actor.Context) {
+	if s.looking || s.port == 0 {
+		return
+	}
+	s.looking = true
+	self, l := s.self, s.link
+	supervisor.Go(ctx, "look-up", func(ctx context.Context) error {
+		self.Send(&looked{l.wire.moved(ctx, !l.connected.Load())})
+		return nil
+	})
+}
+
+func (s *subscriber) onLooked(ctx actor.Context, moved bool) {
+	s.looking = false
+	switch {
+	case moved:
+		s.link.log.Warn("the master has another address now")
+		s.subscribe(ctx)
+		s.watch(ctx)
+	case !s.link.connected.Load():
+		s.watch(ctx)
+	}
+}
+
+// onFrame takes one message: one frame, or a topic of ours and a frame.
 func (s *subscriber) onFrame(ctx actor.Context, frames [][]byte) {
-	frame := frames[len(frames)-1]
 	switch {
 	case len(frames) == 2 && len(s.topics) > 0 && !slices.Contains(s.topics, string(frames[0])):
 		return // another minion's
-	case len(frames) > 2:
+	case len(frames) == 0 || len(frames) > 2:
 		supervisor.Failed(ctx)
 		return
 	}
-	load, err := s.opt.link.auth.OpenPublication(frame)
-	if errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn) {
-		self := s.self
-		supervisor.Send(ctx, s.opt.link.authenticator, &SignIn{Done: func(err error) { self.Send(&reopen{frame, err}) }})
-		return
+	if dropped := s.held.add(frames[len(frames)-1]); dropped {
+		s.link.log.Error("too many publications wait for the sign-in: the oldest is dropped")
 	}
-	s.deliver(ctx, load, err)
-}
-
-// onReopen opens a publication that came before the new session; it has one chance.
-func (s *subscriber) onReopen(ctx actor.Context, m *reopen) {
-	if m.err != nil {
-		s.deliver(ctx, nil, m.err)
-		return
-	}
-	load, err := s.opt.link.auth.OpenPublication(m.frame)
-	s.deliver(ctx, load, err)
-}
-
-func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
-	switch {
-	case errors.Is(err, auth.ErrIgnore):
-		s.opt.log.Debug("publication ignored", "why", err)
-	case err != nil:
-		supervisor.Failed(ctx)
-		s.opt.log.Error("publication cannot be opened", "err", err)
-	default:
-		supervisor.Send(ctx, s.opt.dispatcher(), &JobReceived{Load: load, Link: s.opt.link})
-	}
+	s.drain(ctx)
 }

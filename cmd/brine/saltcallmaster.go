@@ -28,6 +28,8 @@ type callLink struct {
 	auth *auth.Minion
 	req  *zmq.Req
 	log  *slog.Logger
+
+	grain func(name string) (any, bool)
 }
 
 // connect signs in to the first master that answers and offers it to the functions; without one there is nothing to do.
@@ -42,7 +44,7 @@ func (t *callTool) connect(ctx context.Context) error {
 	}
 	var last error
 	for _, m := range masters {
-		l := &callLink{cfg: t.minion, log: t.log.With("master", m.Host)}
+		l := &callLink{cfg: t.minion, log: t.log.With("master", m.Host), grain: t.env.GrainOf}
 		if last = l.open(ctx, m, key); last == nil {
 			t.atEnd(func() { _ = l.req.Close() }) // nothing is under way any more
 			t.offer(l, m)
@@ -69,7 +71,7 @@ func (e *notSignedIn) Error() string { return e.step.Text }
 
 // open finds the master's address and signs in.
 func (l *callLink) open(ctx context.Context, master config.MasterAddr, key *crypt.PrivateKey) (err error) {
-	if l.auth, err = auth.NewMinion(signInOptions(l.cfg, key)); err != nil {
+	if l.auth, err = auth.NewMinion(signInOptions(l.cfg, key, l.grain)); err != nil {
 		return err
 	}
 	addr, err := masterAddress(ctx, master.Host, l.cfg.IPv6)

@@ -94,7 +94,9 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion}
 	m, err := minion.Start(minion.Options{
 		Config: cfg, Logger: s.log, Context: zctx, Registry: reg,
-		SignIn: func(config.MasterAddr) (*auth.Minion, error) { return auth.NewMinion(signInOptions(cfg, key)) },
+		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
+			return auth.NewMinion(signInOptions(cfg, key, grains.New(own).Get))
+		},
 		Grains: func(context.Context) *payload.Map { return grains.New(own).Map() },
 		Match: func(load, grains, pillar *payload.Map) bool {
 			return s.matches(load, grains, pillar)
@@ -117,10 +119,19 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout}, nil
 }
 
-// signInOptions reads the options of the sign-in.
-func signInOptions(cfg *config.Minion, key *crypt.PrivateKey) auth.MinionOptions {
+// signInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.
+func signInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string) (any, bool)) auth.MinionOptions {
+	var autosign *payload.Map
+	for _, name := range cfg.AutosignGrains {
+		if autosign == nil {
+			autosign = payload.NewMap(len(cfg.AutosignGrains))
+		}
+		v, _ := grain(name)
+		autosign.Set(name, v)
+	}
 	return auth.MinionOptions{
-		ID: cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
+		AutosignGrains: autosign,
+		ID:             cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
 		EncAlgo: cfg.EncryptionAlgorithm, SigAlgo: cfg.SigningAlgorithm,
 		MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
 		AlwaysVerifySignature: cfg.AlwaysVerifySignature, OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry,

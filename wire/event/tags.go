@@ -10,6 +10,7 @@ const (
 	TagPresent        = "salt/presence/present" // present
 	TagPresenceChange = "salt/presence/change"  // new, lost
 	TagMinionStart    = "minion_start"          // only with enable_legacy_startup_events
+	TagMinionPing     = "minion_ping"           // every ping_interval
 	TagJobErrorNoJID  = "salt/job/error"        // a refused publish without a jid
 	TagReturnStart    = "salt/event_listen/start"
 	TagReturnExit     = "salt/event/exit" // stops event returners

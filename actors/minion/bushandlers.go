@@ -1,0 +1,142 @@
+package minion
+
+import (
+	"os"
+	"strings"
+
+	"brine/modules"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
+func (m *Minion) busHandlers() []busHandler {
+	return []busHandler{
+		{event.TagModuleRefresh, func(_ string, data *payload.Map) { m.refreshModules(modules.Truthy(data.Value("notify"))) }},
+		{event.TagPillarRefresh, func(_ string, data *payload.Map) { m.refreshPillar(modules.Truthy(data.Value("clean_cache"))) }},
+		{event.TagGrainsRefresh, func(_ string, data *payload.Map) { m.refreshGrains(modules.Truthy(data.Value("force_refresh"))) }},
+		{event.TagSetEnv, func(_ string, data *payload.Map) { m.setEnv(data) }},
+		{event.TagMine, func(_ string, data *payload.Map) { m.forward(data) }},
+		{event.TagFireMaster, func(_ string, data *payload.Map) { m.fireMaster(data) }},
+		{event.TagReqChannel, m.requestFor},
+	}
+}
+
+// refreshModules computes the grains anew, as loading the modules anew does in Salt.
+func (m *Minion) refreshModules(notify bool) {
+	m.refresher.Send(&RefreshGrains{Done: func(bool) {
+		if notify {
+			m.fire(event.TagMinionComplete("mod_refresh"), payload.M("complete", true))
+		}
+	}})
+}
+
+// refreshPillar loads modules and pillar anew and tells when it has ended, well or not.
+func (m *Minion) refreshPillar(clean bool) {
+	m.refresher.Send(&RefreshGrains{Done: func(bool) {
+		m.refresher.Send(&RefreshPillar{Clean: clean, Done: func(error) {
+			m.fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", true))
+		}})
+	}})
+}
+
+// refreshGrains fetches the pillar for grains that have changed: the master compiles it from them, and keeps
+// them for targets.
+func (m *Minion) refreshGrains(force bool) {
+	m.refresher.Send(&RefreshGrains{Done: func(changed bool) {
+		if changed || force {
+			m.refreshPillar(false)
+		}
+	}})
+}
+
+// setEnv changes the environment of the minion's process (environ.setenv update_minion=True).
+func (m *Minion) setEnv(data *payload.Map) {
+	env, ok := data.Value("environ").(*payload.Map)
+	if !ok {
+		return
+	}
+	if modules.Truthy(data.Value("clear_all")) {
+		os.Clearenv()
+	}
+	for k, v := range env.All() {
+		name := modules.Text(k)
+		var err error
+		if v == false && modules.Truthy(data.Value("false_unsets")) {
+			err = os.Unsetenv(name)
+		} else if v == false {
+			err = os.Setenv(name, "")
+		} else {
+			err = os.Setenv(name, modules.Text(v))
+		}
+		if err != nil {
+			m.log.Error("environment of the minion", "name", name, "err", err)
+		}
+	}
+}
+
+// forward sends a whole load that a local tool made.
+func (m *Minion) forward(load *payload.Map) {
+	load = load.Clone()
+	load.Delete("_stamp")
+	for _, l := range m.links {
+		l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: m.logFailure(load.Str("cmd"))})
+	}
+}
+
+// fireMaster sends {data, tag, events, pretag} as a minion event.
+func (m *Minion) fireMaster(data *payload.Map) {
+	load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", data.Value("pretag"))
+	if events := data.Value("events"); modules.Truthy(events) {
+		load.Set("events", events)
+	} else if value := data.Value("data"); modules.Truthy(value) {
+		load.Set("data", value).Set("tag", data.Value("tag"))
+	} else {
+		load.Set("data", payload.NewMap(0)).Set("tag", data.Value("tag"))
+	}
+	m.forward(load)
+}
+
+// requestFor sends the load that a job process of Salt hands over, and fires the answer:
+// __master_req_channel_payload/<request>/<master>, __master_req_channel_return/<request>.
+func (m *Minion) requestFor(tag string, load *payload.Map) {
+	parts := strings.Split(tag, "/")
+	if len(parts) != 3 {
+		return
+	}
+	answer := event.TagReqReturn + "/" + parts[1]
+	for _, l := range m.links {
+		if l.master.Host != parts[2] {
+			continue
+		}
+		load = load.Clone()
+		load.Delete("_stamp")
+		l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: func(v any, err error) {
+			data := payload.M("ret", v)
+			if err != nil {
+				data = payload.M("ret", nil, "error", "timeout")
+			}
+			m.fire(answer, data)
+		}})
+		return
+	}
+	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", load.Str("cmd"))
+}
+
+func (m *Minion) logFailure(what string) func(any, error) {
+	return func(_ any, err error) {
+		if err != nil {
+			m.log.Error("request to the master failed", "cmd", what, "err", err)
+		}
+	}
+}
+
+// fire packs an event and puts it on the minion's bus; false when it cannot be.
+func (m *Minion) fire(tag string, data *payload.Map) bool {
+	body, err := event.Pack(tag, data, m.cfg.MaxEventSize)
+	if err != nil {
+		m.log.Error("event cannot be packed", "tag", tag, "err", err)
+		return false
+	}
+	return m.bus.Send(&FireEvent{Body: body})
+}

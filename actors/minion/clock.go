@@ -1,0 +1,33 @@
+package minion
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// realClock is the Clock of the machine.
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+
+// after sends msg to the actor itself when d is over, unless this incarnation has ended by then.
+func after(ctx actor.Context, clock supervisor.Clock, d time.Duration, msg any) {
+	self := supervisor.Self(ctx)
+	stop := clock.AfterFunc(d, func() { self.Send(msg) })
+	context.AfterFunc(supervisor.Context(ctx), func() { stop() })
+}
+
+// between is a random duration from low to high.
+func between(low, high time.Duration) time.Duration {
+	if high <= low {
+		return low
+	}
+	return low + rand.N(high-low)
+}

@@ -1,0 +1,184 @@
+package minion
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"brine/supervisor"
+	"brine/wire/bus"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// connect starts the subtree of one master.
+func (m *Minion) connect(l *link) error {
+	tree, err := m.top.AddTree("Master-"+l.name(), supervisor.Options{})
+	if err != nil {
+		return err
+	}
+	add := m.adder(tree, &err)
+	send := returnSenderOptions{link: l, log: l.log, spool: m.spoolOf(l), unkept: &[]*SendReturn{}}
+	add(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
+	sub := subscriberOptions{link: l, held: &heldFrames{}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
+		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
+		onReady: func() { m.onReady(l) },
+	}
+	add(&l.subscriber, "Subscriber", func() actor.Actor { return &subscriber{opt: sub} })
+	if m.cfg.PingInterval > 0 {
+		var ping *supervisor.Ref
+		add(&ping, "Pinger", func() actor.Actor { return &pinger{m: m, link: l} })
+	}
+	add(&l.authenticator, "Authenticator", func() actor.Actor {
+		return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
+	})
+	return err
+}
+
+func (m *Minion) spoolOf(l *link) *spool {
+	return &spool{dir: filepath.Join(m.cfg.CacheDir, "spool", l.name()), maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge}
+}
+
+// onReady fires the start events of a master, the first time that jobs can come from it.
+func (m *Minion) onReady(l *link) {
+	l.log.Info("Minion is ready to receive requests!")
+	text := fmt.Sprintf("Minion %s started at %s", m.cfg.ID, m.clock.Now().Format("Mon Jan _2 15:04:05 2006"))
+	tags := []string{event.TagMinionStarted(m.cfg.ID)}
+	if m.cfg.LegacyStartupEvents {
+		tags = append([]string{event.TagMinionStart}, tags...)
+	}
+	for _, tag := range tags {
+		load := m.eventLoad(tag, text)
+		if len(m.cfg.StartEventGrains) > 0 {
+			load.Set("grains", m.someGrains(m.cfg.StartEventGrains))
+		}
+		l.sender.Send(&SendRequest{Load: load, Done: m.logFailure(tag)})
+	}
+	if m.mine != nil {
+		m.mine.Send(&BeginMine{})
+	}
+	if m.opt.Ready != nil {
+		m.opt.Ready()
+	}
+}
+
+func (m *Minion) someGrains(names []string) *payload.Map {
+	out, all := payload.NewMap(len(names)), m.facts.grains()
+	for _, n := range names {
+		if v, ok := all.Get(n); ok {
+			out.Set(n, v)
+		}
+	}
+	return out
+}
+
+func (m *Minion) procDir() procDir { return procDir(filepath.Join(m.cfg.CacheDir, "proc")) }
+
+// procFailed says once that jobs run without proc entries.
+func (m *Minion) procFailed(err error) {
+	if !m.procTold.Swap(true) {
+		m.log.Error("jobs have no proc entries; a later process could not answer for them", "err", err)
+	}
+}
+
+// answerFor answers for the jobs that a process before this one had begun, each to the master that asked. Of a
+// job whose return is in a spool only the entry is left to remove.
+func (m *Minion) answerFor(lost []orphan) {
+	for _, o := range lost {
+		l := m.linkNamed(o.master)
+		if l == nil || m.isSpooled(o.name) {
+			if err := m.procDir().remove(o.name); err != nil {
+				m.log.Error("the proc entry stays", "jid", o.load.Str("jid"), "err", err)
+			}
+			continue
+		}
+		m.dispatcher.Send(&LostJob{Load: o.load, Link: l, Key: o.name})
+	}
+}
+
+// linkNamed is the connection to a master, the first one where the name is not known any more.
+func (m *Minion) linkNamed(name string) *link {
+	for _, l := range m.links {
+		if l.name() == name {
+			return l
+		}
+	}
+	if len(m.links) > 0 {
+		return m.links[0]
+	}
+	return nil
+}
+
+func (m *Minion) isSpooled(key string) bool {
+	for _, l := range m.links {
+		if m.spoolOf(l).has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// alive tells whether a process exists that is a minion's, by its command line.
+func alive(pid int) bool {
+	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
+		return false
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err != nil || bytes.Contains(b, []byte("salt")) || bytes.Contains(b, []byte("brine"))
+}
+
+func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {
+	pub, pull, err := event.MinionSockets(m.cfg.ID, m.cfg.HashType)
+	if err != nil {
+		supervisor.Crash(fmt.Errorf("event bus: %w", err))
+	}
+	framing := ipc.FramingPlain
+	if m.cfg.IPCFraming == "length" {
+		framing = ipc.FramingLength
+	}
+	return bus.New(
+		ipc.PubOptions{Path: filepath.Join(m.cfg.SockDir, pub), Framing: framing, Queue: m.cfg.EventQueueMax},
+		ipc.PullOptions{Path: filepath.Join(m.cfg.SockDir, pull)}, subs)
+}
+
+// Limits of a stop.
+const (
+	stopJobsWithin = 2 * time.Second        // for the functions to notice that their job is over
+	flushWithin    = 300 * time.Millisecond // for the last returns to arrive; they are on disk
+)
+
+// stopJobs ends the running jobs and lets their returns go out.
+func (m *Minion) stopJobs(within time.Duration) {
+	ended := make(chan struct{})
+	m.dispatcher.Send(&StopJobs{Ended: ended})
+	select {
+	case <-ended:
+	case <-m.limit(within):
+		return
+	}
+	flush := m.limit(flushWithin)
+	for _, l := range m.links {
+		if !l.up() {
+			continue
+		}
+		done := make(chan struct{})
+		l.sender.Send(&FlushReturns{Done: done})
+		select {
+		case <-done:
+		case <-flush:
+			return
+		}
+	}
+}
+
+func (m *Minion) limit(d time.Duration) <-chan struct{} {
+	over := make(chan struct{})
+	m.clock.AfterFunc(d, func() { close(over) })
+	return over
+}

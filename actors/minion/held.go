@@ -1,0 +1,124 @@
+package minion
+
+import (
+	"errors"
+
+	"brine/supervisor"
+	"brine/wire/auth"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// heldFrames are the publications that are not opened yet, in order. They outlive the Subscriber, and the one
+// that lives is the only one to touch them. Order counts: what overtakes another makes it look like a
+// repetition, which would be dropped.
+type heldFrames struct{ list []heldFrame }
+
+type heldFrame struct {
+	frame   []byte
+	tries   int
+	renewed bool // there was a sign-in for it
+}
+
+// Limits of heldFrames.
+const (
+	maxHeld  = 1000 // as many as a socket of Salt holds
+	maxTries = 4    // before and after a sign-in, and again for those who died of it
+)
+
+// add appends a frame; beyond the limit the oldest goes.
+func (h *heldFrames) add(frame []byte) (dropped bool) {
+	if dropped = len(h.list) >= maxHeld; dropped {
+		h.list = h.list[1:]
+	}
+	h.list = append(h.list, heldFrame{frame: frame})
+	return dropped
+}
+
+// front counts a try of the first frame. ok is false when there is none; spoilt when it had its tries.
+func (h *heldFrames) front() (frame []byte, spoilt, ok bool) {
+	if len(h.list) == 0 {
+		return nil, false, false
+	}
+	f := &h.list[0]
+	f.tries++
+	return f.frame, f.tries > maxTries, true
+}
+
+// reset lets a new Subscriber ask for a sign-in again: nobody tells it of the one before.
+func (h *heldFrames) reset() {
+	if len(h.list) > 0 {
+		h.list[0].renewed = false
+	}
+}
+
+func (h *heldFrames) pop() {
+	h.list[0] = heldFrame{}
+	if h.list = h.list[1:]; len(h.list) == 0 {
+		h.list = nil
+	}
+}
+
+// drain opens what waits, until something needs a sign-in first.
+func (s *subscriber) drain(ctx actor.Context) {
+	for s.link.ready.Load() && !s.asked {
+		session := s.link.sessions.Load()
+		frame, spoilt, ok := s.held.front()
+		if !ok {
+			return
+		}
+		if spoilt {
+			s.held.pop()
+			s.drop(ctx, errors.New("it cannot be opened"))
+			continue
+		}
+		load, err := s.link.auth.OpenPublication(frame)
+		if first := &s.held.list[0]; !first.renewed && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
+			first.renewed = true
+			s.renew(ctx, session)
+			return
+		}
+		s.held.pop()
+		s.deliver(ctx, load, err)
+	}
+}
+
+// renew asks for a session after the given one.
+func (s *subscriber) renew(ctx actor.Context, session int64) {
+	s.asked = true
+	self := s.self
+	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) { self.Send(&renewed{err}) }})
+}
+
+// onRenewed goes on after a sign-in. Where there is none to be had soon, what waits is dropped: a job must not
+// begin hours after it was asked for.
+func (s *subscriber) onRenewed(ctx actor.Context, err error) {
+	s.asked = false
+	if errors.Is(err, errBrokenOff) || errors.Is(err, supervisor.ErrCrashed) || errors.Is(err, supervisor.ErrAbandoned) {
+		err = nil // the Authenticator died: its successor signs in
+		s.held.reset()
+	}
+	for err != nil && len(s.held.list) > 0 {
+		s.held.pop()
+		s.drop(ctx, err)
+	}
+	s.drain(ctx)
+}
+
+func (s *subscriber) drop(ctx actor.Context, why error) {
+	supervisor.Failed(ctx)
+	s.link.log.Error("publication dropped", "why", why)
+}
+
+func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
+	switch {
+	case errors.Is(err, auth.ErrIgnore):
+		s.link.log.Debug("publication ignored", "why", err)
+	case err != nil:
+		s.drop(ctx, err)
+	default:
+		to := s.opt.dispatcher()
+		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, to: to})
+	}
+}

@@ -1,0 +1,125 @@
+package minion
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+
+	"brine/wire/payload"
+)
+
+// registry is what the Dispatcher knows of jobs; it outlives a restart of the Dispatcher, and the one that
+// lives is the only one to touch it.
+type registry struct {
+	seen    []seenJob // the last jids, oldest first
+	running []*runningJob
+	waiting []*queuedJob // behind process_count_max, oldest first
+	reqs    int          // jobs so far that share the jid req
+}
+
+// seenJob is a jid that was taken. Until begun is set the job is not started: a Dispatcher that died meanwhile
+// takes it up again.
+type seenJob struct {
+	jid   string
+	begun bool
+}
+
+type runningJob struct {
+	jid  string
+	name string // of the actor
+	load *payload.Map
+	kill func(*killJob)
+}
+
+// jidReq is the jid of jobs that the minion begins itself: any number of them.
+const jidReq = "req"
+
+// take notes a jid and tells whether the job is to be started: its jid is new, or a Dispatcher died before it
+// came to it.
+func (r *registry) take(jid string, keep int) bool {
+	if jid == jidReq {
+		return true
+	}
+	for _, s := range r.seen {
+		if s.jid == jid {
+			return !s.begun
+		}
+	}
+	r.seen = append(r.seen, seenJob{jid: jid})
+	if over := len(r.seen) - max(1, keep); over > 0 {
+		r.seen = slices.Delete(r.seen, 0, over)
+	}
+	return true
+}
+
+// began marks a jid as started, or queued.
+func (r *registry) began(jid string) {
+	for i := range r.seen {
+		if r.seen[i].jid == jid {
+			r.seen[i].begun = true
+		}
+	}
+}
+
+func (r *registry) add(j *runningJob) { r.running = append(r.running, j) }
+
+func (r *registry) ended(name string) {
+	r.running = slices.DeleteFunc(r.running, func(j *runningJob) bool { return j.name == name })
+}
+
+// find is the running job of a jid, nil when there is none.
+func (r *registry) find(jid string) *runningJob {
+	for _, j := range r.running {
+		if j.jid == jid {
+			return j
+		}
+	}
+	return nil
+}
+
+// list shows the jobs that run, in order of their start, and after them those that wait.
+func (r *registry) list() []*payload.Map {
+	out := make([]*payload.Map, 0, len(r.running)+len(r.waiting))
+	for _, j := range r.running {
+		out = append(out, j.load)
+	}
+	for i, q := range r.waiting {
+		out = append(out, q.load.Clone().Set("queued", int64(i+1)))
+	}
+	return out
+}
+
+// counted is how many jobs count towards process_count_max: not the short questions about jobs, which must be
+// answered however many run.
+func (r *registry) counted() int {
+	n := 0
+	for _, j := range r.running {
+		if !aboutJobs(j.load) {
+			n++
+		}
+	}
+	return n
+}
+
+// aboutJobs tells the functions that ask about jobs, or end them.
+func aboutJobs(load *payload.Map) bool {
+	name, ok := strings.CutPrefix(load.Str("fun"), "saltutil.")
+	if !ok {
+		return false
+	}
+	switch name {
+	case "running", "find_job", "is_running", "find_cached_job", "signal_job", "term_job", "kill_job", "term_all_jobs", "kill_all_jobs":
+		return true
+	}
+	return false
+}
+
+// ends tells the signals that end a process which does not expect them.
+func ends(sig syscall.Signal) bool {
+	switch sig {
+	case 0, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+		syscall.SIGURG, syscall.SIGWINCH:
+		return false
+	}
+	return sig > 0
+}

@@ -1,0 +1,554 @@
+package minion
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/config"
+	"brine/modules"
+	"brine/modules/execution"
+	"brine/modules/matchers"
+	"brine/wire/auth"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+	"brine/wire/wiretest"
+	"brine/wire/zmq"
+)
+
+// patience is how long a test waits for what must happen; it only passes when the test fails.
+const patience = 20 * time.Second
+
+// rig is a minion m1 with masters in memory and a clock that stands still.
+type rig struct {
+	t       testing.TB
+	m       *Minion
+	cfg     *config.Minion
+	dir     string
+	clock   *actortest.Clock
+	log     *actortest.Log
+	masters []*fakeMaster
+	exits   chan Exit
+	ready   chan struct{}
+	fun     *functions
+	trust   *memTrust // of the first master
+	opt     Options
+}
+
+// newRig prepares a minion whose configuration is extra; nothing runs yet.
+func newRig(t testing.TB, extra string, hosts ...string) *rig {
+	t.Helper()
+	if len(hosts) == 0 {
+		hosts = []string{"master.test"}
+	}
+	dir, err := os.MkdirTemp("", "bm") // short: sockets live in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	text := "id: m1\nroot_dir: " + dir + "\nstop_timeout: 5\nmine_enabled: False\nchaos: True\nmaster:\n"
+	for _, h := range hosts {
+		text += "  - " + h + "\n"
+	}
+	path := filepath.Join(dir, "minion")
+	if err := os.WriteFile(path, []byte(text+extra), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.LoadMinion(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cfg.SockDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(), exits: make(chan Exit, 8), ready: make(chan struct{}, 8), trust: newTrust("")}
+	r.fun = newFunctions()
+	for range hosts {
+		r.masters = append(r.masters, newFakeMaster(t, nil))
+	}
+	r.opt = r.options()
+	return r
+}
+
+func (r *rig) options() Options {
+	reg := modules.NewRegistry()
+	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := reg.Register(r.fun.list()...); err != nil {
+		r.t.Fatal(err)
+	}
+	next := 0
+	return Options{
+		Config: r.cfg, Logger: r.log.Logger(), Clock: r.clock, Registry: reg,
+		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
+			return auth.NewMinion(auth.MinionOptions{
+				ID: r.cfg.ID, Key: testKey(r.t, "minion"), Trust: r.trust, RejectedRetry: r.cfg.RejectedRetry, MasterFinger: r.cfg.MasterFinger,
+				AuthSafemode: r.cfg.AuthSafemode, AcceptanceWait: r.cfg.AcceptanceWaitTime, AcceptanceWaitMax: r.cfg.AcceptanceWaitTimeMax,
+				SignPubMessages: true,
+			})
+		},
+		Grains: func(context.Context) *payload.Map { return payload.M("id", r.cfg.ID, "os", "Debian", "role", "web") },
+		Match: func(load, grains, pillar *payload.Map) bool {
+			hit, _ := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), "", &matchers.Facts{ID: r.cfg.ID,
+				Grains: func() *payload.Map { return grains }, Pillar: func() *payload.Map { return pillar }})
+			return hit
+		},
+		Exit:  func(e Exit) { r.exits <- e },
+		Ready: func() { r.ready <- struct{}{} },
+		transport: func(config.MasterAddr) (transport, error) {
+			next++
+			return r.masters[(next-1)%len(r.masters)], nil
+		},
+	}
+}
+
+// start starts the minion and stops it at the end of the test.
+func (r *rig) start() *rig {
+	r.t.Helper()
+	m, err := Start(r.opt)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.m = m
+	r.t.Cleanup(r.stop)
+	return r
+}
+
+// stop stops the minion, unless it was stopped before.
+func (r *rig) stop() {
+	if r.m == nil {
+		return
+	}
+	m := r.m
+	r.m = nil
+	r.fun.release()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if report, err := m.Stop(r.cfg.StopTimeout); err != nil {
+			r.t.Errorf("stop: %v: %v\n%s", err, report.Abandoned, report.Goroutines)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		r.t.Error("the minion does not stop")
+	}
+}
+
+// up starts the minion and waits until its first master can send jobs.
+func (r *rig) up() *rig {
+	r.t.Helper()
+	r.start()
+	actortest.Wait(r.t, "ready minion", r.ready)
+	return r
+}
+
+// master is the first one.
+func (r *rig) master() *fakeMaster { return r.masters[0] }
+
+// run publishes a job from the first master and waits for its return.
+func (r *rig) run(jid, fun string, args ...any) *payload.Map {
+	r.t.Helper()
+	r.master().publish(jid, fun, args...)
+	return r.master().awaitReturn(r.t, jid)
+}
+
+// functions are what the jobs of these tests call, beside Salt's.
+type functions struct {
+	mu      lock
+	runs    map[string]int // jid → how often a function began
+	begun   chan string    // jids, as they begin
+	over    chan struct{}  // closed: t.block and t.deaf end
+	release func()
+}
+
+func newFunctions() *functions {
+	f := &functions{mu: newLock(), runs: map[string]int{}, begun: make(chan string, 10000), over: make(chan struct{})}
+	f.release = sync.OnceFunc(func() { close(f.over) })
+	return f
+}
+
+func (f *functions) count(jid string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.runs[jid]
+}
+
+func (f *functions) begin(c *modules.Call) {
+	f.mu.Lock()
+	f.runs[c.JID]++
+	f.mu.Unlock()
+	f.begun <- c.JID
+}
+
+func (f *functions) list() []modules.Func {
+	return []modules.Func{
+		{Name: "t.echo", Params: []modules.Param{modules.Req("text")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			f.begin(c)
+			return a.Get("text"), nil
+		}},
+		{Name: "t.block", Run: func(c *modules.Call, _ modules.Args) (any, error) { // until its context ends
+			f.begin(c)
+			select {
+			case <-c.Ctx.Done():
+				return nil, context.Cause(c.Ctx)
+			case <-f.over:
+				return "released", nil
+			}
+		}},
+		{Name: "t.deaf", Run: func(c *modules.Call, _ modules.Args) (any, error) { // ignores its context
+			f.begin(c)
+			<-f.over
+			return "released", nil
+		}},
+		{Name: "t.panic", Run: func(c *modules.Call, _ modules.Args) (any, error) {
+			f.begin(c)
+			var m map[string]int
+			m["x"] = 1
+			return nil, nil
+		}},
+		{Name: "t.odd", Run: func(c *modules.Call, _ modules.Args) (any, error) { // has no bytes
+			f.begin(c)
+			return make(chan int), nil
+		}},
+		{Name: "t.pillar", Run: func(c *modules.Call, _ modules.Args) (any, error) { return c.Pillar(), nil }},
+	}
+}
+
+// fakeMaster is a master in memory: the sign-in of wire/auth, and what minions have sent.
+type fakeMaster struct {
+	t testing.TB
+
+	mu       lock
+	auth     *auth.Master
+	keys     *memKeys
+	down     bool
+	lookup   error // of the name
+	pillar   any
+	to       publications
+	stopSub  func()
+	returns  map[string][]*payload.Map // by jid
+	requests []*payload.Map            // of other commands
+	signIns  int
+	changed  chan struct{}
+	moves    bool // what moved answers
+	subs     int
+	answer   func(o *auth.Opened) (any, bool)
+}
+
+func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
+	t.Helper()
+	f := &fakeMaster{t: t, mu: newLock(), keys: newKeys(), returns: map[string][]*payload.Map{}, changed: make(chan struct{}), pillar: payload.M("where", "master")}
+	f.restart(change)
+	return f
+}
+
+// restart gives the master new session keys, as a new process has them.
+func (f *fakeMaster) restart(change func(*auth.MasterOptions)) {
+	f.t.Helper()
+	opt := auth.MasterOptions{Key: testKey(f.t, "master"), Keys: f.keys, Sessions: newSessions(), PublishPort: 4505, MinimumAuthVersion: 3,
+		SignPublications: true, Rules: auth.Rules{AcceptAll: true}}
+	if change != nil {
+		change(&opt)
+	}
+	m, err := auth.NewMaster(opt)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.auth = m
+	f.tell()
+}
+
+func (f *fakeMaster) tell() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *fakeMaster) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	f.tell()
+}
+
+// await waits until ok.
+func (f *fakeMaster) await(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		f.mu.Lock()
+		if ok() {
+			f.mu.Unlock()
+			return
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-limit:
+			t.Fatalf("no %s", what)
+		}
+	}
+}
+
+func (f *fakeMaster) awaitReturn(t testing.TB, jid string) *payload.Map {
+	t.Helper()
+	f.await(t, "return of "+jid, func() bool { return len(f.returns[jid]) > 0 })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.returns[jid][0]
+}
+
+// events are the tags of the minion events so far.
+func (f *fakeMaster) events() (tags []string) {
+	for _, r := range f.requests {
+		if r.Str("cmd") == payload.CmdMinionEvent {
+			tags = append(tags, r.Str("tag"))
+		}
+	}
+	return tags
+}
+
+func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+	f.mu.Lock()
+	down, lookup, master := f.down, f.lookup, f.auth
+	f.mu.Unlock()
+	switch {
+	case lookup != nil:
+		return nil, lookup
+	case down:
+		return nil, zmq.ErrTimeout
+	}
+	req, err := payload.DecodeRequest(frame)
+	if err != nil {
+		f.t.Error(err)
+		return nil, err
+	}
+	if auth.IsSignIn(req) {
+		reply, _ := master.Handle(req, time.Now())
+		f.set(func() { f.signIns++ })
+		return reply, nil
+	}
+	o, refuse := master.OpenRequest(req, time.Now())
+	if refuse != nil {
+		return refuse, nil
+	}
+	return f.handle(master, o)
+}
+
+func (f *fakeMaster) handle(master *auth.Master, o *auth.Opened) ([]byte, error) {
+	f.mu.Lock()
+	answer, pillar := f.answer, f.pillar
+	f.mu.Unlock()
+	if answer != nil {
+		if v, ok := answer(o); ok {
+			return f.seal(o, v), nil
+		}
+	}
+	switch o.Cmd {
+	case payload.CmdPillar:
+		if err, ok := pillar.(error); ok {
+			return nil, err
+		}
+		return master.PillarReply(o, pillar)
+	case payload.CmdReturn:
+		f.set(func() { f.returns[o.Load.Str("jid")] = append(f.returns[o.Load.Str("jid")], o.Load) })
+		return f.seal(o, nil), nil
+	}
+	f.set(func() { f.requests = append(f.requests, o.Load) })
+	return f.seal(o, true), nil
+}
+
+func (f *fakeMaster) seal(o *auth.Opened, v any) []byte {
+	b, err := payload.Marshal(v)
+	if err != nil {
+		f.t.Error(err)
+	}
+	return o.Seal(b)
+}
+
+func (f *fakeMaster) subscribe(ctx context.Context, port int, to publications) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.set(func() { f.to, f.stopSub, f.subs = to, cancel, f.subs+1 })
+	to.link(true)
+	<-ctx.Done()
+	return nil
+}
+
+func (f *fakeMaster) moved(context.Context, bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	moves := f.moves
+	f.moves = false
+	return moves
+}
+
+func (f *fakeMaster) close() {}
+
+// load is a job for m1.
+func load(jid, fun string, args ...any) *payload.Map {
+	if args == nil {
+		args = []any{}
+	}
+	return payload.M("fun", fun, "arg", args, "tgt", "m*", "jid", jid, "ret", "", "tgt_type", "glob", "user", "root")
+}
+
+// publish sends a job to all minions.
+func (f *fakeMaster) publish(jid, fun string, args ...any) { f.send(f.sealed(load(jid, fun, args...))) }
+
+func (f *fakeMaster) sealed(load *payload.Map) []byte {
+	f.mu.Lock()
+	master := f.auth
+	f.mu.Unlock()
+	frame, err := master.SealPublication(load)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return frame
+}
+
+// send puts frames on the publish port.
+func (f *fakeMaster) send(frames ...[]byte) {
+	f.await(f.t, "subscription", func() bool { return f.to.frames != nil })
+	f.mu.Lock()
+	to := f.to
+	f.mu.Unlock()
+	for _, frame := range frames {
+		to.frames([][]byte{bytes.Clone(frame)})
+	}
+}
+
+// lock guards what a test and the actors share. Make it with newLock.
+type lock chan struct{}
+
+func newLock() lock { return make(lock, 1) }
+
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
+
+// jid makes the n-th job id of a test.
+func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
+
+// testKey is a recorded key pair.
+func testKey(t testing.TB, name string) *crypt.PrivateKey {
+	t.Helper()
+	key, err := crypt.ParsePrivateKey([]byte(wiretest.Load(t, "rsa").Keys()[name].Private), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// memTrust is a TrustStore in memory.
+type memTrust struct {
+	mu     lock
+	master string
+}
+
+func newTrust(master string) *memTrust { return &memTrust{mu: newLock(), master: master} }
+
+func (s *memTrust) MasterKey() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.master, nil
+}
+func (s *memTrust) SigningKey() (string, error) { return "", nil }
+func (s *memTrust) SetMasterKey(pub string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.master = pub
+	return nil
+}
+
+// memKeys is a KeyStore in memory.
+type memKeys struct {
+	t          testing.TB
+	mu         lock
+	state, pub map[string]string
+}
+
+func newKeys() *memKeys {
+	return &memKeys{mu: newLock(), state: map[string]string{}, pub: map[string]string{}}
+}
+
+func (k *memKeys) Get(id string) (state, pub string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state[id], k.pub[id], nil
+}
+
+func (k *memKeys) Accepted(id string) (string, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.pub[id], k.state[id] == auth.StateAccepted
+}
+
+func (k *memKeys) Put(id, state, pub string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state[id], k.pub[id] = state, pub
+	return nil
+}
+
+func (k *memKeys) TakeAutosign(string) bool { return false }
+
+func (k *memKeys) set(id, state string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state[id] = state
+}
+
+// memSessions is a SessionStore in memory.
+type memSessions struct {
+	mu  lock
+	key map[string]string
+}
+
+func newSessions() *memSessions { return &memSessions{mu: newLock(), key: map[string]string{}} }
+
+func (s *memSessions) Session(id string, _ time.Time) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, ok := s.key[id]
+	return key, ok
+}
+
+func (s *memSessions) Create(id, key string, _ time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key[id] = key
+	return nil
+}
+
+func (s *memSessions) Remove(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.key, id)
+	return nil
+}
+
+// portSpy is a master that tells the ports it is subscribed on.
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (transport, error) {
+	return func(config.MasterAddr) (transport, error) { return spied{f, ports}, nil }
+}
+
+type spied struct {
+	*fakeMaster
+	ports chan<- int
+}
+
+func (s spied) subscribe(ctx context.Context, port int, to publications) error {
+	s.ports <- port
+	return s.fakeMaster.subscribe(ctx, port, to)
+}

@@ -1,0 +1,135 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"brine/modules"
+	"brine/supervisor"
+	"brine/wire/event"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the MineTimer.
+type (
+	// BeginMine starts it: a master is there. Later ones have no effect.
+	BeginMine struct{}
+	// mineUpdated says that an update has ended, or failed.
+	mineUpdated struct{ err error }
+)
+
+// mineTimer calls mine.update when the minion is ready, and every mine_interval from then on.
+type mineTimer struct {
+	m     *Minion
+	self  *supervisor.Ref
+	begun bool
+	busy  bool
+}
+
+func (t *mineTimer) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		t.onStarted(ctx)
+	case *BeginMine:
+		t.onBegin(ctx)
+	case *tick:
+		t.update(ctx)
+	case *mineUpdated:
+		t.onUpdated(m)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (t *mineTimer) onStarted(ctx actor.Context) {
+	t.self = supervisor.Self(ctx)
+	if supervisor.Incarnation(ctx) > 1 {
+		t.onBegin(ctx)
+	}
+}
+
+func (t *mineTimer) onBegin(ctx actor.Context) {
+	if !t.begun {
+		t.begun = true
+		t.update(ctx)
+	}
+}
+
+// update asks for one update, unless the one before still goes on.
+func (t *mineTimer) update(ctx actor.Context) {
+	after(ctx, t.m.clock, t.m.cfg.MineInterval, &tick{})
+	if t.busy {
+		return
+	}
+	t.busy = true
+	m, self := t.m, t.self
+	supervisor.Go(ctx, "mine.update", func(ctx context.Context) error {
+		self.Send(&mineUpdated{m.call(ctx, "mine.update")})
+		return nil
+	})
+}
+
+func (t *mineTimer) onUpdated(m *mineUpdated) {
+	t.busy = false
+	if m.err != nil {
+		t.m.log.Error("the mine could not be updated", "err", m.err)
+	}
+}
+
+// call runs a function on the minion's own behalf, outside any job. It never panics.
+func (m *Minion) call(ctx context.Context, fun string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: panic: %v", fun, r)
+		}
+	}()
+	_, err = modules.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
+	return err
+}
+
+// pinger sends a minion_ping event every ping_interval. Where the master does not answer, auth_safemode has it
+// looked for anew.
+type pinger struct {
+	m    *Minion
+	link *link
+	self *supervisor.Ref
+}
+
+// ponged is the outcome of a ping.
+type ponged struct{ err error }
+
+func (p *pinger) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		p.self = supervisor.Self(ctx)
+		p.arm(ctx)
+	case *tick:
+		p.onTick(ctx)
+	case *ponged:
+		p.onPonged(ctx, m.err)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.m.cfg.PingInterval, &tick{}) }
+
+func (p *pinger) onTick(ctx actor.Context) {
+	p.arm(ctx)
+	self := p.self
+	supervisor.Send(ctx, p.link.sender, &SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) { self.Send(&ponged{err}) }})
+}
+
+func (p *pinger) onPonged(ctx actor.Context, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoMaster) && p.m.cfg.AuthSafemode:
+		p.link.log.Error("the master does not answer a ping: the connections are made anew", "err", err)
+		supervisor.Send(ctx, p.link.authenticator, &SignIn{After: p.link.sessions.Load()})
+		supervisor.Send(ctx, p.link.subscriber, &reconnect{})
+	default:
+		p.link.log.Warn("Attempt to ping master failed.", "err", err)
+	}
+}

@@ -25,15 +25,13 @@ type masterBus struct {
 	pull *ipc.Pusher
 }
 
-// bus is the event bus of the session's master. It is closed with the tool.
+// bus is the event bus of the session's master. It ends with the process.
 func (s *session) bus() *masterBus {
 	addr := filepath.Join(s.master.SockDir, event.MasterPullSocket)
 	if s.master.IPCMode == "tcp" {
 		addr = loopbackAddr(s.master.TCPMasterPullPort)
 	}
-	b := &masterBus{conf: s.master, pull: ipc.NewPusher(addr, ipc.FramingLength)}
-	s.atEnd(func() { _ = b.pull.Close() }) // nothing is under way any more
-	return b
+	return &masterBus{conf: s.master, pull: ipc.NewPusher(addr, ipc.FramingLength)}
 }
 
 // Fire puts an event on the bus.

@@ -50,7 +50,8 @@ type core struct {
 
 	streams subscriptions
 	look    atomic.Pointer[presenceLook]
-	runs    sync.Map // name of a runner's actor → its runners.Request
+	mute    atomic.Bool // files of jobs cannot be written, which was said
+	runs    sync.Map    // name of a runner's actor → its runners.Request
 }
 
 // newCore puts together what workers share.

@@ -36,7 +36,10 @@ type (
 	// CleanJobs removes what is older than keep_jobs_seconds.
 	CleanJobs struct{ Now time.Time }
 	// CommitDone says that a group is on disk, or could not be put there.
-	CommitDone struct{ Err error }
+	CommitDone struct {
+		Err   error
+		Files error // the files for Salt's tools could not be written
+	}
 	// CleanDone says that old jobs have been removed.
 	CleanDone struct{}
 )
@@ -55,8 +58,9 @@ type jobWriter interface {
 
 // jobStoreOptions are what the JobStore needs of the master.
 type jobStoreOptions struct {
-	store jobWriter
-	log   *slog.Logger
+	store       jobWriter
+	log         *slog.Logger
+	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
 }
 
 // jobStore is the only writer of the job store. It groups commits: while one is on its way to the disk the
@@ -124,7 +128,8 @@ func (s *jobStore) onStarted(ctx actor.Context) {
 		for {
 			select {
 			case g := <-work:
-				self.Send(&CommitDone{Err: s.write(g)})
+				files, err := s.write(g)
+				self.Send(&CommitDone{Err: err, Files: files})
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -143,7 +148,7 @@ func (s *jobStore) commit() {
 
 // write commits one group and answers for each of its returns. It runs beside the actor and touches only what
 // it was given.
-func (s *jobStore) write(g *group) (err error) {
+func (s *jobStore) write(g *group) (files, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("job store: %v", p)
@@ -156,7 +161,7 @@ func (s *jobStore) write(g *group) (err error) {
 		}
 	}()
 	if len(g.loads)+len(g.returns) == 0 {
-		return nil
+		return nil, nil
 	}
 	loads, returns := make([]returners.Load, len(g.loads)), make([]returners.Return, len(g.returns))
 	for i, l := range g.loads {
@@ -167,18 +172,15 @@ func (s *jobStore) write(g *group) (err error) {
 	}
 	res, err := s.opt.store.Commit(loads, returns)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.tell(res, g.returns)
-	return nil
+	return res.Files, nil
 }
 
 // tell logs what was not stored, and why. A return that came again, the same as before, is what a minion sends
 // when it did not hear our answer.
 func (s *jobStore) tell(res returners.Result, returns []*StoreReturn) {
-	if res.Files != nil {
-		s.opt.log.Error("files for Salt's own tools cannot be written", "err", res.Files)
-	}
 	for _, x := range res.Extras {
 		r := returns[x.Index]
 		if x.Why == returners.Differing {
@@ -200,6 +202,9 @@ func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
 		s.opt.log.Warn("jobs can be stored again")
 	}
 	s.failing = m.Err != nil
+	if m.Files != nil {
+		s.opt.filesFailed("", m.Files)
+	}
 	s.commit()
 }
 
@@ -238,7 +243,7 @@ func (s *jobStore) onStopping() {
 	if s.next.empty() {
 		return
 	}
-	if err := s.write(s.next); err != nil {
+	if _, err := s.write(s.next); err != nil {
 		s.opt.log.Error("jobs cannot be stored", "err", err)
 	}
 	s.next = &group{}

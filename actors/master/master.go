@@ -51,12 +51,19 @@ func Start(opt Options) (*Master, error) {
 		return nil, errors.Join(err, st.close())
 	}
 	cfg := opt.Config
+	starting, failed := context.WithCancelCause(context.Background())
+	defer failed(nil)
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
-		Name: "master", Logger: opt.Logger, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
-		OnDeath: opt.OnDeath, Chaos: cfg.Chaos,
+		Name: "master", Logger: opt.Logger, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout, Chaos: cfg.Chaos,
+		OnDeath: func(d stats.Death) {
+			failed(errors.New(d.Reason)) // of no effect once all has started
+			if opt.OnDeath != nil {
+				opt.OnDeath(d)
+			}
+		},
 	})
 	m.core.top = m.top
-	if err = m.begin(); err != nil {
+	if err = m.begin(starting); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}
@@ -64,18 +71,18 @@ func Start(opt Options) (*Master, error) {
 }
 
 // begin starts the children between the health files of before and after.
-func (m *Master) begin() error {
+func (m *Master) begin(starting context.Context) error {
 	if err := clearHealth(m.core.cfg.CacheDir); err != nil {
 		return err
 	}
-	if err := m.spawn(); err != nil {
+	if err := m.spawn(starting); err != nil {
 		return err
 	}
 	return m.mark()
 }
 
-// spawn adds the children; Salt's order is bus before publisher, request server last.
-func (m *Master) spawn() error {
+// spawn adds the children; Salt's order is bus before publisher, request server last. A death meanwhile ends it.
+func (m *Master) spawn(starting context.Context) error {
 	c := m.core
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now()}
@@ -89,7 +96,7 @@ func (m *Master) spawn() error {
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
-	ready, cancel := context.WithTimeout(context.Background(), startTimeout)
+	ready, cancel := context.WithTimeout(starting, startTimeout)
 	defer cancel()
 	for _, s := range specs {
 		ref, err := m.top.Add(s.spec)
@@ -152,7 +159,9 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 	return k
 }
 
-func (c *core) jobStoreOptions() jobStoreOptions { return jobStoreOptions{store: c.store, log: c.log} }
+func (c *core) jobStoreOptions() jobStoreOptions {
+	return jobStoreOptions{store: c.store, log: c.log, filesFailed: c.filesFailed}
+}
 
 func (c *core) reqOptions() reqServerOptions {
 	cfg := c.cfg

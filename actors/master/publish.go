@@ -178,10 +178,21 @@ func (c *core) announce(load, extra *payload.Map, who found) {
 		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
 	stored := withoutSecrets(load)
 	one := returners.Load{JID: jid, Load: stored, Minions: who.Minions, NoCache: extra.Bool("nocache")}
-	if err := c.store.Announce(one); err != nil {
-		c.log.Error("the job's files for Salt's own tools cannot be written", "jid", jid, "err", err)
+	err := c.store.Announce(one)
+	if err != nil {
+		c.filesFailed(jid, err)
+	} else if c.mute.Swap(false) {
+		c.log.Warn("the files of jobs can be written again")
 	}
-	c.jobs.Send(&SaveLoad{JID: jid, Load: stored, Minions: who.Minions, NoCache: one.NoCache})
+	c.jobs.Send(&SaveLoad{JID: jid, Load: stored, Minions: who.Minions, NoCache: one.NoCache, Announced: err == nil})
+}
+
+// filesFailed says that the files of jobs for Salt's own tools cannot be written: once, until they can. Jobs and
+// returns are stored all the same.
+func (c *core) filesFailed(jid string, err error) {
+	if !c.mute.Swap(true) {
+		c.log.Error("the files of jobs for Salt's own tools cannot be written", "jid", jid, "err", err)
+	}
 }
 
 // fromKwargs are the keywords of a publish request that go into the publication.

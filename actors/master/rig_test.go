@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,8 +62,8 @@ func newSite(t testing.TB, conf ...string) *rig {
 	})
 	r := &rig{t: t, dir: dir, log: actortest.NewLog(), rsa: wiretest.Load(t, "edge_v3").Keys()}
 	pub, ret := freePorts(t)
-	lines := append([]string{"root_dir: " + dir, "interface: 127.0.0.1", "id: testmaster", "user: " + userName(),
-		fmt.Sprintf("publish_port: %d", pub), fmt.Sprintf("ret_port: %d", ret), "worker_threads: 3", "stop_timeout: 3"}, conf...)
+	lines := overridden([]string{"root_dir: " + dir, "interface: 127.0.0.1", "id: testmaster", "user: " + userName(),
+		fmt.Sprintf("publish_port: %d", pub), fmt.Sprintf("ret_port: %d", ret), "worker_threads: 3", "stop_timeout: 3"}, conf)
 	r.write("etc/master", strings.Join(lines, "\n")+"\n", 0o644)
 	if r.cfg, err = config.LoadMaster(filepath.Join(dir, "etc/master"), nil); err != nil {
 		t.Fatal(err)
@@ -80,6 +81,17 @@ func newSite(t testing.TB, conf ...string) *rig {
 		}
 	})
 	return r
+}
+
+// overridden joins lines of a configuration; a key of more wins.
+func overridden(lines, more []string) (out []string) {
+	for _, line := range lines {
+		key, _, _ := strings.Cut(line, ":")
+		if !slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, key+":") }) {
+			out = append(out, line)
+		}
+	}
+	return append(out, more...)
 }
 
 func userName() string {

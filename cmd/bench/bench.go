@@ -25,6 +25,7 @@ type Options struct {
 	Rows     []string  // keys of rows; none: all
 	Rounds   int       // how often every contender has its turn, 0: 3, or 1 when Quick
 	Quick    bool      // fewer repetitions
+	Dir      string    // where the scratch directory is made, "": /tmp; a short path
 	Minions  int       // size of the emulated fleet, 0: 1000
 	Version  int       // protocol version of the emulated fleet, 0: the newest
 	Profile  string    // directory for CPU profiles of brine's daemons under load; "": none
@@ -44,7 +45,7 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 	if err := checkRows(opt.Rows); err != nil {
 		return nil, err
 	}
-	root, err := os.MkdirTemp("/tmp", "bb")
+	root, err := os.MkdirTemp(opt.Dir, "bb")
 	if err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
@@ -65,6 +66,9 @@ func fillDefaults(opt *Options) {
 		if opt.Quick {
 			opt.Rounds = 1
 		}
+	}
+	if opt.Dir == "" {
+		opt.Dir = "/tmp"
 	}
 	if opt.Minions == 0 {
 		opt.Minions = 1000
@@ -130,16 +134,33 @@ func (b *bench) contenders() (list []contender, absent []string, err error) {
 		}
 		list = append(list, contender{name: "Salt " + release, short: release[3:], bin: filepath.Join(dir, "bin")})
 	}
-	links := filepath.Join(b.root, "bin")
-	if err := os.Mkdir(links, 0o755); err != nil {
-		return nil, nil, fmt.Errorf("make links: %w", err)
-	}
-	for _, tool := range []string{"brine", "salt", "salt-call", "salt-key", "salt-master", "salt-minion", "salt-run"} {
-		if err := os.Symlink(b.opt.Self, filepath.Join(links, tool)); err != nil {
-			return nil, nil, fmt.Errorf("make links: %w", err)
-		}
+	links, err := b.ownTools()
+	if err != nil {
+		return nil, nil, err
 	}
 	return append(list, contender{name: "brine", short: "b", bin: links, ours: true}), absent, nil
+}
+
+// ownTools makes a directory with a copy of the brine binary, which somebody may be building anew meanwhile, and the
+// names of its tools.
+func (b *bench) ownTools() (dir string, err error) {
+	dir = filepath.Join(b.root, "bin")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make tools: %w", err)
+	}
+	binary, err := os.ReadFile(b.opt.Self)
+	if err != nil {
+		return "", fmt.Errorf("make tools: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "brine"), binary, 0o755); err != nil {
+		return "", fmt.Errorf("make tools: %w", err)
+	}
+	for _, tool := range []string{"salt", "salt-call", "salt-key", "salt-master", "salt-minion"} {
+		if err := os.Symlink("brine", filepath.Join(dir, tool)); err != nil {
+			return "", fmt.Errorf("make tools: %w", err)
+		}
+	}
+	return dir, nil
 }
 
 // group is a set of rows that share a running site.

@@ -171,3 +171,22 @@ func numCPU() int { return runtime.NumCPU() }
 func (p *process) toggleProfile() {
 	_ = p.cmd.Process.Signal(syscall.SIGUSR2) // a process that has ended shows elsewhere
 }
+
+// cpu adds up the processor time of the group so far, in nanoseconds.
+func (p *process) cpu() time.Duration {
+	var sum time.Duration
+	for _, pid := range p.members() {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		if err != nil {
+			continue
+		}
+		for _, path := range tasks {
+			b, err := os.ReadFile(path)
+			if f := strings.Fields(string(b)); err == nil && len(f) > 0 {
+				v, _ := strconv.ParseInt(f[0], 10, 64)
+				sum += time.Duration(v)
+			}
+		}
+	}
+	return sum
+}

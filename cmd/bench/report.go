@@ -89,6 +89,9 @@ func (l *Line) judge(row Row, mine Series) {
 	if row.higher == higher {
 		met = mine.P50 >= limit
 	}
+	if row.Key == rowMissing { // one is too many
+		met = mine.Max <= limit
+	}
 	l.Met = &met
 }
 

@@ -28,13 +28,23 @@ const (
 	rowVersion     = "version"
 	rowWarm        = "warm"
 	rowRate        = "rate"
+	rowPublish10   = "publish10"
+	rowPublish10k  = "publish10k"
+	rowPublishCPU  = "publish-ratio"
+	rowReturns     = "returns"
+	rowSignIns     = "signins"
+	rowFleet       = "fleet"
+	rowMissing     = "missing"
+	rowRestart     = "restart"
 	rowStart       = "start"
 	rowStopMaster  = "stop-master"
 	rowStopMinion  = "stop-minion"
 	rowIdleMaster  = "rss-master"
 	rowIdleMinion  = "rss-minion"
+	rowFullMaster  = "rss-fleet"
 	rowIdleMasterP = "pss-master"
 	rowIdleMinionP = "pss-minion"
+	rowFullMasterP = "pss-fleet"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -46,6 +56,14 @@ func rows() []Row {
 		{Key: rowVersion, Title: "salt --version", Unit: "ms", Limit: 8},
 		{Key: rowWarm, Title: "warm job, publish to return", Unit: "ms", Limit: 2},
 		{Key: rowRate, Title: "jobs/s to one minion, 60 at once", Unit: "1/s", Limit: 1500, higher: higher},
+		{Key: rowPublish10, Title: "signed publish, 10 keys, CPU", Unit: "ms", noGoal: true},
+		{Key: rowPublish10k, Title: "signed publish, 10,000 keys, CPU", Unit: "ms", noGoal: true},
+		{Key: rowPublishCPU, Title: "  10,000 keys against 10", Limit: 1.2},
+		{Key: rowReturns, Title: "returns/s into the master", Unit: "1/s", Limit: 10000, higher: higher},
+		{Key: rowSignIns, Title: "sign-ins/s of known ids", Unit: "1/s", Limit: 2, Times: true, higher: higher},
+		{Key: rowFleet, Title: "emulated fleet, last return", Unit: "ms", Limit: 200},
+		{Key: rowMissing, Title: "  returns missing, per job", Limit: 0},
+		{Key: rowRestart, Title: "  first job after a master restart", Unit: "ms", Limit: 1500},
 		{Key: rowStart, Title: "master start to first answer", Unit: "ms", Limit: 100},
 		{Key: rowStopMaster, Title: "master SIGTERM to end, idle", Unit: "ms", Limit: 200},
 		{Key: rowStopMinion, Title: "minion SIGTERM to end, idle", Unit: "ms", Limit: 200},
@@ -53,6 +71,8 @@ func rows() []Row {
 		{Key: rowIdleMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 		{Key: rowIdleMinion, Title: "idle minion, resident", Unit: "MB", Limit: 15},
 		{Key: rowIdleMinionP, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowFullMaster, Title: "master with the fleet, resident", Unit: "MB", Limit: 60},
+		{Key: rowFullMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 	}
 }
 
@@ -62,5 +82,7 @@ func groups() []group {
 		{"life", []string{rowStart, rowStopMaster}, (*turn).life},
 		{"three", []string{rowPing3, rowCall, rowKeys, rowVersion, rowWarm, rowRate, rowStopMinion,
 			rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}, (*turn).three},
+		{"publish", []string{rowPublish10, rowPublish10k, rowPublishCPU}, (*turn).signed},
+		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP}, (*turn).fleet},
 	}
 }

@@ -29,7 +29,8 @@ type turn struct {
 	zctx     *zmq.Context
 }
 
-// close ends all that runs and removes the directory.
+// close ends all that runs. The directory stays until the end of the run: file systems are slow for a while after
+// many files were removed, and that is not to be somebody's bad luck.
 func (t *turn) close() error {
 	var errs []error
 	for _, c := range t.clients {
@@ -45,7 +46,7 @@ func (t *turn) close() error {
 	for _, p := range all {
 		errs = append(errs, p.kill())
 	}
-	return errors.Join(append(errs, os.RemoveAll(t.dir))...)
+	return errors.Join(errs...)
 }
 
 func (t *turn) add(row string, v float64) { t.rec.add(row, t.c.name, v) }

@@ -231,5 +231,8 @@ func (t *turn) profile(p *process, name string) (end func()) {
 	}
 	t.say("  profile %s: process %d, below %s", name, p.cmd.Process.Pid, filepath.Clean(t.opt.Profile))
 	p.toggleProfile()
-	return p.toggleProfile
+	return func() {
+		p.toggleProfile()
+		time.Sleep(500 * time.Millisecond) // until the file is written
+	}
 }

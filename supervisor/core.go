@@ -143,6 +143,10 @@ func (c *core) feed(ctx actor.Context, rec *record, first event) {
 			}
 		}
 	}
+	if c.halt != nil && c.halt.final && rec.life.phase == down { // dead by itself before it was told
+		c.feed(ctx, rec, event{kind: evStop})
+		return
+	}
 	rec.ref.show(rec.life)
 	switch rec.life.phase {
 	case down, waiting, gone, up:
@@ -175,8 +179,8 @@ func (c *core) inOrder() []*record {
 	return recs
 }
 
-// onSweep is check_children: a child that the registry has lost counts as dead the second time it is
-// missed, since the first time the news of its death may be under way.
+// onSweep is check_children: a child that the registry has lost and that does nothing any more counts as
+// dead the second time it is missed, since the first time the news of its death may be under way.
 func (c *core) onSweep(ctx actor.Context) {
 	if c.over {
 		return
@@ -187,7 +191,7 @@ func (c *core) onSweep(ctx actor.Context) {
 		if rec.life.phase != up && rec.life.phase != stopping && rec.life.phase != draining {
 			continue
 		}
-		if _, alive := c.sup.system.ProcessRegistry.GetLocal(rec.pid.Id); alive {
+		if _, alive := c.sup.system.ProcessRegistry.GetLocal(rec.pid.Id); alive || !rec.inc.mailbox.still() {
 			continue
 		}
 		if rec.suspect != rec.life.n {

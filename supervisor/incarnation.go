@@ -34,7 +34,7 @@ type incarnation struct {
 func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
 	inc := &incarnation{sup: s, ref: ref, n: n, id: id, abandoned: make(chan struct{})}
 	inc.ctx, inc.cancel = context.WithCancel(s.context())
-	inc.mailbox = &mailbox{inbox: &ref.inbox, lost: ref.lose}
+	inc.mailbox = &mailbox{inbox: &ref.inbox, lost: ref.lose, last: inc.cancel}
 	if !s.opt.unmeasured {
 		inc.mailbox.stats = &ref.stats
 	}

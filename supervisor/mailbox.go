@@ -20,6 +20,7 @@ type mailbox struct {
 	inbox *inbox
 	stats *stats.Counters // nil: do not measure
 	lost  func(msg any, why error)
+	last  func() // called before the actor hears of its end, whoever wants it
 
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
@@ -101,6 +102,9 @@ func (m *mailbox) wake() {
 		m.dispatcher.Schedule(m.loop)
 	}
 }
+
+// still says that nothing is being processed.
+func (m *mailbox) still() bool { return m.status.Load() == idle }
 
 func (m *mailbox) process() {
 	for {
@@ -251,6 +255,7 @@ func (m *mailbox) system(msg any) {
 		m.invoker.InvokeUserMessage(msg)
 	case *actor.Stop:
 		m.ending = true
+		m.last()
 		m.invoker.InvokeSystemMessage(msg)
 	default:
 		m.invoker.InvokeSystemMessage(msg)
@@ -273,6 +278,7 @@ func (m *mailbox) fail(reason, hand any) {
 	if m.stats != nil {
 		m.stats.Failed.Add(1)
 	}
+	m.last()
 	m.invoker.EscalateFailure(reason, hand)
 	if m.pos.Load()%2 == 1 && m.done() {
 		m.lost(hand, c)

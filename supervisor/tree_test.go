@@ -229,6 +229,7 @@ func TestNextIncarnationWaitsForGoroutines(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
 	let := make(chan struct{})
+	defer close(let)
 	ref := add(t, s, scriptOn("Publisher", func(ctx actor.Context) {
 		log.tell(ctx)
 		if _, ok := ctx.Message().(*actor.Started); ok {
@@ -242,17 +243,15 @@ func TestNextIncarnationWaitsForGoroutines(t *testing.T) {
 		}
 	}))
 	ref.Send(boom())
-	for _, e := range []string{"test/Publisher#1 starts", "test/Publisher#1 stops"} {
-		log.expect(t, e)
-	}
-	log.expect(t, "closing")
-	if c := s.Snapshot()[0]; c.State != stats.StateRestarting && c.State != stats.StateRunning {
-		t.Errorf("got state %s", c.State)
+	log.expect(t, "test/Publisher#1 starts")
+	both := []string{actortest.Wait(t, "end", log), actortest.Wait(t, "end", log)}
+	slices.Sort(both)
+	if want := []string{"closing", "test/Publisher#1 stops"}; !slices.Equal(both, want) {
+		t.Errorf("got %q, want %q", both, want)
 	}
 	awaitState(t, s, stats.StateRestarting)
 	let <- struct{}{}
 	log.expect(t, "closed", "test/Publisher#2 starts")
-	close(let)
 }
 
 func TestStuckGoroutineIsNamed(t *testing.T) {
@@ -421,4 +420,37 @@ func TestUnsupervised(t *testing.T) {
 	log.Await(t, "unhandled message")
 	log.Await(t, "WARN goroutine ended")
 	system.Root.Stop(pid)
+}
+
+// TestDeathDuringStopIsFinal: who dies by itself before it is told to is not kept.
+func TestDeathDuringStopIsFinal(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	spec, _, lost := collector("a")
+	a := add(t, s, spec)
+	tree, err := s.AddTree("group", supervisor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := add(t, tree, script("leaf"))
+	group, _ := s.Lookup("group")
+	release := hang(t, add(t, s, script("b")))
+	done := make(chan supervisor.Report, 1)
+	go func() { done <- s.Stop(time.Minute) }()
+	awaitChild(t, s, "b", stats.StateStopping)
+	a.Send(boom())
+	a.Send(&numbered{1})
+	if l := actortest.Wait(t, "loss", lost); !errors.Is(l.why, supervisor.ErrCrashed) {
+		t.Errorf("lost %T: %v", l.msg, l.why)
+	}
+	if l := actortest.Wait(t, "loss", lost); !errors.Is(l.why, supervisor.ErrGone) {
+		t.Errorf("lost %T: %v", l.msg, l.why)
+	}
+	call(t, leaf, func(ctx actor.Context) bool { ctx.Stop(group.PID()); return true })
+	for leaf.Send(&do{func(actor.Context) {}}) { // its tree goes with the group
+		runtime.Gosched()
+	}
+	release()
+	if r := actortest.Wait(t, "report", done); len(r.Stopped) != 4 || len(r.Abandoned) != 0 {
+		t.Errorf("got %+v", r)
+	}
 }

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/cmd/optparse"
+	"brine/wire/client"
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// clientRun is a client tool that has read its command line and a configuration of the test's own.
+type clientRun struct {
+	*session
+	out, err *bytes.Buffer
+}
+
+// openClient opens the session of a client tool. conf is added to the master's file.
+func openClient(t *testing.T, parser func(*call) *optparse.Parser, conf string, argv ...string) (*clientRun, error) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	text := fmt.Sprintf("root_dir: %s\nuser: %s\ninterface: 127.0.0.1\n%s", filepath.Join(dir, "root"), runningUser(), conf)
+	if err := os.WriteFile(filepath.Join(dir, "master"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &clientRun{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
+	c := &call{prog: "salt", args: append([]string{"-c", dir}, argv...), stdin: strings.NewReader(""), stdout: r.out, stderr: r.err, ownSignals: true}
+	t.Cleanup(func() {
+		for _, f := range c.cleanup {
+			f()
+		}
+	})
+	s, err := c.open(parser(c), opening{role: roleClient})
+	r.session = s
+	return r, err
+}
+
+// mustOpen opens the session of a tool whose command line is right.
+func mustOpen(t *testing.T, parser func(*call) *optparse.Parser, conf string, argv ...string) *clientRun {
+	t.Helper()
+	r, err := openClient(t, parser, conf, argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestReadCommand(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		argv []string
+		want saltCommand
+	}{
+		{"plain", []string{"*", "test.ping"}, saltCommand{tgt: "*", tgtType: "glob", fun: "test.ping", arg: []any{}}},
+		{"typed", []string{"-G", "a:b", "test.arg", "1", "k=v"}, saltCommand{tgt: "a:b", tgtType: "grain", fun: "test.arg",
+			arg: []any{int64(1), payload.M("__kwarg__", true, "k", "v")}}},
+		{"not typed", []string{"--no-parse=k,j", "*", "test.arg", "k=1", "j=2", "i=3"}, saltCommand{tgt: "*", tgtType: "glob", fun: "test.arg",
+			arg: []any{payload.M("__kwarg__", true, "k", "1", "j", "2", "i", int64(3))}}},
+		{"list with commas", []string{"-L", "a, b,c", "test.ping"}, saltCommand{tgt: []any{"a", "b", "c"}, tgtType: "list", fun: "test.ping", arg: []any{}}},
+		{"list with blanks", []string{"-L", " a  b ", "test.ping"}, saltCommand{tgt: []any{"a", "b"}, tgtType: "list", fun: "test.ping", arg: []any{}}},
+		{"preview", []string{"--preview-target", "web*"}, saltCommand{tgt: "web*", tgtType: "glob", fun: previewFun, arg: []any{}}},
+		{"all documentation", []string{"-d"}, saltCommand{tgt: "*", tgtType: "glob", fun: "sys.doc", arg: []any{}, doc: true}},
+		{"documentation of a target", []string{"-d", "web1"}, saltCommand{tgt: "web1", tgtType: "glob", fun: "sys.doc", arg: []any{}, doc: true}},
+		{"documentation of a function", []string{"-d", "web1", "test"}, saltCommand{tgt: "web1", tgtType: "glob", fun: "sys.doc", arg: []any{"test"}, doc: true}},
+		{"several functions", []string{"*", "a.b,c.d", "1", ",", "x=2"}, saltCommand{tgt: "*", tgtType: "glob", fun: []any{"a.b", "c.d"},
+			arg: []any{[]any{int64(1)}, []any{payload.M("__kwarg__", true, "x", int64(2))}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readCommand(mustOpen(t, saltParser, "", tt.argv...).session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := cmp.Comparer(func(a, b *payload.Map) bool { return packed(t, a) == packed(t, b) })
+			if d := cmp.Diff(tt.want, *got, cmp.AllowUnexported(saltCommand{}), same); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestReadCommandRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		argv []string
+		code int
+		text string
+	}{
+		{"nothing", nil, exitMissing, "\nCannot execute command without defining a target.\n\n"},
+		{"target only", []string{"web1"}, exitMissing, "\nIncomplete options passed.\n\n"},
+		{"too few arguments", []string{"*", "a.b,c.d"}, exitMissing, "Cannot execute compound command without defining all arguments.\n"},
+		{"too many arguments", []string{"*", "a.b,c.d", "x,y,z"}, exitMissing, "Cannot execute compound command with more arguments than commands.\n"},
+		{"two functions to explain", []string{"-d", "*", "a.b", "c.d"}, exitUsage, "You can only get documentation for one method at one time.\n"},
+		{"two target types", []string{"-G", "-C", "x", "y"}, exitUsage, "The options --grain/--compound are mutually exclusive. Please only choose one of them\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustOpen(t, saltParser, "", tt.argv...)
+			_, err := readCommand(r.session)
+			if code := r.finish(err); code != tt.code || !strings.HasSuffix(r.err.String(), tt.text) {
+				t.Errorf("exit %d, stderr %q, want %d, %q", code, r.err, tt.code, tt.text)
+			}
+		})
+	}
+}
+
+func TestSplitGroups(t *testing.T) {
+	for _, tt := range []struct {
+		words     string
+		n         int
+		separator string
+		want      string // groups with | between
+	}{
+		{"a , b", 2, ",", "a|b"},
+		{"a , , b", 3, ",", "a||b"},
+		{"a,b :: c,d", 2, "::", "a,b|c,d"},
+		{"a,b", 2, ",", "a|b"},
+		{"x a,b y", 2, ",", "x a|b y"},
+		{", , a", 3, ",", "||a"},
+		{"a,,b", 3, ",", "a||b"},
+	} {
+		got, err := splitGroups(strings.Fields(tt.words), tt.n, tt.separator)
+		if err != nil {
+			t.Errorf("%q: %v", tt.words, err)
+			continue
+		}
+		var groups []string
+		for _, g := range got {
+			groups = append(groups, strings.Join(g, " "))
+		}
+		if text := strings.Join(groups, "|"); text != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.words, text, tt.want)
+		}
+	}
+}
+
+// TestJob: the options travel with the job in Salt's order, with node groups written out.
+func TestJob(t *testing.T) {
+	const groups = "nodegroups:\n  webs: 'L@web1,web2'\n  all: 'N@webs or db*'\next_job_cache: mysql\n"
+	r := mustOpen(t, saltParser, groups, "-C", "--return=redis", "--metadata={a: 1}", "--module-executors=[x]", "--start-event", "-t", "9",
+		"N@all and not G@a:b", "test.ping")
+	cmd, err := readCommand(r.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := &saltTool{session: r.session, cmd: cmd, wire: r.masterClient()}
+	got, err := tool.job(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := payload.M("show_timeout", true, "show_jid", false, "delimiter", ":", "module_executors", []any{"x"}, "metadata", payload.M("a", 1), "start_event", true)
+	if d := cmp.Diff(packed(t, want), packed(t, got.Kwargs)); d != "" {
+		t.Error(d)
+	}
+	if got.Tgt != "( ( L@web1,web2 ) or db* ) and not G@a:b" || got.TgtType != "compound" || got.Ret != "redis,mysql" || got.Timeout.Seconds() != 9 {
+		t.Errorf("target %q %s, returners %s, timeout %v", got.Tgt, got.TgtType, got.Ret, got.Timeout)
+	}
+	cmd.tgt = "N@nope"
+	if _, err := tool.job(t.Context()); err == nil || err.Error() != "Node group nope unavailable in "+r.master.ConfFile {
+		t.Errorf("unknown node group: %v", err)
+	}
+}
+
+// TestTimeout: -t counts above 0, else the file's option, else 5.
+func TestTimeout(t *testing.T) {
+	for _, tt := range []struct {
+		conf string
+		argv []string
+		want float64
+	}{{"", nil, 5}, {"timeout: 20\n", nil, 20}, {"timeout: 20\n", []string{"-t", "3"}, 3}, {"timeout: 20\n", []string{"-t", "0"}, 20}, {"", []string{"-t", "-1"}, 5}} {
+		r := mustOpen(t, saltParser, tt.conf, append(tt.argv, "*", "test.ping")...)
+		if got := (&saltTool{session: r.session}).timeout().Seconds(); got != tt.want {
+			t.Errorf("%q %q: got %v, want %v", tt.conf, tt.argv, got, tt.want)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	seen := &tally{}
+	seen.add(client.Return{ID: "a"}, true, 0)
+	seen.add(client.Return{ID: "b"}, "x", 3)
+	seen.add(client.Return{ID: "c", Silence: client.NoResponse}, "Minion did not return. [No response]\n...", 1)
+	seen.add(client.Return{ID: "d", Silence: client.NoResponse}, "Minion did not return. [Not connected]", 1)
+	rule := strings.Repeat("-", 43) + "\n"
+	short := "\n\n" + rule + "Summary\n" + rule + "# of minions targeted: 4\n# of minions returned: 2\n" +
+		"# of minions that did not return: 2\n# of minions with errors: 1\n"
+	if d := cmp.Diff(short+rule, seen.text(false)); d != "" {
+		t.Error(d)
+	}
+	more := "Minions not connected: d\nMinions not responding: c\nMinions with failures: b\n"
+	if d := cmp.Diff(short+more+rule, seen.text(true)); d != "" || !seen.failed {
+		t.Errorf("failed %v, %s", seen.failed, d)
+	}
+}
+
+func TestRetcodeOf(t *testing.T) {
+	for _, tt := range []struct {
+		data *payload.Map
+		want int
+	}{
+		{payload.M("retcode", 4), 4}, {payload.M(), 0}, {payload.M("retcode", nil), 0},
+		{payload.M("retcode", payload.M("a", 1, "b", 7, "c", 0)), 7}, {payload.M("retcode", payload.M()), 0}, {nil, 0},
+	} {
+		if got := retcodeOf(tt.data); got != tt.want {
+			t.Errorf("%v: got %d, want %d", tt.data, got, tt.want)
+		}
+	}
+}
+
+// TestShowDocs: the texts of all minions by function, silences and trimmed returns left out.
+func TestShowDocs(t *testing.T) {
+	r := mustOpen(t, saltParser, "", "-d", "*", "test")
+	tool := &saltTool{session: r.session, cmd: &saltCommand{doc: true}}
+	err := tool.showDocs(payload.M("web1", payload.M("test.ping", "Ping.\n", "test.arg", ""), "dead1", "Minion did not return. [No response]",
+		"web2", payload.M("test.ping", "Other.", "test.arg", "Show.", "a.b", valueTrimmed), "web3", valueTrimmed))
+	if want := "test.arg:\nShow.\n\ntest.ping:\nPing.\n\n"; err != nil || r.out.String() != want {
+		t.Errorf("%v, got %q, want %q", err, r.out, want)
+	}
+	if code := r.finish(tool.showDocs(payload.NewMap(0))); code != exitNoReturn || r.err.String() != "No minions found to gather docs from\n" {
+		t.Errorf("nobody: exit %d, %q", code, r.err)
+	}
+}

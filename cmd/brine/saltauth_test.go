@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// TestCredentials: what goes with a job, by options, token file and readable keys.
+func TestCredentials(t *testing.T) {
+	eauth := []string{"-a", "sharedsecret", "--username=u", "--password=p"}
+	for _, tt := range []struct {
+		name       string
+		argv       []string
+		token, key string
+		stdin      string
+		job, batch *payload.Map
+	}{
+		{"nothing", nil, "", "k", "", nil, nil},
+		{"options", eauth, "", "k", "", payload.M("username", "u", "password", "p", "eauth", "sharedsecret"),
+			payload.M("username", "u", "password", "p", "eauth", "sharedsecret")},
+		{"asked for", []string{"-a", "pam"}, "", "", "me\nsecret\n", payload.M("username", "me", "password", "secret", "eauth", "pam"), nil},
+		{"this user for an empty name", []string{"-a", "pam", "--password="}, "", "", "\n",
+			payload.M("username", runningUser(), "password", "", "eauth", "pam"), nil},
+		{"token and the key of root", nil, "tok", "k", "", payload.M("key", "k"), payload.M("token", "tok")},
+		{"token alone", eauth, "tok", "", "", payload.M("token", "tok"), payload.M("token", "tok")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustOpen(t, saltParser, "", append(tt.argv, "*", "test.ping")...)
+			r.stdin = strings.NewReader(tt.stdin)
+			r.client.Token = tt.token
+			if tt.key != "" {
+				writeIn(t, filepath.Join(r.master.CacheDir, ".root_key"), tt.key+"\n")
+			}
+			check := func(what string, want *payload.Map, ask func(context.Context, *client.Client) (*payload.Map, error)) {
+				got, err := ask(t.Context(), nil)
+				if err != nil || packed(t, got) != packed(t, want) {
+					t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
+				}
+			}
+			check("job", tt.job, r.jobCredentials)
+			if tt.stdin == "" {
+				check("batch", tt.batch, r.batchCredentials)
+			}
+		})
+	}
+}
+
+func writeIn(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnknownAuth(t *testing.T) {
+	r := mustOpen(t, saltParser, "", "-a", "nosuch", "*", "test.ping")
+	if _, err := r.jobCredentials(t.Context(), nil); !errors.Is(err, errNoAuth) {
+		t.Errorf("got %v, want %v", err, errNoAuth)
+	}
+	want := "The specified external authentication system \"nosuch\" is not available\nAvailable eauth types: auto, file, ldap, pam, rest, sharedsecret\n"
+	if r.out.String() != want {
+		t.Errorf("got %q, want %q", r.out, want)
+	}
+}
+
+// TestReplaceFile: a secret is readable by its owner only, also in place of an open file.
+func TestReplaceFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "salt_token")
+	if err := os.WriteFile(path, []byte("old and longer"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 3 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := replaceFile(filepath.Join(path, "below"), nil); err == nil {
+		t.Error("a file below a file was written")
+	}
+}
+
+// TestClientError: what cannot be sent is told in Salt's words; faults of this machine stay.
+func TestClientError(t *testing.T) {
+	r := mustOpen(t, saltParser, "", "*", "test.ping")
+	other := errors.New("disk is full")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{client.ErrNoMaster, textMasterDown}, {client.ErrTimeout, textTimedOut}, {client.ErrNoBus, textTimedOut}, {client.ErrEmptyReply, textRefused},
+		{&client.RemoteError{Name: "AuthorizationError", Message: "Authorization error occurred."}, "Authorization error occurred."},
+		{&client.RemoteError{Message: "Some exception handling minion payload"}, "Some exception handling minion payload"},
+	} {
+		var no *refusal
+		if err := r.clientError(tt.err); !errors.As(err, &no) || no.text != tt.want {
+			t.Errorf("%v: got %v, want %q", tt.err, err, tt.want)
+		}
+	}
+	if err := r.clientError(other); err != other {
+		t.Errorf("got %v, want %v", err, other)
+	}
+	if want := "[ERROR   ] Unable to connect to the salt master publisher at " + r.master.SockDir + "\n"; r.err.String() != want {
+		t.Errorf("stderr %q, want %q", r.err, want)
+	}
+}
+
+// TestSilenceText: where nothing is known the words are Salt's, else the reason is there.
+func TestSilenceText(t *testing.T) {
+	r := mustOpen(t, saltParser, "", "*", "test.ping")
+	pki := r.master.PKIDir
+	for _, dir := range []string{"minions_pre/new1", "minions_rejected/bad1", "minions_denied/evil1"} {
+		writeIn(t, filepath.Join(pki, dir), "some key")
+	}
+	writeIn(t, filepath.Join(r.master.SyndicDir, "below1"), "")
+	tool := &saltTool{session: r.session}
+	const later = "The minions may not have all finished running and any remaining minions will return upon completion. To look up the return " +
+		"data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid 7"
+	for _, tt := range []struct {
+		id   string
+		why  client.Silence
+		want string
+	}{
+		{"dead1", client.NoResponse, "Minion did not return. [No response]\n" + later},
+		{"dead1", client.NotConnected, "Minion did not return. [Not connected]"},
+		{"below1", client.NoResponse, ""},
+		{"nobody", client.Unknown, "Minion did not return. [Key not accepted]\nThe master has no key of this minion."},
+		{"new1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion waits to be accepted."},
+		{"bad1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion is rejected."},
+		{"evil1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion is denied."},
+		{"idle1", client.NotRunning, "Minion did not return. [Not running]\nThe minion answers, but it does not run this job: it did not take it, " +
+			"or its return was lost. To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid 7"},
+	} {
+		if got := tool.silenceText("7", client.Return{ID: tt.id, Silence: tt.why}); got != tt.want {
+			t.Errorf("%s, %d: got %q, want %q", tt.id, tt.why, got, tt.want)
+		}
+	}
+}

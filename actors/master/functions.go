@@ -35,7 +35,7 @@ func functionRunner(c *core, version string) (runFunc, error) {
 			return m.Raw, nil
 		}}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: c.store, Data: c.cache, Keys: manager, Presence: c.presence, Bus: in, Mine: in, Targets: c.targets,
+			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: c.presence, Bus: in, Mine: in, Targets: c.targets,
 			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: executionEnv(c, funs, version), Version: version,
 		}))
 	if err != nil {

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"errors"
+	"time"
 
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -55,4 +56,45 @@ func runnerLoad(load *payload.Map, id string) *payload.Map {
 		out.Set("user", user)
 	}
 	return out
+}
+
+// settledJobs is the job store as the master's own runners read it: with what the bus has told of.
+type settledJobs struct{ c *core }
+
+func (s settledJobs) settle() {
+	stored := make(chan struct{})
+	s.c.jobs.Send(&AwaitJobs{Done: func() { close(stored) }})
+	select {
+	case <-stored:
+	case <-time.After(settlePatience): // a store that cannot write is read all the same
+	}
+}
+
+// settlePatience bounds how long a reader waits for the commit under way.
+const settlePatience = 5 * time.Second
+
+// Load returns the publish load of a job.
+func (s settledJobs) Load(jid string) (*payload.Map, error) {
+	s.settle()
+	return s.c.store.Load(jid)
+}
+
+// Returns maps each id that answered to what it returned.
+func (s settledJobs) Returns(jid string) (*payload.Map, error) {
+	s.settle()
+	return s.c.store.Returns(jid)
+}
+
+// Loads maps every known jid to its publish load.
+func (s settledJobs) Loads() (*payload.Map, error) {
+	s.settle()
+	return s.c.store.Loads()
+}
+
+// EndTime is when the last return of a job came, "" when that is not known.
+func (s settledJobs) EndTime(jid string) string {
+	if times, ok := s.c.store.(runners.EndTimes); ok {
+		return times.EndTime(jid)
+	}
+	return ""
 }

@@ -3,7 +3,6 @@ package master
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"brine/supervisor"
@@ -46,6 +45,7 @@ var errLater = errors.New("the answer comes later")
 func (w *mworker) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
+		w.stats = workerStats{since: time.Now()}
 		w.ready(ctx)
 	case *Work:
 		w.onWork(ctx, m.Req)
@@ -71,8 +71,9 @@ func (w *mworker) onWork(ctx actor.Context, r *request) {
 		cmd = o.Cmd
 		w.serve(ctx, r, o)
 	}
-	w.stats.add(cmd, time.Since(start))
-	w.core.reportStats(w, start)
+	if w.core.cfg.MasterStats {
+		w.report(cmd, start, time.Now())
+	}
 }
 
 func (w *mworker) signIn(ctx actor.Context, r *request) {
@@ -153,61 +154,3 @@ func (c *core) finish(r *request, v any) {
 
 // rawFrame is an answer that is a whole frame already (private replies).
 type rawFrame []byte
-
-// workerStats counts the requests of one worker by command (option master_stats).
-type workerStats struct {
-	since time.Time
-	byCmd map[string]*cmdStats
-}
-
-type cmdStats struct {
-	runs  int
-	total time.Duration
-}
-
-func (s *workerStats) add(cmd string, took time.Duration) {
-	if s.byCmd == nil {
-		s.byCmd, s.since = map[string]*cmdStats{}, time.Now()
-	}
-	if len(s.byCmd) > 100 && s.byCmd[cmd] == nil { // names come from outside
-		cmd = "other"
-	}
-	st := s.byCmd[cmd]
-	if st == nil {
-		st = &cmdStats{}
-		s.byCmd[cmd] = st
-	}
-	st.runs++
-	st.total += took
-}
-
-// take returns {cmd: {mean, runs}} and begins anew.
-func (s *workerStats) take() *payload.Map {
-	m := payload.NewMap(len(s.byCmd))
-	for cmd, st := range s.byCmd {
-		m.Set(cmd, payload.M("mean", st.total.Seconds()/float64(st.runs), "runs", st.runs))
-	}
-	*s = workerStats{}
-	return m
-}
-
-// reportStats fires salt/stats/<worker>, at most every master_stats_event_iter, when a request has been
-// handled (salt/master.py, MWorker._post_stats).
-func (c *core) reportStats(w *mworker, now time.Time) {
-	if !c.cfg.MasterStats || now.Sub(w.stats.since) < c.cfg.MasterStatsEventIter {
-		return
-	}
-	elapsed := now.Sub(w.stats.since).Seconds()
-	c.fire(fmt.Sprintf("salt/stats/%s", w.name), payload.M("time", elapsed, "worker", w.name, "stats", w.stats.take(),
-		"pool", c.poolName(w.pool), "pool_index", w.index()))
-}
-
-// index is the number at the end of the worker's name.
-func (w *mworker) index() int {
-	n, unit := 0, 1
-	for i := len(w.name) - 1; i >= 0 && w.name[i] >= '0' && w.name[i] <= '9'; i-- {
-		n += int(w.name[i]-'0') * unit
-		unit *= 10
-	}
-	return n
-}

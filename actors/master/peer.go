@@ -218,7 +218,7 @@ func pubRet(c *core, r *call) (any, error) {
 	if string(owner) != r.id {
 		return payload.NewMap(0), nil
 	}
-	returns, err := c.store.GetJID(jid)
+	returns, err := settledJobs{c}.Returns(jid)
 	if err != nil {
 		return nil, err
 	}

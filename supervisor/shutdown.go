@@ -42,18 +42,24 @@ func nextShutdown(s shutdown, e haltEvent) (shutdown, orders) {
 	var o orders
 	switch e.kind {
 	case haltEnded:
-		s.queue, s.told = without(s.queue, e.name), without(s.told, e.name)
+		if told := without(s.told, e.name); len(told) < len(s.told) {
+			s.told = told
+		} else {
+			s.queue = without(s.queue, e.name)
+		}
 	case haltHalf:
 		s.hurried = true
 	case haltOver:
 		o.abandon = append(slices.Clone(s.told), s.queue...)
 		s.queue, s.told = nil, nil
 	}
-	for len(s.queue) > 0 && (s.hurried || len(s.told) == 0) {
-		o.tell = append(o.tell, s.queue[0])
-		s.told = append(slices.Clone(s.told), s.queue[0])
-		s.queue = s.queue[1:]
+	switch {
+	case s.hurried:
+		o.tell, s.queue = s.queue, nil
+	case len(s.told) == 0 && len(s.queue) > 0:
+		o.tell, s.queue = s.queue[:1], s.queue[1:]
 	}
+	s.told = slices.Concat(s.told, o.tell)
 	o.finished = len(s.queue) == 0 && len(s.told) == 0
 	return s, o
 }

@@ -206,3 +206,23 @@ func TestShownEntry(t *testing.T) {
 		t.Errorf("outputter %q, %s", out, d)
 	}
 }
+
+// TestMasterRunsBatches: a Salt master takes batches over, one of brine only when it says so.
+func TestMasterRunsBatches(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		help *payload.Map // nil: no control socket
+		want bool
+	}{{"salt", nil, true}, {"brine", payload.M("tree", true), false}, {"brine with batches", payload.M("tree", true, cmdBatches, true), true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustOpen(t, saltParser, "", "*", "test.ping")
+			if tt.help != nil {
+				serveControl(t, r.session, func(*payload.Map) (*payload.Map, error) { return payload.M("result", tt.help), nil })
+			}
+			b := &batchRun{saltTool: &saltTool{session: r.session}}
+			if got := b.masterRunsBatches(t.Context()); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

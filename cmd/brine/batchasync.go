@@ -12,8 +12,29 @@ import (
 	"brine/modules/returners"
 	"brine/wire/client"
 	"brine/wire/event"
+	"brine/wire/ipc"
 	"brine/wire/payload"
 )
+
+// cmdBatches is the query of the control socket that a master answers when it drives batches.
+const cmdBatches = "batches"
+
+// masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and as its older releases: with a
+// master of brine that does not, the batch runs in the foreground, since nobody else would go on with it.
+func (b *batchRun) masterRunsBatches(ctx context.Context) bool {
+	path := filepath.Join(b.master.SockDir, controlSocket)
+	if _, err := os.Stat(path); err != nil {
+		return true // a Salt master
+	}
+	ctx, cancel := context.WithTimeout(ctx, jobPatience)
+	defer cancel()
+	reply, err := ipc.NewControlClient(path).Do(ctx, payload.M("cmd", "help"))
+	if err != nil {
+		b.log.Debug("control socket does not answer", "err", err)
+		return true
+	}
+	return reply.Map("result").Has(cmdBatches)
+}
 
 // handOver starts a batch and leaves the rest of it to the master (--async -b): the first minions get the job, the
 // state goes to the job cache, and an event tells the master.

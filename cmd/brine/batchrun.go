@@ -41,7 +41,7 @@ func (t *saltTool) runBatch(ctx context.Context) error {
 		return err
 	}
 	b := &batchRun{saltTool: t, bus: t.bus(), cred: cred, quiet: t.opt.Bool("static"), news: make(chan batchNews), merged: payload.NewMap(0)}
-	if t.opt.Bool("async") && t.opt.Bool("batch") {
+	if t.opt.Bool("async") && t.opt.Bool("batch") && b.masterRunsBatches(ctx) {
 		err = b.handOver(ctx)
 	} else {
 		err = b.run(ctx)
@@ -155,15 +155,6 @@ func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
 	return up, down, nil
 }
 
-func (b *batchRun) sayDown(ids []string) {
-	slices.Sort(ids)
-	for _, id := range ids {
-		if !b.quiet {
-			fmt.Fprintf(b.stdout, "Minion %s did not respond. No job will be sent.\n", id)
-		}
-	}
-}
-
 // work publishes and takes returns until the batch is through.
 func (b *batchRun) work(ctx context.Context) error {
 	var returns []batchReturn
@@ -254,48 +245,6 @@ func (b *batchRun) send(ctx context.Context, n batchNews) {
 	select {
 	case b.news <- n:
 	case <-ctx.Done():
-	}
-}
-
-// showReturns shows returns, or keeps them for --static.
-func (b *batchRun) showReturns(returns []batchReturn) error {
-	for _, r := range returns {
-		switch {
-		case r.failed && !b.quiet:
-			fmt.Fprintf(b.stdout, "Minion '%s' failed to respond to job sent\n", r.id)
-		case r.failed:
-		case b.quiet:
-			b.merged.Set(r.id, r.data.Value("ret"))
-		default:
-			shown, out := shownEntry(r.id, r.data)
-			if err := b.display(shown, show{out: out}); err != nil {
-				return err
-			}
-		}
-		if !r.failed {
-			b.code = max(b.code, r.retcode)
-		}
-	}
-	if b.state.reason == failhard && len(returns) > 0 {
-		b.log.Error("Batch run stopped due to failhard")
-	}
-	return nil
-}
-
-// addEmpty gives minions that never returned an empty result.
-func (b *batchRun) addEmpty(ids []string) {
-	for _, id := range ids {
-		if how, _ := b.state.failed.Value(id).(string); how == "timeout" && !b.merged.Has(id) {
-			b.merged.Set(id, payload.NewMap(0))
-		}
-	}
-}
-
-// tell lets the master know how the batch stands, so that its runners can show and stop it. A bus that cannot be
-// reached does not stop a batch.
-func (b *batchRun) tell(ctx context.Context, step string) {
-	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.jid, step), b.state.stateEvent()); err != nil {
-		b.log.Debug("batch event not sent", "err", err)
 	}
 }
 

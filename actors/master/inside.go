@@ -25,7 +25,7 @@ type inside struct{ c *core }
 // Collect publishes a job and waits for its returns.
 func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collected, error) {
 	cl := in.client()
-	defer cl.Close()
+	defer func() { _ = cl.Close() }() // nothing of the answer depends on it
 	arg := job.Args
 	if job.KW.Len() > 0 {
 		arg = append(arg[:len(arg):len(arg)], job.KW.Clone().Set("__kwarg__", true))

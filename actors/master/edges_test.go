@@ -14,11 +14,16 @@ import (
 // sealed makes the ciphertext of a value under a key string.
 func sealed(t testing.TB, key string, v any) []byte {
 	t.Helper()
+	return mustBox(t, key).Seal(packed(t, v), "")
+}
+
+func mustBox(t testing.TB, key string) *crypt.Box {
+	t.Helper()
 	box, err := crypt.NewBox(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return box.Seal(packed(t, v), "")
+	return box
 }
 
 // sessionOf is the session key of a minion.

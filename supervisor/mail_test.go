@@ -430,3 +430,30 @@ func restartAlways(t *testing.T, s *supervisor.Supervisor, name string, stop <-c
 	})
 	return &done
 }
+
+// TestAnswerToTheIncarnation: a request between actors in protoactor's own way.
+func TestAnswerToTheIncarnation(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	spec, got, lost := collector("a")
+	a := add(t, s, spec)
+	b := add(t, s, script("b"))
+	self := call(t, a, func(ctx actor.Context) *actor.PID {
+		ctx.Request(b.PID(), &do{func(ctx actor.Context) { ctx.Respond(&numbered{1}) }})
+		return ctx.Self()
+	})
+	if out := take(t, got, 1); out[0] != 1 {
+		t.Errorf("got %v", out)
+	}
+	a.Send(boom())
+	if n := incarnation(t, a); n != 2 {
+		t.Fatalf("got incarnation %d", n)
+	}
+	actortest.Wait(t, "loss of the boom", lost)
+	letters := call(t, b, func(ctx actor.Context) uint64 {
+		ctx.Send(self, &numbered{2})
+		return supervisor.DeadLetters(ctx.ActorSystem())
+	})
+	if letters != 1 || len(got) != 0 {
+		t.Errorf("got %d dead letters, %d messages", letters, len(got))
+	}
+}

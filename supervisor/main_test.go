@@ -81,3 +81,9 @@ var suffix = regexp.MustCompile(`(#\d+)\.\d+`)
 
 // even takes the suffixes out of ids that 32-bit machines need, see freeID.
 func even(s string) string { return suffix.ReplaceAllString(s, "$1") }
+
+// poison sends a poison pill to ref from an actor of s.
+func poison(t testing.TB, s *supervisor.Supervisor, ref *supervisor.Ref) {
+	t.Helper()
+	call(t, add(t, s, script("poisoner")), func(ctx actor.Context) bool { ctx.Poison(ref.PID()); return true })
+}

@@ -454,3 +454,40 @@ func TestDeathDuringStopIsFinal(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 }
+
+// TestHaltBecomesFinal: a group that is being restarted is done with meanwhile.
+func TestHaltBecomesFinal(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	tree, err := s.AddTree("group", supervisor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := add(t, tree, script("first")), add(t, tree, script("second"))
+	group, _ := s.Lookup("group")
+	if err := group.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	release := hang(t, first)
+	if err := s.Restart("group"); err != nil {
+		t.Fatal(err)
+	}
+	awaitChild(t, s, "group/second", stats.StateStopped)
+	if !second.Send(&do{func(actor.Context) {}}) {
+		t.Error("a child that rests takes no message")
+	}
+	s.Done("group")
+	poison(t, s, group)
+	for second.Send(&do{func(actor.Context) {}}) { // at rest it would, gone it does not
+		runtime.Gosched()
+	}
+	release()
+	for {
+		if _, there := s.Lookup("group"); !there {
+			break
+		}
+		runtime.Gosched()
+	}
+	if first.Send(boom()) {
+		t.Error("the first is still there")
+	}
+}

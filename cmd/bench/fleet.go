@@ -143,7 +143,7 @@ func (cr *crowd) returns(ctx context.Context) error {
 // signIns measures how fast the master answers minions whose keys it has accepted.
 func (cr *crowd) signIns(ctx context.Context) error {
 	times := cr.times(5, 2)
-	defer cr.profile(cr.master, "signins")()
+	defer cr.profile(cr.master, "sign-ins")()
 	return cr.burst(rowSignIns, func() (fleet.Burst, error) { return cr.f.SignIns(ctx, times, burstAtOnce) })
 }
 

@@ -32,7 +32,7 @@ const (
 	rowPublish10k  = "publish10k"
 	rowPublishCPU  = "publish-ratio"
 	rowReturns     = "returns"
-	rowSignIns     = "signins"
+	rowSignIns     = "sign-ins"
 	rowFleet       = "fleet"
 	rowMissing     = "missing"
 	rowRestart     = "restart"

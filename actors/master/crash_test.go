@@ -8,36 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 	"testing"
 	"time"
 
-	"brine/config"
 	"brine/wire/payload"
 )
-
-// childMaster is what this test binary does as a process of its own: it runs a master until it is killed.
-func childMaster(path string) error {
-	cfg, err := config.LoadMaster(path, nil)
-	if err != nil {
-		return err
-	}
-	own, err := LoadKeys(cfg)
-	if err != nil {
-		return err
-	}
-	m, err := Start(Options{Config: cfg, Logger: discard(), Keys: own, RunningUser: userName()})
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
-	end := make(chan os.Signal, 1)
-	signal.Notify(end, syscall.SIGTERM)
-	<-end
-	_, err = m.Stop(patience)
-	return err
-}
 
 // startChild starts a master of this site as a process of its own and waits until it serves.
 func (r *rig) startChild() *exec.Cmd {

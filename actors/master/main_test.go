@@ -3,7 +3,11 @@ package master
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
+
+	"brine/config"
 
 	"go.uber.org/goleak"
 )
@@ -20,4 +24,26 @@ func TestMain(m *testing.M) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
+}
+
+// childMaster is what this test binary does as a process of its own: it runs a master until it is killed.
+func childMaster(path string) error {
+	cfg, err := config.LoadMaster(path, nil)
+	if err != nil {
+		return err
+	}
+	own, err := LoadKeys(cfg)
+	if err != nil {
+		return err
+	}
+	m, err := Start(Options{Config: cfg, Logger: discard(), Keys: own, RunningUser: userName()})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	<-end
+	_, err = m.Stop(patience)
+	return err
 }

@@ -100,7 +100,11 @@ func prepareLogFile(path, owner string) error {
 	if err != nil {
 		return err
 	}
-	err = os.MkdirAll(filepath.Dir(path), 0o750)
+	dir := filepath.Dir(path)
+	err = os.MkdirAll(filepath.Dir(dir), 0o755) // a new root_dir must not shut others out
+	if err == nil {
+		err = os.MkdirAll(dir, 0o750)
+	}
 	if err == nil && !isFile(path) {
 		err = touch(path)
 	}

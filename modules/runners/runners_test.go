@@ -405,7 +405,7 @@ func TestRunFailures(t *testing.T) {
 		{"jobs.list_jobs_filter", []any{"many"}, "invalid literal for int()", false, 1},
 		{"cache.list", []any{"grains", "/elsewhere"}, "is not the cachedir of this master", false, 1},
 		{"event.send", []any{"t", "text"}, "Dictionary object expected", false, 1},
-		{"salt.cmd", []any{"nope.nope"}, "nope.nope", false, 1},
+		{"salt.cmd", []any{"nope.nope"}, "'nope.nope' is not available.", true, 0},
 	} {
 		res := r.run(tt.fun, tt.args, nil)
 		text, _ := res.Return.(string)

@@ -112,6 +112,9 @@ func (r *runner) saltCmd(c *modules.Call, a modules.Args) (any, error) {
 	if r.Execution == nil {
 		return nil, unavailable("execution functions")
 	}
+	if _, ok := r.Execution.Registry.Lookup(a.Str("fun")); !ok {
+		return r.Execution.Registry.MissingText(a.Str("fun")), nil
+	}
 	kw := a.UserKW()
 	kw.Delete("with_pillar")
 	load := payload.M("fun", a.Str("fun"), "jid", c.JID)

@@ -93,7 +93,7 @@ func (cr *crowd) measure(ctx context.Context) error {
 	for _, part := range []struct {
 		row string
 		run func(context.Context) error
-	}{{rowFleet, cr.pings}, {rowReturns, cr.returns}, {rowSignIns, cr.signIns}, {rowRestart, cr.restart}} {
+	}{{rowFleet, cr.pings}, {rowReturns, cr.returns}, {rowSignIns, cr.signIns}, {rowWorked, cr.worked}, {rowRestart, cr.restart}} {
 		if !cr.rec.wants(part.row) {
 			continue
 		}
@@ -107,6 +107,7 @@ func (cr *crowd) measure(ctx context.Context) error {
 // pings measures the last return of a job for everybody, again and again.
 func (cr *crowd) pings(ctx context.Context) error {
 	defer cr.profile(cr.master, "fleet")()
+	defer cr.account(rowFleet)()
 	for range cr.times(100, 4) {
 		took, missing, err := cr.heard.jobTo(ctx, cr.c, "*", cr.n, limitAll)
 		if err != nil {
@@ -119,7 +120,7 @@ func (cr *crowd) pings(ctx context.Context) error {
 }
 
 // burstAtOnce is how many requests of a burst are under way.
-const burstAtOnce = 64
+const burstAtOnce = 256
 
 // returns measures how fast the master takes returns of jobs that it knows, each for the first time.
 func (cr *crowd) returns(ctx context.Context) error {
@@ -148,7 +149,9 @@ func (cr *crowd) signIns(ctx context.Context) error {
 }
 
 func (cr *crowd) burst(row string, run func() (fleet.Burst, error)) error {
+	end := cr.account(row)
 	b, err := run()
+	end()
 	if err != nil {
 		return err
 	}
@@ -156,6 +159,13 @@ func (cr *crowd) burst(row string, run func() (fleet.Burst, error)) error {
 		return fmt.Errorf("%d answered, %d of them refused: %w", b.Sent, b.Refused, b.Err)
 	}
 	cr.add(row, b.Rate())
+	return nil
+}
+
+// worked reads the size of the master after its work.
+func (cr *crowd) worked(context.Context) error {
+	rss, _ := cr.master.memory()
+	cr.add(rowWorked, rss)
 	return nil
 }
 

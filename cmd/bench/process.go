@@ -139,6 +139,15 @@ func kilobytes(path, name string) float64 {
 	return 0
 }
 
+// ownCPU is the processor time of this process so far.
+func ownCPU() time.Duration {
+	var use syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
+		return 0
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
 // runTool runs a command to its end and returns how long it took and what it printed.
 func runTool(ctx context.Context, env []string, path string, args ...string) (time.Duration, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -45,6 +45,7 @@ const (
 	rowIdleMasterP = "pss-master"
 	rowIdleMinionP = "pss-minion"
 	rowFullMasterP = "pss-fleet"
+	rowWorked      = "rss-worked"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -73,6 +74,7 @@ func rows() []Row {
 		{Key: rowIdleMinionP, Title: "  proportional", Unit: "MB", noGoal: true},
 		{Key: rowFullMaster, Title: "master with the fleet, resident", Unit: "MB", Limit: 60},
 		{Key: rowFullMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowWorked, Title: "  resident after the fleet's rows", Unit: "MB", noGoal: true},
 	}
 }
 
@@ -83,6 +85,6 @@ func groups() []group {
 		{"three", []string{rowPing3, rowCall, rowKeys, rowVersion, rowWarm, rowRate, rowStopMinion,
 			rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}, (*turn).three},
 		{"publish", []string{rowPublish10, rowPublish10k, rowPublishCPU}, (*turn).signed},
-		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP}, (*turn).fleet},
+		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP, rowWorked}, (*turn).fleet},
 	}
 }

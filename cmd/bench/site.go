@@ -193,6 +193,25 @@ func (t *turn) startMinion(id string) error {
 	return nil
 }
 
+// account tells, when the function it returns is called, who has used how much processor time since: the daemons,
+// and this process, which must not be what is measured.
+func (t *turn) account(what string) (end func()) {
+	own, daemons, start := ownCPU(), t.cpu(), time.Now()
+	return func() {
+		t.say("  %s: %v of wall time; processor time of master and minions %v, of this process %v", what,
+			time.Since(start).Round(time.Millisecond), (t.cpu() - daemons).Round(time.Millisecond), (ownCPU() - own).Round(time.Millisecond))
+	}
+}
+
+// cpu adds up the processor time of all daemons.
+func (t *turn) cpu() time.Duration {
+	sum := t.master.cpu()
+	for _, m := range t.minions {
+		sum += m.cpu()
+	}
+	return sum
+}
+
 // pause lets things settle.
 func pause(ctx context.Context, d time.Duration) error {
 	select {

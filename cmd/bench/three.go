@@ -166,10 +166,11 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 	if t.opt.Quick {
 		warm, span = time.Second, 3*time.Second
 	}
-	if t.c.ours {
-		defer t.profile(t.master, "rate-master")()
-		defer t.profile(t.minions[0], "rate-minion")()
+	if !t.c.ours {
+		span *= 2
 	}
+	defer t.profile(t.master, "rate-master")()
+	defer t.profile(t.minions[0], "rate-minion")()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -192,9 +193,11 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 		})
 	}
 	err := pause(ctx, warm)
+	account := t.account(rowRate)
 	before, start := answered.Load(), time.Now()
 	err = errors.Join(err, pause(ctx, span))
 	n, took := answered.Load()-before, time.Since(start)
+	account()
 	cancel()
 	wg.Wait()
 	if err == nil && len(errs) > 0 {

@@ -23,8 +23,8 @@ func jobInstance(load *payload.Map) *payload.Map {
 	if metadata, ok := metadataOf(load); ok {
 		out.Set("Metadata", metadata)
 	}
-	if load.Has("Minions") {
-		out.Set("Minions", load.Value("Minions"))
+	if ids := load.List("Minions"); len(ids) > 0 {
+		out.Set("Minions", ids)
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func newBatch(spec batchSpec, minions []string, now time.Time) (*batchState, err
 // batchSize is how many of n minions work at the same time, at least one: a number, or a percentage of n.
 func batchSize(size any, n int) (int, error) {
 	text := strings.TrimSpace(pytext.Str(size))
-	bad := fmt.Errorf("Invalid batch specification %s: must be an integer or percentage string like '10' or '25%%'.", pytext.Repr(size)) //nolint:staticcheck // Salt's sentence
+	bad := fmt.Errorf("Invalid batch specification %s: must be an integer or percentage string like '10' or '25%%'.", pytext.Repr(size))
 	if !strings.Contains(text, "%") {
 		places, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil {

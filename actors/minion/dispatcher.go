@@ -131,7 +131,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	if d.full() && !aboutJobs(load) {
 		d.enqueue(ctx, load, m.Link)
 	} else {
-		d.spawn(ctx, &jobRecord{load: load, link: m.Link})
+		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again})
 	}
 	d.reg.began(jid)
 }
@@ -149,7 +149,7 @@ func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
 	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, key: m.Key, lost: true})
 }
 
-// spawn starts the actor of a job. A predecessor may have done so already.
+// spawn starts the actor of a job.
 func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	jid := rec.load.Str("jid")
 	switch {
@@ -163,19 +163,30 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	rec.name = "Job-" + rec.key
 	rec.entry = procEntry(rec.load)
 	rec.dispatcher = d.self
-	ref, err := d.opt.jobs.Add(supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)})
-	if errors.Is(err, supervisor.ErrNameTaken) {
-		var ok bool
-		if ref, ok = d.opt.jobs.Lookup(rec.name); ok {
-			err = nil
-		}
-	}
+	ref, err := d.add(rec)
 	if err != nil {
 		supervisor.Failed(ctx)
 		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
 		return
 	}
 	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }})
+}
+
+// add adds the actor. Its name may be taken: a predecessor of this Dispatcher has started the job and died, or a job
+// of the same jid, long seen, is about to end.
+func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
+	spec := supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)}
+	ref, err := d.opt.jobs.Add(spec)
+	if !errors.Is(err, supervisor.ErrNameTaken) {
+		return ref, err
+	}
+	if ref, ok := d.opt.jobs.Lookup(rec.name); ok && rec.again {
+		return ref, nil
+	}
+	d.reg.reqs++
+	rec.name = fmt.Sprintf("%s-%d", rec.name, d.reg.reqs)
+	spec.Name = rec.name
+	return d.opt.jobs.Add(spec)
 }
 
 func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {

@@ -1,6 +1,8 @@
 package minion
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,19 +13,24 @@ import (
 // maxName bounds file names made of names from outside, in bytes.
 const maxName = 128
 
-// safeName makes a jid a file name and an actor name; jids come from outside.
+// safeName makes a jid a file name and an actor name; jids come from outside. A usual one is its own name, of others
+// the name carries a hash, so that two never have the same.
 func safeName(jid string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.'
+	}
+	odd := func(r rune) bool { return !plain(r) }
+	if !strings.ContainsFunc(jid, odd) && strings.Trim(jid, ".") != "" && len(jid) <= maxName {
+		return jid
+	}
 	name := strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_', r == '.':
+		if plain(r) {
 			return r
 		}
 		return '_'
 	}, jid)
-	if strings.Trim(name, ".") == "" {
-		name = strings.Repeat("_", max(1, len(name)))
-	}
-	return name[:min(len(name), maxName)]
+	sum := sha256.Sum256([]byte(jid))
+	return "_" + name[:min(len(name), maxName)] + "-" + hex.EncodeToString(sum[:8])
 }
 
 // tmpSuffix marks a file that is being written.

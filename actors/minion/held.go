@@ -16,15 +16,18 @@ import (
 type heldFrames struct{ list []heldFrame }
 
 type heldFrame struct {
-	frame   []byte
-	tries   int
-	renewed bool // there was a sign-in for it
+	frame    []byte
+	tries    int
+	renewals int // sign-ins for it
 }
 
 // Limits of heldFrames.
 const (
 	maxHeld  = 1000 // as many as a socket of Salt holds
-	maxTries = 4    // before and after a sign-in, and again for those who died of it
+	maxTries = 5    // before and after each sign-in, and again for those who died of it
+	// maxRenewals is how many sign-ins one request or publication may ask for. The first may be one that was under
+	// way already, with an answer from before the key has changed.
+	maxRenewals = 2
 )
 
 // add appends a frame; beyond the limit the oldest goes.
@@ -49,7 +52,7 @@ func (h *heldFrames) front() (frame []byte, spoilt, ok bool) {
 // reset lets a new Subscriber ask for a sign-in again: nobody tells it of the one before.
 func (h *heldFrames) reset() {
 	if len(h.list) > 0 {
-		h.list[0].renewed = false
+		h.list[0].renewals = 0
 	}
 }
 
@@ -74,8 +77,8 @@ func (s *subscriber) drain(ctx actor.Context) {
 			continue
 		}
 		load, err := s.link.auth.OpenPublication(frame)
-		if first := &s.held.list[0]; !first.renewed && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
-			first.renewed = true
+		if first := &s.held.list[0]; first.renewals < maxRenewals && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
+			first.renewals++
 			s.renew(ctx, session)
 			return
 		}

@@ -61,6 +61,7 @@ type jobRecord struct {
 	lost   bool   // begun by a process before this one
 	told   string // when set, the function is not run, and this is the return
 	queued string // file in the job queue
+	again  bool   // a Dispatcher has died of it, and may have started it
 
 	dispatcher *supervisor.Ref
 

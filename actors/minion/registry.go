@@ -14,7 +14,7 @@ type registry struct {
 	seen    []seenJob // the last jids, oldest first
 	running []*runningJob
 	waiting []*queuedJob // behind process_count_max, oldest first
-	reqs    int          // jobs so far that share the jid req
+	reqs    int          // jobs so far that needed a name of their own
 }
 
 // seenJob is a jid that was taken. Until begun is set the job is not started: a Dispatcher that died meanwhile

@@ -15,8 +15,8 @@ import (
 // errNoMaster means that no request got an answer within its tries.
 var errNoMaster = fmt.Errorf("the master does not answer: %w", modules.ErrRequestTimeout)
 
-// request seals a load, sends it and opens the answer. A session that has ended is renewed once, then the load
-// is sealed anew. tries attempts are made, each within timeout.
+// request seals a load, sends it and opens the answer. A session that has ended is renewed, then the load is
+// sealed anew. tries attempts are made, each within timeout.
 func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Duration, tries int) (any, error) {
 	return l.ask(ctx, load, timeout, tries, l.auth.Open)
 }
@@ -33,7 +33,7 @@ func (l *link) pillar(ctx context.Context, load *payload.Map) (*payload.Map, err
 type opener func(reply []byte, nonce string) (any, error)
 
 func (l *link) ask(ctx context.Context, load *payload.Map, timeout time.Duration, tries int, open opener) (any, error) {
-	renewed := false
+	renewals := 0
 	var last error
 	for try := 0; try < max(1, tries); {
 		session := l.sessions.Load()
@@ -42,10 +42,10 @@ func (l *link) ask(ctx context.Context, load *payload.Map, timeout time.Duration
 		case err == nil:
 			return v, nil
 		case errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn):
-			if renewed {
+			if renewals >= maxRenewals {
 				return nil, fmt.Errorf("request %s: the master refuses the renewed session: %w", load.Str("cmd"), err)
 			}
-			renewed = true
+			renewals++
 			if err := l.renew(ctx, session); err != nil {
 				return nil, fmt.Errorf("request %s: %w", load.Str("cmd"), err)
 			}

@@ -52,7 +52,7 @@ func newRig(t testing.TB, extra string, hosts ...string) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	text := "id: m1\nroot_dir: " + dir + "\nstop_timeout: 5\nmine_enabled: False\nchaos: True\nmaster:\n"
+	text := "id: m1\nroot_dir: " + dir + "\nstop_timeout: 1000\nmine_enabled: False\nchaos: True\nmaster:\n"
 	for _, h := range hosts {
 		text += "  - " + h + "\n"
 	}
@@ -136,10 +136,17 @@ func (r *rig) stop() {
 			r.t.Errorf("stop: %v: %v\n%s", err, report.Abandoned, report.Goroutines)
 		}
 	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		r.t.Error("the minion does not stop")
+	limit := time.After(patience)
+	for {
+		select {
+		case <-done:
+			return
+		case <-limit:
+			r.t.Error("the minion does not stop")
+			return
+		case <-time.After(time.Millisecond):
+			r.clock.Advance(time.Millisecond)
+		}
 	}
 }
 
@@ -165,13 +172,13 @@ func (r *rig) run(jid, fun string, args ...any) *payload.Map {
 type functions struct {
 	mu      lock
 	runs    map[string]int // jid → how often a function began
-	begun   chan string    // jids, as they begin
+	changed chan struct{}  // closed and made anew when one begins
 	over    chan struct{}  // closed: t.block and t.deaf end
 	release func()
 }
 
 func newFunctions() *functions {
-	f := &functions{mu: newLock(), runs: map[string]int{}, begun: make(chan string, 10000), over: make(chan struct{})}
+	f := &functions{mu: newLock(), runs: map[string]int{}, changed: make(chan struct{}), over: make(chan struct{})}
 	f.release = sync.OnceFunc(func() { close(f.over) })
 	return f
 }
@@ -182,11 +189,31 @@ func (f *functions) count(jid string) int {
 	return f.runs[jid]
 }
 
+// awaitBegun waits until the function of a job has begun, n times.
+func (r *rig) awaitBegun(t testing.TB, jid string, n int) {
+	t.Helper()
+	f, limit := r.fun, time.After(patience)
+	for {
+		f.mu.Lock()
+		runs, changed := f.runs[jid], f.changed
+		f.mu.Unlock()
+		if runs >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			t.Fatalf("%s has begun %d times, want %d", jid, runs, n)
+		}
+	}
+}
+
 func (f *functions) begin(c *modules.Call) {
 	f.mu.Lock()
 	f.runs[c.JID]++
+	close(f.changed)
+	f.changed = make(chan struct{})
 	f.mu.Unlock()
-	f.begun <- c.JID
 }
 
 func (f *functions) list() []modules.Func {

@@ -136,7 +136,13 @@ func (t *zmqTransport) newReq(addr string) *zmq.Req {
 }
 
 func (t *zmqTransport) keepalive() *zmq.Keepalive {
-	k := &zmq.Keepalive{Idle: t.cfg.TCPKeepaliveIdle, Count: t.cfg.TCPKeepaliveCnt, Interval: t.cfg.TCPKeepaliveIntvl}
+	value := func(n int) int { // 0 is refused by the kernel, and no connection would come about
+		if n <= 0 {
+			return -1
+		}
+		return n
+	}
+	k := &zmq.Keepalive{Idle: value(t.cfg.TCPKeepaliveIdle), Count: value(t.cfg.TCPKeepaliveCnt), Interval: value(t.cfg.TCPKeepaliveIntvl)}
 	if t.cfg.TCPKeepalive {
 		k.On = 1
 	}

@@ -137,7 +137,9 @@ func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr 
 	if err != nil {
 		t.Fatal(err)
 	}
-	z.lookup = func(context.Context, string) ([]net.IPAddr, error) { return []net.IPAddr{{IP: net.ParseIP(addr())}}, nil }
+	z.lookup = func(context.Context, string) ([]net.IPAddr, error) {
+		return []net.IPAddr{{IP: net.ParseIP(addr())}}, nil
+	}
 	t.Cleanup(func() {
 		z.close()
 		if err := zctx.Close(); err != nil {

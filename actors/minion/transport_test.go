@@ -69,7 +69,6 @@ func TestResolve(t *testing.T) {
 // master is both ports of a master on an address of this machine.
 type master struct {
 	ret, pub int
-	peer     string
 	send     func(text string)
 	stop     func()
 }

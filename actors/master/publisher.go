@@ -87,6 +87,11 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		} else {
 			err = p.sock.Send([]byte(topic), frame)
 		}
+		if err != nil && supervisor.Context(ctx).Err() != nil { // we are being stopped: the socket is closed by us
+			supervisor.Failed(ctx)
+			p.opt.log.Warn("publication was not sent, the master is stopping", "jid", m.Load.Str("jid"))
+			return
+		}
 		if err != nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Load.Str("jid"), err))
 		}

@@ -135,34 +135,49 @@ func TestStrangeReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.release(raw)
-	if err := errors.Join(raw.SetLinger(0), raw.Bind(anyPort)); err != nil {
+	if err := errors.Join(raw.SetLinger(0), raw.SetRcvtimeo(patience), raw.Bind(anyPort)); err != nil {
 		t.Fatal(err)
 	}
 	addr, err := raw.GetLastEndpoint()
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		for range 2 {
-			m, err := raw.RecvMessage(0)
-			if err != nil || len(m) != 3 {
-				t.Errorf("request: got %q, %v", m, err)
-				return
-			}
-			for _, reply := range [][]string{{m[0], "no delimiter"}, {m[0], "", "a", "b"}, {m[0], "", m[2]}, {m[0], "", "more"}} {
-				if _, err := raw.SendMessage(reply); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	}()
 	q := newReq(t, ReqOptions{Endpoint: addr})
+	var peer sync.WaitGroup
+	defer peer.Wait() // the socket may be closed when nobody uses it any more
 	for _, want := range []string{"one", "two"} {
+		peer.Go(func() { answerStrangely(t, raw) })
 		if got, err := q.Do(testContext(t), []byte(want)); err != nil || string(got) != want {
 			t.Fatalf("Do: got %q, %v, want %s", got, err, want)
 		}
+		peer.Wait()
+		awaitInput(t, q)
 	}
 	if n := q.Malformed(); n != 4 {
 		t.Errorf("Malformed: got %d, want 4", n)
+	}
+}
+
+// answerStrangely answers one request with two bad replies, a good one, and one that nobody asked for.
+func answerStrangely(t *testing.T, raw *zmq4.Socket) {
+	m, err := raw.RecvMessage(0)
+	if err != nil || len(m) != 3 {
+		t.Errorf("request: got %q, %v", m, err)
+		return
+	}
+	for _, reply := range [][]string{{m[0], "no delimiter"}, {m[0], "", "a", "b"}, {m[0], "", m[2]}, {m[0], "", "more"}} {
+		if _, err := raw.SendMessage(reply); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// awaitInput waits until a message is there that no request waits for.
+func awaitInput(t *testing.T, q *Req) {
+	t.Helper()
+	p := zmq4.NewPoller()
+	p.Add(q.sock.raw, zmq4.POLLIN)
+	if ready, err := p.Poll(patience); err != nil || len(ready) == 0 {
+		t.Fatalf("reply nobody asked for: got %v, %v", ready, err)
 	}
 }

@@ -126,6 +126,7 @@ func (s *session) serve(l lifecycle) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.dumpOnUSR1(ctx)
+	go settleMemory(ctx, s.log)
 	s.profileOnUSR2(ctx)
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		s.log.Warn("the service manager was not told that we are ready", "err", err)

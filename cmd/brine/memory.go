@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// settleAt is when a daemon gives back what only its start needed, and settleEvery when what a burst of work did.
+var settleAt = [...]time.Duration{2 * time.Second, 15 * time.Second}
+
+const settleEvery = time.Minute
+
+// settleMemory gives memory back until ctx ends.
+func settleMemory(ctx context.Context, log *slog.Logger) {
+	begin := time.Now()
+	for n := 0; ; n++ {
+		wait := settleEvery
+		if n < len(settleAt) {
+			wait = time.Until(begin.Add(settleAt[n]))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		debug.FreeOSMemory()
+		if err := releaseFilePages(); err != nil {
+			log.Debug("pages of the program cannot be given back", "err", err)
+		}
+	}
+}
+
+// releaseFilePages takes the pages of the program and its libraries out of this process: half of them were needed
+// by the start alone. Nothing is lost: a page that is needed again comes out of the page cache, where it stays.
+func releaseFilePages() error {
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		return fmt.Errorf("release pages: %w", err)
+	}
+	defer f.Close()
+	areas, err := cleanFileAreas(f)
+	for _, a := range areas {
+		if _, _, no := unix.Syscall(unix.SYS_MADVISE, a.from, a.to-a.from, unix.MADV_DONTNEED); no != 0 {
+			return fmt.Errorf("release pages: %w", no)
+		}
+	}
+	return err
+}
+
+// area is a range of addresses.
+type area struct{ from, to uintptr }
+
+// cleanFileAreas reads the table of a process' memory (proc_pid_smaps(5)) and lists the private mappings of files
+// that cannot be written and never were. Those with pages of their own, such as relocated data, would lose them.
+func cleanFileAreas(smaps io.Reader) (out []area, err error) {
+	var a area
+	clean := false
+	lines := bufio.NewScanner(smaps)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) >= 5 && !strings.HasSuffix(words[0], ":"): // a new mapping
+			if a, err = parseArea(words[0]); err != nil {
+				return nil, err
+			}
+			clean = len(words) > 5 && strings.HasPrefix(words[5], "/") && (words[1] == "r-xp" || words[1] == "r--p")
+		case len(words) < 2:
+		case words[0] == "Anonymous:" || words[0] == "Swap:":
+			clean = clean && words[1] == "0"
+		case words[0] == "VmFlags:" && clean: // the last line of a mapping
+			out = append(out, a)
+		}
+	}
+	return out, lines.Err()
+}
+
+func parseArea(text string) (a area, err error) {
+	from, to, _ := strings.Cut(text, "-")
+	for _, p := range []struct {
+		text string
+		into *uintptr
+	}{{from, &a.from}, {to, &a.to}} {
+		n, err := strconv.ParseUint(p.text, 16, 64)
+		if err != nil {
+			return area{}, fmt.Errorf("memory area %q: %w", text, err)
+		}
+		*p.into = uintptr(n)
+	}
+	return a, nil
+}

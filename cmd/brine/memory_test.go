@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const smapsOfTest = `55d0c0000000-55d0c0001000 r--p 00000000 fe:00 1                          /bin/x
+Rss:                   4 kB
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd mr mw me sd
+55d0c0001000-55d0c0003000 r-xp 00001000 fe:00 1                          /bin/x
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd ex mr mw me sd
+55d0c0003000-55d0c0004000 r--p 00003000 fe:00 1                          /bin/relocated
+Anonymous:             4 kB
+Swap:                  0 kB
+VmFlags: rd mr mw me ac sd
+55d0c0004000-55d0c0005000 r--p 00003000 fe:00 1                          /bin/relocated and swapped
+Anonymous:             0 kB
+Swap:                  4 kB
+VmFlags: rd mr mw me ac sd
+55d0c0005000-55d0c0006000 rw-p 00003000 fe:00 1                          /bin/x
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd wr mr mw me ac sd
+7f0000000000-7f0000001000 r--s 00000000 fe:00 2                          /var/jobs.db
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd sh mr mw me ms sd
+7f0000001000-7f0000002000 r-xp 00000000 00:00 0                          [vdso]
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd ex mr mw me de sd
+7f0000002000-7f0000003000 r--p 00000000 00:00 0
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd mr mw me ac sd
+`
+
+func TestCleanFileAreas(t *testing.T) {
+	got, err := cleanFileAreas(strings.NewReader(smapsOfTest))
+	want := []area{{0x55d0c0000000, 0x55d0c0001000}, {0x55d0c0001000, 0x55d0c0003000}}
+	if err != nil || !cmp.Equal(got, want, cmp.AllowUnexported(area{})) {
+		t.Errorf("got %x, %v, want %x", got, err, want)
+	}
+	if _, err := cleanFileAreas(strings.NewReader("nonsense r-xp 0 0 0 /bin/x\n")); err == nil {
+		t.Error("no error for an area that is none")
+	}
+}
+
+// TestReleaseFilePages: the program goes on afterwards, and has less of itself in memory.
+func TestReleaseFilePages(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	resident := func() string {
+		b, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if strings.HasPrefix(line, "RssFile:") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+	before := resident()
+	if err := releaseFilePages(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("before %q, after %q", before, resident())
+	for range 3 {
+		runtime.GC()
+	}
+}

@@ -256,9 +256,10 @@ func (r *rig) keyStore() *keys.Store { return keys.NewStore(keys.Options{Dir: r.
 // testMinion is one minion's side of the request port.
 type testMinion struct {
 	*auth.Minion
-	r  *rig
-	id string
-	q  *zmq.Req
+	r   *rig
+	id  string
+	key *crypt.PrivateKey
+	q   *zmq.Req
 }
 
 // memory is a TrustStore that forgets.
@@ -279,7 +280,7 @@ func (r *rig) newMinion(id string, change ...func(*auth.MinionOptions)) *testMin
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &testMinion{Minion: m, r: r, id: id, q: r.connect()}
+	return &testMinion{Minion: m, r: r, id: id, key: opt.Key, q: r.connect()}
 }
 
 func (r *rig) pair(name string) *crypt.PrivateKey {

@@ -238,7 +238,6 @@ func (s *jobStore) onStopping() {
 	case g := <-s.work:
 		s.next.loads, s.next.returns = append(g.loads, s.next.loads...), append(g.returns, s.next.returns...)
 		s.next.waiting = append(g.waiting, s.next.waiting...)
-		s.next.waiting = append(g.waiting, s.next.waiting...)
 	default:
 	}
 	if s.next.empty() {

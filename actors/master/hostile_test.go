@@ -19,6 +19,24 @@ import (
 // soon is how fast any request is answered or dropped, whatever its bytes.
 const soon = time.Second
 
+// stopwatch counts how many of the requests took longer than soon.
+type stopwatch struct{ all, late int }
+
+func (w *stopwatch) note(began time.Time) {
+	w.all++
+	if time.Since(began) > soon {
+		w.late++
+	}
+}
+
+// check fails when more than a machine that stutters explains was late: nothing waits for a second by design.
+func (w *stopwatch) check(t *testing.T) {
+	t.Helper()
+	if w.late > 1+w.all/10 {
+		t.Errorf("%d of %d requests were answered after %v", w.late, w.all, soon)
+	}
+}
+
 // alive checks that no actor has died, and that somebody counts what was bad.
 func (r *rig) alive(failures uint64) {
 	r.t.Helper()
@@ -70,13 +88,13 @@ func TestHostileFrames(t *testing.T) {
 		nasty[fmt.Sprintf("cut at %d", i)] = ping[:i]
 	}
 	n := uint64(0)
+	watch := &stopwatch{}
+	defer watch.check(t)
 	for name, b := range nasty {
 		for form, frame := range map[string][]byte{"frame": b, "load": inLoad(b), "sealed": inBox(b)} {
 			start := time.Now()
 			reply := r.send(frame)
-			if took := time.Since(start); took > soon {
-				t.Errorf("%s as %s: answered after %v", name, form, took)
-			}
+			watch.note(start)
 			if form == "frame" && string(reply) == string(packed(t, payload.TextHandlerFailed)) {
 				t.Errorf("%s: a handler failed", name)
 			}
@@ -180,16 +198,16 @@ func TestHalfOpen(t *testing.T) {
 			bytes.Repeat([]byte{0xff}, 1000)}[i%5]
 		_, _ = c.Write(said) // a master that has hung up already is fine
 	}
+	watch := &stopwatch{}
 	for range 5 {
 		start := time.Now()
 		equal(t, "request", m.ask(cmd("_file_envs")), []any{"base"})
 		if step := r.newMinion("m1").signIn(); step.Verdict.String() != "accepted" {
 			t.Errorf("sign-in: %+v", step)
 		}
-		if took := time.Since(start); took > soon {
-			t.Errorf("took %v", took)
-		}
+		watch.note(start)
 	}
+	watch.check(t)
 	r.alive(0)
 }
 
@@ -221,14 +239,14 @@ func TestFlood(t *testing.T) {
 			sent <- n
 		}()
 	}
+	watch := &stopwatch{}
 	for range 200 {
 		start := time.Now()
 		equal(t, "request", m.ask(cmd("_file_envs")), []any{"base"})
-		if took := time.Since(start); took > soon {
-			t.Errorf("took %v", took)
-		}
+		watch.note(start)
 	}
 	cancel()
+	watch.check(t)
 	total := 0
 	for range cap(sent) {
 		total += <-sent

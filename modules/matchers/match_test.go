@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/wire/payload"
 )
@@ -70,13 +69,9 @@ func TestRegexpTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
 	hit, err := r.Match(strings.Repeat("a", 60))
 	if hit || !errors.Is(err, ErrRegexp) {
 		t.Errorf("Match: got %v, %v, want a time-out", hit, err)
-	}
-	if took := time.Since(start); took > 20*matchTimeout {
-		t.Errorf("Match took %v", took)
 	}
 }
 

@@ -112,6 +112,16 @@ func (m *fakeMaster) options() Options {
 	}
 }
 
+// unhurried is longer than the patience of any test: a run that sits it out fails.
+const unhurried = 10 * patience
+
+// unhurried are options with which a run ends in time only if it waits for nobody.
+func (m *fakeMaster) unhurried() Options {
+	opt := m.options()
+	opt.Timeout, opt.GatherJobTimeout, opt.SyndicWait = unhurried, unhurried, unhurried
+	return opt
+}
+
 func (m *fakeMaster) client(opt Options) *Client {
 	c := New(opt)
 	m.t.Cleanup(func() {

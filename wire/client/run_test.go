@@ -47,15 +47,11 @@ func TestRunEarlyReturns(t *testing.T) {
 		m.returns(jid1, "b", "x")
 		return published(jid1, "a", "b")
 	})
-	start := time.Now()
-	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
+	r := startRun(t, m.client(m.unhurried()), Job{Tgt: "*", Fun: "test.ping"})
 	if d := cmp.Diff(Published{JID: jid1, Minions: []string{"a", "b"}, Missing: []string{}}, r.Published); d != "" {
 		t.Error(d)
 	}
 	expectReturns(t, r, Return{ID: "a", Value: true}, Return{ID: "b", Value: "x"})
-	if took := time.Since(start); took > 90*time.Millisecond {
-		t.Errorf("all had answered, and it took %v", took)
-	}
 	want := payload.M(
 		"cmd", "publish", "tgt", "*", "fun", "test.ping", "arg", []any{}, "key", "the key", "tgt_type", "glob",
 		"ret", "", "jid", "", "user", "root",
@@ -96,13 +92,11 @@ func TestRunFindJob(t *testing.T) {
 		return published(jid1, "quick", "slow", "idle")
 	})
 	job := Job{Tgt: "*", Fun: "test.ping", Kwargs: payload.M("delimiter", ",", "metadata", "x", "token", "t")}
-	r := startRun(t, m.client(m.options()), job)
+	opt := m.options()
+	opt.GatherJobTimeout = unhurried // which is not sat out
+	r := startRun(t, m.client(opt), job)
 	r.track.grace = 10 * time.Millisecond
-	start := time.Now()
 	expectReturns(t, r, Return{ID: "quick", Value: true}, Return{ID: "slow", Value: "at last"}, Return{ID: "idle", Silence: NotRunning})
-	if took := time.Since(start); took > 250*time.Millisecond {
-		t.Errorf("took %v, the rest of gather_job_timeout was sat out", took)
-	}
 	m.load()
 	want := payload.M(
 		"cmd", "publish", "tgt", []any{"idle", "slow"}, "fun", "saltutil.find_job", "arg", []any{jid1}, "key", "the key",
@@ -133,14 +127,10 @@ func TestRunMissingAndGone(t *testing.T) {
 		reply.Map("load").Set("missing", []string{"nope"})
 		return reply
 	})
-	opt := m.options()
+	opt := m.unhurried()
 	opt.Gone = func(_ context.Context, ids []string) []string { return ids }
-	start := time.Now()
 	r := startRun(t, m.client(opt), Job{Tgt: []string{"off", "nope"}, TgtType: "list", Fun: "test.ping"})
 	expectReturns(t, r, Return{ID: "off", Silence: NotConnected}, Return{ID: "nope", Silence: Unknown})
-	if took := time.Since(start); took > 90*time.Millisecond {
-		t.Errorf("nobody could answer, and it took %v", took)
-	}
 }
 
 func TestRunNothingMatched(t *testing.T) {

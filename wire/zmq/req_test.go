@@ -51,15 +51,11 @@ func TestCancel(t *testing.T) {
 		_, err := q.Do(ctx, []byte("y"))
 		waiting <- err
 	}()
-	start := time.Now()
 	cancel(cause)
 	for _, c := range []chan error{done, waiting} {
 		if err := receive(t, "cancelled request", c); !errors.Is(err, cause) {
 			t.Errorf("cancelled: got %v, want the cause", err)
 		}
-	}
-	if took := time.Since(start); took > 500*time.Millisecond {
-		t.Errorf("cancelling took %v", took)
 	}
 }
 

@@ -23,8 +23,11 @@ type face struct {
 	samples     [2]sample
 }
 
-// sample is the time spent in handlers up to a moment.
-type sample struct{ at, busy int64 }
+// sample is the time spent in handlers, and the messages received, up to a moment.
+type sample struct {
+	at, busy int64
+	received uint64
+}
 
 // started is called by the actor when Started is handled.
 func (r *Ref) started(n int) {
@@ -109,12 +112,12 @@ func (r *Ref) died(d stats.Death) {
 	r.face.deaths = append(r.face.deaths[:len(r.face.deaths):len(r.face.deaths)], d)
 }
 
-// sample remembers how busy the actor was, for the busy share of the time since.
+// sample remembers how busy the actor was, for the busy share and the rate of the time since.
 func (r *Ref) sample(now int64) {
-	busy := r.stats.Busy(now)
+	latest := sample{now, r.stats.Busy(now), r.inbox.received()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.face.samples[0], r.face.samples[1] = r.face.samples[1], sample{now, busy}
+	r.face.samples[0], r.face.samples[1] = r.face.samples[1], latest
 }
 
 // Snapshot tells everything about the child and what is below it. It asks nobody, like Supervisor.Snapshot.
@@ -142,7 +145,8 @@ func (r *Ref) Snapshot() stats.Child {
 	}
 	busy := r.stats.Busy(now)
 	c.BusyMS = millis(busy)
-	c.Busy = share(f.samples[0], sample{now, busy})
+	c.Busy = share(f.samples[0], sample{now, busy, c.Received})
+	c.Rate = rate(f.samples[0], sample{now, busy, c.Received})
 	if t := r.tree.Load(); t != nil {
 		c.Children = t.Snapshot()
 	}
@@ -156,4 +160,13 @@ func share(from, to sample) float64 {
 		return 0
 	}
 	return min(max(float64(to.busy-from.busy)/float64(to.at-from.at), 0), 1)
+}
+
+// rate is the number of messages received per second. While an abandoned actor gives its messages back there may seem
+// to be fewer than before.
+func rate(from, to sample) float64 {
+	if to.at <= from.at || to.received < from.received {
+		return 0
+	}
+	return float64(to.received-from.received) / (float64(to.at-from.at) / float64(time.Second))
 }

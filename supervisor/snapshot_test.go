@@ -35,8 +35,8 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 	if c.Mailbox != 2 || c.OldestMS != 3000 || c.Received != 4 || c.Failed != 1 || c.Note != "20240517120000000000" {
 		t.Errorf("got %d waiting, oldest %d ms, %d received, %d failed, note %q", c.Mailbox, c.OldestMS, c.Received, c.Failed, c.Note)
 	}
-	if c.Busy != 1 || c.BusyMS != 6000 {
-		t.Errorf("got busy %v, %d ms", c.Busy, c.BusyMS)
+	if c.Busy != 1 || c.BusyMS != 6000 || c.Rate != 4./6 {
+		t.Errorf("got busy %v, %d ms, rate %v", c.Busy, c.BusyMS, c.Rate)
 	}
 	release()
 	call(t, ref, func(actor.Context) bool { return true })
@@ -68,8 +68,8 @@ func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
 		clock.WaitTimer(t, supervisor.DefaultSweepEvery)
 	}
 	clock.Advance(time.Second)
-	if c := s.Snapshot()[0]; c.Busy != 0 || c.BusyMS != 9000 {
-		t.Errorf("got busy %v, %d ms", c.Busy, c.BusyMS)
+	if c := s.Snapshot()[0]; c.Busy != 0 || c.BusyMS != 9000 || c.Rate != 0 {
+		t.Errorf("got busy %v, %d ms, rate %v", c.Busy, c.BusyMS, c.Rate)
 	}
 }
 

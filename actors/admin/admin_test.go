@@ -2,10 +2,8 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"brine/wire/ipc"
 	"brine/wire/payload"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -196,49 +193,6 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	if _, done := commands.handle(context.Background(), ipc.Peer{UID: 0}, payload.M("cmd", "rotate")); done.Err != nil || !changed {
 		t.Errorf("root: got %v", done.Err)
 	}
-}
-
-// TestChildMapHasTheFieldsOfChild: the reply and the JSON of stats.Child have the same names.
-func TestChildMapHasTheFieldsOfChild(t *testing.T) {
-	death := stats.Death{Reason: "x"}
-	c := stats.Child{Name: "a", LastDeath: &death, Deaths: []stats.Death{death}, Children: []stats.Child{{Name: "b"}}}
-	if diff := cmp.Diff(jsonNames(t, c), mapNames(childMap(c))); diff != "" {
-		t.Errorf("child (-json +map):\n%s", diff)
-	}
-	if diff := cmp.Diff(jsonNames(t, c.Handling), mapNames(spreadMap(c.Handling))); diff != "" {
-		t.Errorf("spread (-json +map):\n%s", diff)
-	}
-	names := mapNames(deathMap(death))
-	for _, want := range []string{"time", "reason", "message", "stack", "name", "path", "incarnation", "status"} {
-		if !names[want] {
-			t.Errorf("death has no %s", want)
-		}
-	}
-}
-
-func jsonNames(t *testing.T, v any) map[string]bool {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m map[string]any
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]bool{}
-	for name := range m {
-		names[name] = true
-	}
-	return names
-}
-
-func mapNames(m *payload.Map) map[string]bool {
-	names := map[string]bool{}
-	for _, k := range m.Keys() {
-		names[reflect.ValueOf(k).String()] = true
-	}
-	return names
 }
 
 type stranger struct{}

@@ -106,19 +106,19 @@ func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, supervisor.ErrUnknown)
 	}
-	return childMap(ref.Snapshot()), nil
+	return ref.Snapshot().Map(), nil
 }
 
 // root is the daemon itself in the form of a child.
 func (o *operator) root() *payload.Map {
-	return childMap(stats.Child{
+	return stats.Child{
 		Name: o.tree.Name(), Path: o.tree.Name(), State: stats.StateRunning, Since: o.since, Incarnation: 1,
 		Children: o.tree.Snapshot(),
-	})
+	}.Map()
 }
 
 func (o *operator) history(context.Context, *payload.Map) (any, error) {
-	return deathList(o.tree.History()), nil
+	return stats.DeathList(o.tree.History()), nil
 }
 
 func (o *operator) restart(_ context.Context, request *payload.Map) (any, error) {
@@ -134,7 +134,7 @@ func (o *operator) process(context.Context, *payload.Map) (any, error) {
 	metrics.Read(heap)
 	return payload.M(
 		"pid", os.Getpid(),
-		"since", text(o.since),
+		"since", stats.Stamp(o.since),
 		"uptime_ms", time.Since(o.since).Milliseconds(),
 		"goroutines", runtime.NumGoroutine(),
 		"heap_bytes", heap[0].Value.Uint64(),

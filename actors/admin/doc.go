@@ -4,7 +4,7 @@
 //
 // A request is a map {cmd: NAME, ...}, a reply {result: VALUE}.
 //
-//	tree                  the daemon with all its actors, see childMap for the fields
+//	tree                  the daemon with all its actors, see stats.Child for the fields
 //	tree name: PATH       one actor with what is below it
 //	history               the last deaths in the tree, oldest first
 //	process               the daemon as a process: goroutines, memory, dead letters

@@ -35,6 +35,7 @@ type Child struct {
 	Abandoned   int       `json:"abandoned"` // incarnations that did not stop in time and still hold a goroutine
 	Lost        uint64    `json:"lost"`      // messages that no incarnation has handled to the end
 	Unhandled   uint64    `json:"unhandled"` // messages the actor has no case for
+	Rate        float64   `json:"rate"`      // messages received per second in the last 10 to 20 s
 	Busy        float64   `json:"busy"`      // share of the last 10 to 20 s spent in handlers, 0 to 1
 	BusyMS      int64     `json:"busy_ms"`   // time spent in handlers, over all incarnations
 	InHand      string    `json:"in_hand"`   // type of the message being handled, "" when idle
@@ -49,10 +50,11 @@ type Child struct {
 
 // Spread sums up a histogram of durations; percentiles are upper bounds of their power-of-two bucket.
 type Spread struct {
-	Count uint64 `json:"count"`
-	P50US int64  `json:"p50_us"`
-	P99US int64  `json:"p99_us"`
-	MaxUS int64  `json:"max_us"`
+	Count   uint64   `json:"count"`
+	P50US   int64    `json:"p50_us"`
+	P99US   int64    `json:"p99_us"`
+	MaxUS   int64    `json:"max_us"`
+	Buckets []uint64 `json:"buckets"` // counts: below 512 ns, 1024 ns, 2048 ns, ... up to the last that is not empty
 }
 
 // Death tells how one incarnation ended.

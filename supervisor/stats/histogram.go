@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -54,11 +55,22 @@ func (h *Histogram) Spread() Spread {
 	}
 	top := h.max.Load()
 	return Spread{
-		Count: n,
-		P50US: micros(min(percentile(counts[:], n, 50), top)),
-		P99US: micros(min(percentile(counts[:], n, 99), top)),
-		MaxUS: micros(top),
+		Count:   n,
+		P50US:   micros(min(percentile(counts[:], n, 50), top)),
+		P99US:   micros(min(percentile(counts[:], n, 99), top)),
+		MaxUS:   micros(top),
+		Buckets: used(counts[:]),
 	}
+}
+
+// used is a copy of the counts up to the last that is not zero; nil when all are.
+func used(counts []uint64) []uint64 {
+	for i := len(counts); i > 0; i-- {
+		if counts[i-1] != 0 {
+			return slices.Clone(counts[:i])
+		}
+	}
+	return nil
 }
 
 // percentile is the upper bound in nanoseconds of the bucket that holds the p-th hundredth of n durations.

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,22 +26,30 @@ func TestBucket(t *testing.T) {
 func TestSpread(t *testing.T) {
 	const us, ms = 1000, 1000000
 	for _, tt := range []struct {
-		name string
-		ns   []int64
-		want Spread
+		name    string
+		ns      []int64
+		want    Spread
+		buckets []uint64
 	}{
-		{"nothing", nil, Spread{}},
-		{"one", []int64{3 * us}, Spread{Count: 1, P50US: 3, P99US: 3, MaxUS: 3}},
-		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000}},
-		{"backwards clock", []int64{-5}, Spread{Count: 1}},
-		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000, MaxUS: math.MaxInt64 / 1000}},
+		{"nothing", nil, Spread{}, nil},
+		{"one", []int64{3 * us}, Spread{Count: 1, P50US: 3, P99US: 3, MaxUS: 3}, []uint64{0, 0, 0, 1}},
+		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000},
+			[]uint64{8: 1, 14: 1}},
+		{"backwards clock", []int64{-5}, Spread{Count: 1}, []uint64{1}},
+		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000, MaxUS: math.MaxInt64 / 1000},
+			[]uint64{31: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var h Histogram
 			for _, ns := range tt.ns {
 				h.Record(ns)
 			}
-			if diff := cmp.Diff(tt.want, h.Spread()); diff != "" {
+			got := h.Spread()
+			if !slices.Equal(got.Buckets, tt.buckets) {
+				t.Errorf("buckets: got %v, want %v", got.Buckets, tt.buckets)
+			}
+			got.Buckets = nil
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if h.Count() != uint64(len(tt.ns)) {

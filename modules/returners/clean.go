@@ -51,7 +51,7 @@ func (s *Store) Clean(now time.Time) (removed int, err error) {
 func (s *Store) cleanSome(now time.Time) (jids []string, err error) {
 	err = s.update(func(tx *bbolt.Tx) error {
 		jids = nil
-		t := newTxn(tx, s.opt)
+		t := newTxn(tx, s.opt, s.layout)
 		for _, key := range t.dueKeys(s.opt, now) {
 			if !t.due(s.opt, key, now) {
 				break

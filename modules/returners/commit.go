@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"go.etcd.io/bbolt"
 
@@ -12,7 +14,8 @@ import (
 
 // Announce writes the files in which Salt's own salt command looks for a job. That command looks as soon as it
 // has the answer to its publish request, so this must be done before that answer is sent. Commit does it for
-// loads that are not marked Announced.
+// loads that are not marked Announced. What was announced outlives the process, not the power of the machine: a job
+// that never came to a Commit is read from its files, and the first return takes it from there into the store.
 func (s *Store) Announce(l Load) error {
 	if !validJID(l.JID) {
 		return fmt.Errorf("announce job %q: the job id cannot be stored", l.JID)
@@ -31,7 +34,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 	var files []Load
 	var evicted []string
 	err := s.update(func(tx *bbolt.Tx) error {
-		t := newTxn(tx, s.opt)
+		t := newTxn(tx, s.opt, s.layout)
 		for _, l := range loads {
 			if !validJID(l.JID) {
 				continue
@@ -103,6 +106,7 @@ func (s *Store) StoreReturns(returns []Return) ([]Extra, error) {
 type txn struct {
 	tx            *bbolt.Tx
 	opt           Options
+	layout        layout
 	jobs, returns *bbolt.Bucket
 	order         *bbolt.Bucket
 	total         int64
@@ -114,8 +118,8 @@ type txn struct {
 // fillPercent packs pages tightly: keys are mostly appended, for a jid begins with the time.
 const fillPercent = 0.9
 
-func newTxn(tx *bbolt.Tx, opt Options) *txn {
-	t := &txn{tx: tx, opt: opt, total: totalBytes(tx), known: map[string]bool{},
+func newTxn(tx *bbolt.Tx, opt Options, l layout) *txn {
+	t := &txn{tx: tx, opt: opt, layout: l, total: totalBytes(tx), known: map[string]bool{},
 		jobs: tx.Bucket(bucketJobs), returns: tx.Bucket(bucketReturns), order: tx.Bucket(bucketOrder)}
 	for _, b := range []*bbolt.Bucket{t.jobs, t.returns, t.order} {
 		b.FillPercent = fillPercent
@@ -175,9 +179,12 @@ func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
 	noCache, met := t.known[r.JID]
 	if !met {
 		if old := t.jobs.Get([]byte(r.JID)); old == nil {
-			made = &Load{JID: r.JID, Load: loadOfReturn(r.Load)}
-			if err := t.putLoad(*made); err != nil {
+			l := t.unknown(r)
+			if err := t.putLoad(l); err != nil {
 				return nil, 0, err
+			}
+			if noCache = l.NoCache; !l.Announced {
+				made = &l
 			}
 		} else {
 			noCache = len(old) > 8 && old[8] == 1
@@ -204,6 +211,17 @@ func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
 		err = t.setEndTime(r.JID)
 	}
 	return made, 0, err
+}
+
+// unknown is the load of a job that the store has not seen: as it was announced, else made out of its first return.
+func (t *txn) unknown(r Return) Load {
+	dir := t.layout.dir(r.JID)
+	load, err := t.layout.load(dir)
+	if err != nil || load == nil {
+		return Load{JID: r.JID, Load: loadOfReturn(r.Load)}
+	}
+	_, err = os.Lstat(filepath.Join(dir, fileNoCache))
+	return Load{JID: r.JID, Load: load, Minions: t.layout.minions(dir), NoCache: err == nil, Announced: true}
 }
 
 // setEndTime notes that a return has come just now.

@@ -35,7 +35,11 @@ const (
 type layout struct {
 	root    string // cachedir/jobs
 	newHash func() hash.Hash
+	last    *lastList
 }
+
+// jobFileMode is for users of publisher_acl, who read the files.
+const jobFileMode = 0o644
 
 func newLayout(cacheDir, hashType string) (layout, error) {
 	hashes := map[string]func() hash.Hash{
@@ -46,7 +50,7 @@ func newLayout(cacheDir, hashType string) (layout, error) {
 	if !ok {
 		return layout{}, fmt.Errorf("job cache: unknown hash_type %q", hashType)
 	}
-	return layout{filepath.Join(cacheDir, "jobs"), h}, nil
+	return layout{filepath.Join(cacheDir, "jobs"), h, &lastList{}}, nil
 }
 
 // dir is the directory of a job.
@@ -59,18 +63,24 @@ func (l layout) dir(jid string) string {
 
 // writeLoad writes the files that announce a job. Existing lists of minions are extended.
 func (l layout) writeLoad(job Load, durable bool) error {
-	how := manner{0o644, durable} // users of publisher_acl read them
 	dir := l.dir(job.JID)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	err := l.writeFresh(dir, job, durable)
+	if errors.Is(err, fs.ErrExist) {
+		return l.extend(dir, job, durable)
 	}
+	return err
+}
+
+// extend writes the files of a job into a directory that is there.
+func (l layout) extend(dir string, job Load, durable bool) error {
+	how := manner{jobFileMode, durable}
 	if _, err := os.Lstat(filepath.Join(dir, fileJID)); err != nil {
-		if err := os.WriteFile(filepath.Join(dir, fileJID), []byte(job.JID), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fileJID), []byte(job.JID), jobFileMode); err != nil {
 			return err
 		}
 	}
 	if job.NoCache {
-		if err := os.WriteFile(filepath.Join(dir, fileNoCache), nil, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fileNoCache), nil, jobFileMode); err != nil {
 			return err
 		}
 	}

@@ -13,10 +13,29 @@ import (
 // its load, is not known.
 func (s *Store) GetLoad(jid string) (load *payload.Map, err error) {
 	j, err := s.job(jid)
-	if err != nil || j == nil || j.load == nil {
+	if err != nil {
 		return nil, err
 	}
+	if j == nil {
+		return s.announced(jid), nil
+	}
+	if j.load == nil {
+		return nil, nil
+	}
 	return withMinions(j.load, j.minions), nil
+}
+
+// announced reads a job whose load did not come to a commit before the process ended; nil when there is none.
+func (s *Store) announced(jid string) *payload.Map {
+	if !validJID(jid) {
+		return nil
+	}
+	dir := s.layout.dir(jid)
+	load, err := s.layout.load(dir)
+	if err != nil || load == nil { // files that are damaged were not announced to the end
+		return nil
+	}
+	return withMinions(load, s.layout.minions(dir))
 }
 
 // EndTime is the time of the last return of a job as Salt writes it; "" when it is not known.

@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -253,6 +255,89 @@ func TestFilesFail(t *testing.T) {
 	}
 	if s.Announce(Load{JID: jid1, Load: ping(jid1)}) == nil {
 		t.Error("Announce did not tell")
+	}
+}
+
+// TestAnnouncedOnly: a job whose load did not come to a commit is known by its files, and its first return does not
+// take another load for it.
+func TestAnnouncedOnly(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	for jid, noCache := range map[string]bool{jid1: false, jid2: true} {
+		if err := s.Announce(Load{JID: jid, Load: ping(jid).Set("tgt", "web*"), Minions: []string{"web2", "web1"}, NoCache: noCache}); err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string) {
+			t.Helper()
+			got := getLoad(t, s, jid)
+			if got.Str("tgt") != "web*" || !payload.Equal(got.Value("Minions"), []any{"web1", "web2"}) {
+				t.Errorf("%s: got %v", when, got)
+			}
+			if load, err := s.layout.load(jobDir(t, dir, jid)); err != nil || load.Str("tgt") != "web*" {
+				t.Errorf("%s: the file holds %v, %v", when, load, err)
+			}
+		}
+		check("announced")
+		commit(t, s, nil, answer(jid, "web1", true))
+		check("returned")
+		if stored, err := s.Returned(jid, "web1"); err != nil || stored == noCache {
+			t.Errorf("return is stored: %v, %v, nocache %v", stored, err, noCache)
+		}
+	}
+	if got := getLoad(t, s, jid3); got != nil {
+		t.Errorf("nobody announced it, got %v", got)
+	}
+}
+
+// TestSameMinions: the lists of jobs for the same minions are one file, until one of them grows.
+func TestSameMinions(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	for _, jid := range []string{jid1, jid2} {
+		if err := s.Announce(Load{JID: jid, Load: ping(jid), Minions: []string{"web2", "web1"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inode := func(jid string) uint64 {
+		info, err := os.Stat(filepath.Join(jobDir(t, dir, jid), fileMinions))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Sys().(*syscall.Stat_t).Ino
+	}
+	if inode(jid1) != inode(jid2) {
+		t.Error("the same list was written twice")
+	}
+	if err := s.Announce(Load{JID: jid2, Minions: []string{"web3"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.layout.minions(jobDir(t, dir, jid1)); !slices.Equal(got, []string{"web1", "web2"}) {
+		t.Errorf("the list of another job became %q", got)
+	}
+	if got := s.layout.minions(jobDir(t, dir, jid2)); !slices.Equal(got, []string{"web1", "web2", "web3"}) {
+		t.Errorf("the list became %q", got)
+	}
+	if err := os.RemoveAll(jobDir(t, dir, jid1)); err != nil { // what was the first name
+		t.Fatal(err)
+	}
+	if err := s.Announce(Load{JID: jid3, Load: ping(jid3), Minions: []string{"web2", "web1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.layout.minions(jobDir(t, dir, jid3)); !slices.Equal(got, []string{"web1", "web2"}) {
+		t.Errorf("the list of a later job is %q", got)
+	}
+}
+
+// BenchmarkAnnounce writes the files of one job after another.
+func BenchmarkAnnounce(b *testing.B) {
+	s := openStore(b, b.TempDir())
+	n := 0
+	for b.Loop() {
+		jid := fmt.Sprintf("%020d", n)
+		if err := s.Announce(Load{JID: jid, Load: ping(jid), Minions: []string{"web2", "web1"}}); err != nil {
+			b.Fatal(err)
+		}
+		n++
 	}
 }
 

@@ -1,13 +1,17 @@
 package master
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"brine/actors/actortest"
 	"brine/modules/keys"
+	"brine/modules/returners"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -60,6 +64,68 @@ func TestPublish(t *testing.T) {
 	}
 	if strings.Contains(r.read(filepath.Join(dir, ".load.p")), r.rootKey()) {
 		t.Error("the load file holds the key")
+	}
+}
+
+// slowFiles is a job cache that writes the files of a job when it is told to.
+type slowFiles struct {
+	jobCache
+	write chan struct{}
+	err   error // for the next one
+}
+
+func (s *slowFiles) Announce(l returners.Load) error {
+	<-s.write
+	if err := s.err; err != nil {
+		s.err = nil
+		return err
+	}
+	return s.jobCache.Announce(l)
+}
+
+// TestPublishBeforeFiles: the job goes out and its return is stored while the files for Salt's own tools wait; the
+// answer waits for them. Files that could not be written are written with the store.
+func TestPublishBeforeFiles(t *testing.T) {
+	for _, refused := range []error{nil, errors.New("no room")} {
+		t.Run(fmt.Sprint("refused: ", refused), func(t *testing.T) {
+			r := newRig(t)
+			r.accept("m1", "minion")
+			m := r.minion("m1")
+			slow := &slowFiles{jobCache: r.m.core.store, write: make(chan struct{}), err: refused}
+			r.m.core.store = slow
+			ear := r.hear()
+			answered := make(chan error, 1)
+			load := r.publishLoad(payload.M("tgt", "m*"))
+			q, frame := r.connect(), packed(t, payload.M("enc", "clear", "load", load, "version", 3))
+			go func() {
+				_, err := q.Do(testContext(t), frame)
+				answered <- err
+			}()
+			jid, _ := ear.next()
+			ear.await(event.TagJobPublish(jid))
+			m.ask(ret("m1", jid))
+			equal(t, "load", r.stored(jid).Len(), 1)
+			select {
+			case <-answered:
+				t.Fatal("the answer came before the files")
+			default:
+			}
+			close(slow.write)
+			if err := actortest.Wait(t, "answer", answered); err != nil {
+				t.Fatal(err)
+			}
+			r.eventually("load file", func() error {
+				found, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, "jobs", "*", "*", ".load.p"))
+				if err == nil && len(found) != 1 {
+					err = fmt.Errorf("%d load files", len(found))
+				}
+				return err
+			})
+			written, err := payload.UnmarshalMap([]byte(r.read(filepath.Join(r.jobDir(jid), ".load.p"))))
+			if err != nil || written.Str("tgt") != "m*" {
+				t.Errorf("load file: %v, %v", written, err)
+			}
+		})
 	}
 }
 

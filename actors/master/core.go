@@ -27,20 +27,22 @@ type jobReader interface {
 
 // core is what all workers of a master share. Everything in it may be used by many goroutines.
 type core struct {
-	cfg      *config.Master
-	running  string // user this process belongs to
-	log      *slog.Logger
-	auth     *auth.Master
-	eauth    *eauth.Service
-	keys     *keys.Store
-	cache    *returners.Banks
-	store    jobCache
-	targets  *matchers.Expander
-	presence *presence.Finder
-	jids     *jidClock
-	pools    *pools
-	run      runFunc // runs a runner or wheel function and fires its events
-	manager  func(preserve bool) *keys.Manager
+	cfg     *config.Master
+	running string // user this process belongs to
+	log     *slog.Logger
+	auth    *auth.Master
+	eauth   *eauth.Service
+	keys    *keys.Store
+	cache   *returners.Banks
+	store   jobCache
+	// filesAreStore says that store is Salt's own layout of files.
+	filesAreStore bool
+	targets       *matchers.Expander
+	presence      *presence.Finder
+	jids          *jidClock
+	pools         *pools
+	run           runFunc // runs a runner or wheel function and fires its events
+	manager       func(preserve bool) *keys.Manager
 
 	// Set when the children start, each before whoever uses it.
 	top          *supervisor.Supervisor
@@ -60,6 +62,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
 		store: st.jobs, presence: st.presence, jids: &jidClock{}, pools: ps,
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
+	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st.keys, c.connected); err != nil {
 		return nil, err

@@ -130,8 +130,8 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 	if err := os.WriteFile(filepath.Join(dir, jid), []byte(r.id), 0o600); err != nil {
 		return "", err
 	}
-	c.announce(pub, pub.Map("kwargs"), who)
-	c.send(publication(c, pub, pub.Map("kwargs")), who)
+	extra := pub.Map("kwargs")
+	c.begin(pub, extra, publication(c, pub, extra), who)
 	return jid, nil
 }
 

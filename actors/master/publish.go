@@ -54,12 +54,11 @@ func publish(c *core, r *call) (any, error) {
 		jid = c.jids.next(time.Now())
 	}
 	load.Set("jid", jid)
-	c.announce(load, extra, found)
 	pub := publication(c, load, extra)
 	if c.cfg.OrderMasters {
 		pub.Set("auth_list", list)
 	}
-	c.send(pub, found)
+	c.begin(load, extra, pub, found)
 	return clearReply(payload.M("jid", jid, "minions", anyList(found.Minions), "missing", anyList(found.Missing))), nil
 }
 
@@ -169,22 +168,48 @@ func withoutSecrets(load *payload.Map) *payload.Map {
 	return out
 }
 
-// announce fires the events of a new job and stores its load.
-func (c *core) announce(load, extra *payload.Map, who found) {
+// begin announces a job, sends it to the minions and stores its load.
+//
+// The events come first, in Salt's order. The load is on its way to the JobStore before the publication is on its way
+// to the minions, so that no return overtakes it. The files in which Salt's own salt command looks are written while
+// the minions are at work already, and are there when that command has its answer.
+//
+// When the master dies before the answer, nobody was told of the job: minions may run it, as with Salt, and the store
+// makes the job out of their first return. When it dies after the answer and before the load is in the store, the files
+// are there: the job is known by them, and the first return takes it from them. A power failure may take the last
+// moments of both.
+//
+// In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
+func (c *core) begin(load, extra, pub *payload.Map, who found) {
+	c.announce(load, who)
+	one := returners.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
+	if c.filesAreStore {
+		c.writeFiles(one)
+		c.send(pub, who)
+		return
+	}
+	c.jobs.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
+	c.send(pub, who)
+	c.writeFiles(one)
+}
+
+// announce fires the events of a new job.
+func (c *core) announce(load *payload.Map, who found) {
 	jid := load.Str("jid")
 	c.fire(jid, payload.M("minions", anyList(who.Minions))) // tools older than 3008 wait for it
 	c.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
 		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
 		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
-	stored := withoutSecrets(load)
-	one := returners.Load{JID: jid, Load: stored, Minions: who.Minions, NoCache: extra.Bool("nocache")}
-	err := c.store.Announce(one)
-	if err != nil {
-		c.filesFailed(jid, err)
+}
+
+// writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
+func (c *core) writeFiles(one returners.Load) {
+	if err := c.store.Announce(one); err != nil {
+		c.filesFailed(one.JID, err)
+		c.jobs.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
 	} else if c.mute.Swap(false) {
 		c.log.Warn("the files of jobs can be written again")
 	}
-	c.jobs.Send(&SaveLoad{JID: jid, Load: stored, Minions: who.Minions, NoCache: one.NoCache, Announced: err == nil})
 }
 
 // filesFailed says that the files of jobs for Salt's own tools cannot be written: once, until they can. Jobs and

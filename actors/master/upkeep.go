@@ -205,7 +205,7 @@ func (c *core) pingAll() {
 	who := c.expand(tgt, tgtType, defaultDelimiter)
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jids.next(time.Now()), "user", c.cfg.User)
-	c.announce(load, payload.NewMap(0), who)
-	c.send(publication(c, load, payload.NewMap(0)), who)
+	extra := payload.NewMap(0)
+	c.begin(load, extra, publication(c, load, extra), who)
 	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
 }

@@ -207,11 +207,11 @@ func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 
 // onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
 func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
-	a.link.log.Log(context.Background(), levelCritical, s.Text)
-	a.answer(fmt.Errorf("sign-in: %s", s.Text))
 	exit, clock := a.opt.exit, a.link.clock
 	stop := clock.AfterFunc(s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	context.AfterFunc(supervisor.Context(ctx), func() { stop() })
+	a.answer(fmt.Errorf("sign-in: %s", s.Text))
+	a.link.log.Log(context.Background(), levelCritical, s.Text)
 }
 
 // onUnresolved waits retry_dns for the name of the master, retry_dns_count times.

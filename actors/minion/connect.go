@@ -24,7 +24,8 @@ func (m *Minion) connect(l *link) error {
 		return err
 	}
 	add := m.adder(tree, &err)
-	send := returnSenderOptions{link: l, log: l.log, spool: m.spoolOf(l), unkept: &[]*SendReturn{}}
+	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge,
+		unkept: &[]*SendReturn{}}
 	add(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
 	sub := subscriberOptions{link: l, held: &heldFrames{}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
@@ -39,10 +40,6 @@ func (m *Minion) connect(l *link) error {
 		return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
 	})
 	return err
-}
-
-func (m *Minion) spoolOf(l *link) *spool {
-	return &spool{dir: filepath.Join(m.cfg.CacheDir, "spool", l.name()), maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge}
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.
@@ -76,52 +73,6 @@ func (m *Minion) someGrains(names []string) *payload.Map {
 		}
 	}
 	return out
-}
-
-func (m *Minion) procDir() procDir { return procDir(filepath.Join(m.cfg.CacheDir, "proc")) }
-
-// procFailed says once that jobs run without proc entries.
-func (m *Minion) procFailed(err error) {
-	if !m.procTold.Swap(true) {
-		m.log.Error("jobs have no proc entries; a later process could not answer for them", "err", err)
-	}
-}
-
-// answerFor answers for the jobs that a process before this one had begun, each to the master that asked. Of a
-// job whose return is in a spool only the entry is left to remove.
-func (m *Minion) answerFor(lost []orphan) {
-	for _, o := range lost {
-		l := m.linkNamed(o.master)
-		if l == nil || m.isSpooled(o.name) {
-			if err := m.procDir().remove(o.name); err != nil {
-				m.log.Error("the proc entry stays", "jid", o.load.Str("jid"), "err", err)
-			}
-			continue
-		}
-		m.dispatcher.Send(&LostJob{Load: o.load, Link: l, Key: o.name})
-	}
-}
-
-// linkNamed is the connection to a master, the first one where the name is not known any more.
-func (m *Minion) linkNamed(name string) *link {
-	for _, l := range m.links {
-		if l.name() == name {
-			return l
-		}
-	}
-	if len(m.links) > 0 {
-		return m.links[0]
-	}
-	return nil
-}
-
-func (m *Minion) isSpooled(key string) bool {
-	for _, l := range m.links {
-		if m.spoolOf(l).has(key) {
-			return true
-		}
-	}
-	return false
 }
 
 // alive tells whether a process exists that is a minion's, by its command line.

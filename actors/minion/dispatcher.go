@@ -36,9 +36,8 @@ type (
 	}
 	// LostJob is a job that a dead predecessor of this process had begun.
 	LostJob struct {
-		Load *payload.Map
+		orphan
 		Link *link
-		Key  string // of its proc entry
 	}
 	// StopJobs ends all jobs because the minion stops; Ended is closed when none runs any more.
 	StopJobs struct{ Ended chan<- struct{} }
@@ -58,7 +57,7 @@ type dispatcherOptions struct {
 	jobs  *supervisor.Supervisor
 	job   func(rec *jobRecord) func() actor.Actor
 	links []*link
-	begun func(key string) bool // by the process before this one, and not answered
+	begun func(key string) bool // by the process before this one
 	reg   *registry
 	queue jobQueue
 	clock supervisor.Clock
@@ -144,9 +143,12 @@ func (d *dispatcher) full() bool {
 
 // onLostJob answers for a job of a dead process, which counts as seen.
 func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
-	d.reg.take(m.Load.Str("jid"), d.opt.cfg.MinionJIDQueueHWM)
-	d.reg.began(m.Load.Str("jid"))
-	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, key: m.Key, lost: true})
+	jid := m.load.Str("jid")
+	d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM)
+	d.reg.began(jid)
+	rec := &jobRecord{load: m.load, link: m.Link, key: m.name, lost: true}
+	rec.shown.Store(m.shown)
+	d.spawn(ctx, rec)
 }
 
 // spawn starts the actor of a job.
@@ -156,7 +158,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	case rec.key != "":
 	case jid == jidReq:
 		d.reg.reqs++
-		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, os.Getpid(), d.reg.reqs)
+		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs) // not the pid: a later process may have it
 	default:
 		rec.key = safeName(jid)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"brine/modules"
 	"brine/supervisor"
@@ -24,6 +25,10 @@ type (
 		Sig  syscall.Signal
 		Text string
 	}
+	// begunNoted says that the journal knows of the job, or cannot be written.
+	begunNoted struct{ err error }
+	// showJob puts a job into the directory of proc entries.
+	showJob struct{}
 	// jobAnswered says that the return is on disk, or delivered.
 	jobAnswered struct{}
 	// answerAgain says that the return was lost on its way to the ReturnSender.
@@ -42,15 +47,16 @@ const textLost = "The minion's process ended while the job was running"
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env        func(*link) *modules.Env
-	proc       procDir
-	procFailed func(error)                                     // tells that a job has no proc entry
-	cache      func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
-	started    func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
-	crashed    func(l *link, jid string, text string)          // reports an exception (_salt_error)
-	extra      func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
-	pubRet     bool
-	log        *slog.Logger
+	env     func(*link) *modules.Env
+	journal *supervisor.Ref
+	proc    procDir
+	clock   supervisor.Clock
+	cache   func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
+	started func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
+	crashed func(l *link, jid string, text string)          // reports an exception (_salt_error)
+	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
+	pubRet  bool
+	log     *slog.Logger
 }
 
 // jobRecord is what a job's incarnations share. The Dispatcher makes it; after that only the incarnation that
@@ -71,6 +77,7 @@ type jobRecord struct {
 
 	ret      atomic.Pointer[payload.Map] // the return, once there is one
 	answered atomic.Bool                 // it is on disk, or delivered
+	shown    atomic.Bool                 // it has a proc entry
 }
 
 // job is one actor per job. Its first incarnation runs the function. A later one, and one made for a job of a
@@ -80,14 +87,19 @@ type job struct {
 	rec  *jobRecord
 	self *supervisor.Ref
 	stop context.CancelCauseFunc
+	over bool // the Dispatcher was told
 }
 
 func (j *job) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		j.onStarted(ctx)
+	case *begunNoted:
+		j.onBegunNoted(ctx)
 	case *jobDone:
 		j.finish(ctx, m.result)
+	case *showJob:
+		j.show()
 	case *killJob:
 		j.onKill(ctx, m)
 	case *jobAnswered:
@@ -120,11 +132,27 @@ func (j *job) onStarted(ctx actor.Context) {
 	}
 }
 
-// begin makes the entry by which a later process can answer for the job, then runs it. Without an entry it runs
-// all the same.
+// begin makes the record by which a later process can answer for the job. When it stands the function is called;
+// where it cannot be made, all the same.
 func (j *job) begin(ctx actor.Context) {
-	if err := j.opt.proc.write(j.rec.key, j.rec.entry, j.rec.link); err != nil {
-		j.opt.procFailed(err)
+	body, err := payload.MarshalBin(j.rec.entry)
+	if err != nil { // it came as msgpack, so this is not
+		supervisor.Crash(fmt.Errorf("pack job %s: %w", j.jid(), err))
+	}
+	self, master := j.self, ""
+	if j.rec.link != nil {
+		master = j.rec.link.name()
+	}
+	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key, link: master, body: body},
+		Done: func(err error) { self.Send(&begunNoted{err}) }})
+}
+
+// showAfter is how long a job runs before it has a proc entry.
+const showAfter = 100 * time.Millisecond
+
+func (j *job) onBegunNoted(ctx actor.Context) {
+	if j.rec.ret.Load() != nil || j.stop != nil {
+		return // killed meanwhile
 	}
 	if err := removeIfThere(j.rec.queued); err != nil {
 		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
@@ -133,7 +161,23 @@ func (j *job) begin(ctx actor.Context) {
 	if j.rec.load.Bool("start_event") {
 		j.opt.started(j.rec.link, j.rec.load)
 	}
+	after(ctx, j.opt.clock, showAfter, &showJob{})
 	j.run(ctx)
+}
+
+// show makes the proc entry of a job that is still running.
+func (j *job) show() {
+	if j.rec.ret.Load() != nil {
+		return
+	}
+	j.rec.shown.Store(true)
+	entry, err := payload.MarshalBin(j.rec.entry)
+	if err == nil {
+		err = j.opt.proc.write(j.rec.key, entry)
+	}
+	if err != nil {
+		j.opt.log.Debug("the job has no proc entry", "jid", j.jid(), "err", err)
+	}
 }
 
 // run calls the function in a goroutine of this incarnation.
@@ -179,7 +223,7 @@ func (j *job) finish(ctx actor.Context, r modules.Result) {
 		return
 	}
 	if r.NoReturn {
-		j.onAnswered(ctx)
+		j.drop(ctx)
 		return
 	}
 	j.opt.log.Info("Returning information for job: " + j.jid())
@@ -195,22 +239,37 @@ func (j *job) finish(ctx actor.Context, r modules.Result) {
 	j.send(ctx)
 }
 
-// send hands the return over. The proc entry goes as soon as the return is on disk, before it is sent: at any
-// moment one of the two is there, and only for an instant both.
+// send hands the return over. Its record takes the place of the one that the job has begun.
 func (j *job) send(ctx actor.Context) {
 	rec, self := j.rec, j.self
-	ret := rec.ret.Load()
 	if !j.opt.pubRet || rec.link == nil {
-		j.onAnswered(ctx)
+		j.drop(ctx)
 		return
+	}
+	load := returnLoad(rec.link, rec.ret.Load())
+	body, err := payload.MarshalBin(load)
+	if err != nil {
+		j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "err", err)
+		load.Set("return", fmt.Sprintf("The return cannot be packed: %v", err)).Set("retcode", int64(1)).Set("success", false)
+		if body, err = payload.MarshalBin(load); err != nil {
+			supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
+		}
 	}
 	kept := func() {
 		j.forget()
 		rec.answered.Store(true)
 		self.Send(&jobAnswered{})
 	}
-	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: returnLoad(rec.link, ret), Kept: kept,
+	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: kept,
 		Again: func() { self.Send(&answerAgain{}) }})
+}
+
+// drop ends a job whose return nobody wants.
+func (j *job) drop(ctx actor.Context) {
+	j.forget()
+	j.rec.answered.Store(true)
+	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key}})
+	j.onAnswered(ctx)
 }
 
 // returnLoad is the load of a _return request, in Salt's order.
@@ -220,18 +279,23 @@ func returnLoad(l *link, ret *payload.Map) *payload.Map {
 	return load
 }
 
-// forget removes what would let a later process answer for the job. It may be called by any goroutine.
+// forget removes the files of a job. It may be called by any goroutine.
 func (j *job) forget() {
-	if err := errors.Join(j.opt.proc.remove(j.rec.key), removeIfThere(j.rec.queued)); err != nil {
-		j.opt.log.Error("the proc entry stays", "jid", j.jid(), "err", err)
+	err := removeIfThere(j.rec.queued)
+	if j.rec.shown.Load() {
+		err = errors.Join(err, j.opt.proc.remove(j.rec.key))
+	}
+	if err != nil {
+		j.opt.log.Error("files of a job stay", "jid", j.jid(), "err", err)
 	}
 }
 
 // onAnswered ends the actor, after the returners that the job names.
 func (j *job) onAnswered(ctx actor.Context) {
-	if !j.rec.answered.Swap(true) {
-		j.forget()
+	if j.over {
+		return
 	}
+	j.over = true
 	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
 	tree, self := supervisor.Of(ctx), j.self
 	if j.opt.extra == nil {

@@ -67,7 +67,7 @@ func TestOutcomes(t *testing.T) {
 		{"t.nosuch", nil, "'t.nosuch' is not available.", false},
 		{"t.echo", nil, "Passed invalid arguments to t.echo", false},
 		{"t.panic", nil, "The minion function caused an exception", false},
-		{"t.odd", nil, "the return cannot be packed", false},
+		{"t.odd", nil, "The return cannot be packed", false},
 		{"test.retcode", []any{int64(42)}, "true", false},
 	} {
 		ret := r.run(jid(i), tt.fun, tt.args...)
@@ -184,6 +184,18 @@ func TestFindJob(t *testing.T) {
 	}
 	for i := range n {
 		r.awaitBegun(t, jid(i), 1)
+	}
+	r.clock.Advance(showAfter)
+	if names := files(t, string(r.m.procDir())); len(names) != n {
+		limit := time.After(patience)
+		for len(names) != n {
+			select {
+			case <-limit:
+				t.Fatalf("%d proc entries", len(names))
+			default:
+				names = files(t, string(r.m.procDir()))
+			}
+		}
 	}
 	found, _ := r.run(jid(200), "saltutil.find_job", jid(70)).Value("return").(*payload.Map)
 	if found.Str("jid") != jid(70) || found.Str("fun") != "t.block" || found.Keys()[0] != "pid" {

@@ -104,7 +104,7 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	return true
 }
 
-// readQueue takes over what the process before this one left waiting. What had begun is not taken: it is
+// readQueue takes over what the process before this one left waiting. What had begun is not taken: it has a return, or is
 // answered for as a lost job.
 func (d *dispatcher) readQueue() error {
 	var errs error

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"brine/config"
@@ -57,10 +56,9 @@ type Minion struct {
 	env   *modules.Env // without a master
 	job   *jobOptions
 
-	bus, dispatcher, refresher, mine *supervisor.Ref
+	bus, journal, dispatcher, refresher, mine *supervisor.Ref
 
-	wired    chan struct{} // closed when all children are known to each other
-	procTold atomic.Bool   // that proc entries cannot be written
+	wired chan struct{} // closed when all children are known to each other
 }
 
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
@@ -133,14 +131,16 @@ func (m *Minion) envOf(l *link) *modules.Env {
 
 // spawn starts the children in their order.
 func (m *Minion) spawn() (err error) {
-	lost, err := m.procDir().orphans(alive)
-	if err != nil {
-		m.log.Error("proc entries cannot be read", "err", err)
-	}
+	mem := m.remember()
 	subs := &bus.Subscribers{}
-	err = nil
 	add := m.adder(m.top, &err)
 	add(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
+	add(&m.journal, "Journal", func() actor.Actor {
+		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, clock: m.clock, log: m.log}}
+	})
+	if m.journal == nil && mem.file != nil {
+		err = errors.Join(err, mem.file.close())
+	}
 	add(&m.refresher, "Refresher", func() actor.Actor {
 		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, clock: m.clock, log: m.log}}
 	})
@@ -148,7 +148,7 @@ func (m *Minion) spawn() (err error) {
 		m.jobs, err = m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
 	}
 	m.job = m.newJobOptions()
-	opt := m.dispatcherOptions(lost)
+	opt := m.dispatcherOptions(mem.keys)
 	add(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
 	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
 		add(&m.mine, "MineTimer", func() actor.Actor { return &mineTimer{m: m} })
@@ -161,7 +161,7 @@ func (m *Minion) spawn() (err error) {
 			return err
 		}
 	}
-	m.answerFor(lost)
+	m.answerFor(mem.lost)
 	return nil
 }
 
@@ -187,11 +187,7 @@ func (g *gated) Receive(ctx actor.Context) {
 	g.inner.Receive(ctx)
 }
 
-func (m *Minion) dispatcherOptions(lost []orphan) dispatcherOptions {
-	begun := make(map[string]bool, len(lost))
-	for _, o := range lost {
-		begun[o.name] = true
-	}
+func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 	return dispatcherOptions{
 		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, clock: m.clock, log: m.log,
 		match: func(load *payload.Map, l *link) bool {
@@ -206,7 +202,7 @@ func (m *Minion) dispatcherOptions(lost []orphan) dispatcherOptions {
 }
 
 func (m *Minion) newJobOptions() *jobOptions {
-	opt := &jobOptions{env: m.envOf, proc: m.procDir(), procFailed: m.procFailed,
+	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
 		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, log: m.log}
 	if m.cfg.CacheJobs {
 		opt.cache = m.cacheJob

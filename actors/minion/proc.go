@@ -11,8 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// procDir is the directory of proc entries: one file per job that has begun and is not answered yet
-// (cachedir/proc, msgpack of the job with pid first).
+// procDir is the directory of proc entries (cachedir/proc): a file for each job that has been running for a while,
+// msgpack of the job with pid first. It is for those who look there, such as a salt-call of Salt; what a later
+// process has to answer for stands in the journal.
 type procDir string
 
 // procEntry is a job as Salt shows it.
@@ -22,23 +23,16 @@ func procEntry(load *payload.Map) *payload.Map {
 	return entry
 }
 
-// procMaster is the field of an entry's file that names the master to answer. Unlike Salt: it has none.
+// procMaster is the field in which releases before the journal named the master to answer.
 const procMaster = "brine_master"
 
 // write makes the entry of a job.
-func (d procDir) write(name string, entry *payload.Map, l *link) error {
-	if l != nil {
-		entry = entry.Clone().Set(procMaster, l.name())
-	}
-	b, err := payload.MarshalBin(entry)
-	if err != nil {
-		return fmt.Errorf("proc entry: %w", err)
-	}
+func (d procDir) write(name string, entry []byte) error {
 	path := d.path(name)
-	err = os.WriteFile(path, b, 0o644)
+	err := os.WriteFile(path, entry, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(string(d), 0o755); err == nil {
-			err = os.WriteFile(path, b, 0o644)
+			err = os.WriteFile(path, entry, 0o644)
 		}
 	}
 	if err != nil {
@@ -51,15 +45,16 @@ func (d procDir) path(name string) string { return filepath.Join(string(d), name
 
 func (d procDir) remove(name string) error { return removeIfThere(d.path(name)) }
 
-// orphan is the entry of a job that a process before this one had begun and not answered.
+// orphan is a job that a process before this one had begun and not answered.
 type orphan struct {
-	name   string // of the entry
+	name   string // of the job in files
 	master string // of the link to answer, "" when that is not known
 	load   *payload.Map
+	shown  bool // there is a proc entry to be removed
 }
 
-// orphans lists them. Entries of processes that still live are left alone; entries that cannot be read are
-// removed, as Salt does: a function only begins when its entry is whole.
+// orphans lists what proc entries tell of such jobs. Entries of processes that still live are left alone; entries that
+// cannot be read are removed, as Salt does.
 func (d procDir) orphans(alive func(pid int) bool) ([]orphan, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +78,7 @@ func (d procDir) orphans(alive func(pid int) bool) ([]orphan, error) {
 		master := job.Str(procMaster)
 		job.Delete("pid")
 		job.Delete(procMaster)
-		jobs = append(jobs, orphan{e.Name(), master, job})
+		jobs = append(jobs, orphan{name: e.Name(), master: master, load: job})
 	}
 	return jobs, err
 }

@@ -36,8 +36,11 @@ func TestStop(t *testing.T) {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 	}
-	if left := append(files(t, string(procDir(filepath.Join(r.cfg.CacheDir, "proc")))), files(t, r.spool())...); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+	if left := files(t, filepath.Join(r.cfg.CacheDir, "proc")); len(left) > 0 {
+		t.Errorf("proc entries left: %q", left)
+	}
+	if j, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil || len(j.live) > 0 {
+		t.Errorf("left in the journal: %v, %v", j.live, err)
 	}
 }
 
@@ -46,28 +49,42 @@ func TestAfterDeath(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n")
 	proc, queue := procDir(filepath.Join(r.cfg.CacheDir, "proc")), jobQueue(filepath.Join(r.cfg.CacheDir, "queues"))
 	l := &link{master: r.cfg.Masters[0]}
-	entry := func(n int, fun string) *payload.Map {
-		e := procEntry(load(jid(n), fun))
-		return e.Set("pid", int64(1<<30)) // nobody's
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(proc.write(jid(1), entry(1, "t.block"), l))
-	must(proc.write(jid(2), entry(2, "t.echo"), l)) // its return is in the spool: killed between the two
-	must(proc.write(jid(3), entry(3, "t.echo"), nil))
-	must(proc.write(jid(4), entry(4, "t.echo"), l)) // still in the queue, too
+	pack := func(m *payload.Map) []byte {
+		t.Helper()
+		b, err := payload.MarshalBin(m)
+		must(err)
+		return b
+	}
+	entry := func(n int) []byte { return pack(procEntry(load(jid(n), "t.echo")).Set("pid", int64(1<<30))) } // nobody's
+	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
+	must(err)
+	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun, jid(2), l.name(), entry(2)},
+		journalRecord{journalReturn, jid(2), l.name(), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo",
+			"return", "kept", "success", true, "retcode", int64(0)))},
+		journalRecord{journalBegun, jid(4), "gone.test_4506", entry(4)}, // still in the queue, too
+		journalRecord{journalBegun, jid(9), l.name(), entry(9)}, journalRecord{journalGone, jid(9), "", nil},
+		journalRecord{journalReturn, "spoilt", l.name(), []byte("\xc1")}))
+	must(file.close())
+	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
+	must(os.MkdirAll(old, 0o700))
+	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10), "fun", "t.echo",
+		"return", "of old", "success", true, "retcode", int64(0))), 0o600))
+	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
+	must(proc.write(jid(10), entry(10)))
+	must(proc.write(jid(12), pack(procEntry(load(jid(12), "t.echo")).Set("pid", int64(1<<30)).Set(procMaster, l.name()))))
+	must(proc.write(jid(1), entry(1)))
+	must(proc.write(jid(2), entry(2)))
+	must(proc.write(jid(3), entry(3))) // of a minion of Salt
 	must(os.WriteFile(proc.path(jid(5)), nil, 0o600))
 	must(os.WriteFile(proc.path("rubbish"), []byte("\xc1"), 0o600))
-	s := &spool{dir: r.spool()}
-	_, err := s.put(jid(2), payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo", "return", "kept", "success", true, "retcode", int64(0)))
-	must(err)
-	must(os.WriteFile(s.path("spoilt"), []byte("\xc1"), 0o600))
-	for _, n := range []int{4, 6, 7} {
-		_, err := queue.put(r.clock.Now(), load(jid(n), "t.echo", int64(n)), l)
+	for _, n := range []int{2, 4, 6, 7} { // the first is answered already
+		_, err = queue.put(r.clock.Now(), load(jid(n), "t.echo", int64(n)), l)
 		must(err)
 		r.clock.Advance(1000)
 	}
@@ -75,7 +92,7 @@ func TestAfterDeath(t *testing.T) {
 
 	r.up()
 	f := r.master()
-	for n, want := range map[int]any{1: textLost, 2: "kept", 3: textLost, 4: textLost, 6: int64(6), 7: int64(7)} {
+	for n, want := range map[int]any{1: textLost, 2: "kept", 3: textLost, 4: textLost, 6: int64(6), 7: int64(7), 10: "of old", 12: textLost} {
 		if got := f.awaitReturn(t, jid(n)).Value("return"); got != want {
 			t.Errorf("job %d: %v, want %v", n, got, want)
 		}
@@ -83,17 +100,21 @@ func TestAfterDeath(t *testing.T) {
 	f.publish(jid(1), "t.echo", "x") // it had begun once: never again
 	r.run(jid(8), "test.ping")
 	r.awaitIdle(t)
-	for _, n := range []int{1, 2, 3, 4, 6, 7} {
+	for _, n := range []int{1, 2, 3, 4, 6, 7, 10, 12} {
 		once(t, f, jid(n))
 	}
-	for _, n := range []int{1, 2, 3, 4} {
+	for _, n := range []int{1, 2, 3, 4, 10, 12} {
 		if r.fun.count(jid(n)) != 0 {
 			t.Errorf("job %d ran again", n)
 		}
 	}
-	r.awaitSpool(t, 1) // the spoilt one, set aside
+	r.awaitSpool(t, 0)
+	r.log.Await(t, "a return is lost")
 	if left := files(t, queue.dir(l)); len(left) != 0 {
 		t.Errorf("queue: %q", left)
+	}
+	if left := files(t, filepath.Join(r.cfg.CacheDir, "spool")); len(left) != 0 {
+		t.Errorf("old spool: %q", left)
 	}
 	r.log.Await(t, "proc entries cannot be read")
 }
@@ -102,7 +123,11 @@ func TestAfterDeath(t *testing.T) {
 func TestLiveNeighbour(t *testing.T) {
 	dir := procDir(t.TempDir())
 	for name, pid := range map[string]int64{"mine": int64(os.Getpid()), "alive": 77, "dead": 78} {
-		if err := dir.write(name, payload.M("jid", name, "pid", pid), nil); err != nil {
+		b, err := payload.MarshalBin(payload.M("jid", name, "pid", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dir.write(name, b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +138,7 @@ func TestLiveNeighbour(t *testing.T) {
 	var names []string
 	for _, o := range lost {
 		names = append(names, o.name)
-		if o.load.Has("pid") || o.load.Has(procMaster) {
+		if o.load.Has("pid") {
 			t.Errorf("%s: %v", o.name, o.load)
 		}
 	}
@@ -131,7 +156,7 @@ func TestChaos(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	paths := []string{"EventBus", "Refresher", "Dispatcher", "Jobs", "Master-master.test_4506", "Master-master.test_4506/ReturnSender",
+	paths := []string{"EventBus", "Journal", "Refresher", "Dispatcher", "Jobs", "Master-master.test_4506", "Master-master.test_4506/ReturnSender",
 		"Master-master.test_4506/Subscriber", "Master-master.test_4506/Authenticator"}
 	const n = 400
 	for i := range n {

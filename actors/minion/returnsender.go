@@ -23,6 +23,7 @@ type (
 		Key   string
 		JID   string
 		Load  *payload.Map
+		Body  []byte // Load packed for the journal
 		Kept  func()
 		Again func()
 	}
@@ -38,6 +39,17 @@ type (
 		ret    *pendingReturn
 		err    error
 		sender *returnSender // that made the attempt
+	}
+	// returnNoted says that a return is in the journal, or could not be put there.
+	returnNoted struct {
+		ret    *pendingReturn
+		err    error
+		sender *returnSender
+	}
+	// returnsListed are the returns that were in the journal at the start.
+	returnsListed struct {
+		all    []spooled
+		sender *returnSender
 	}
 	// retrySpool tries the returns again that wait for the master.
 	retrySpool struct{}
@@ -61,19 +73,12 @@ func (m *SendRequest) Lost(why error) {
 	}
 }
 
-// pendingReturn is a return that the master has not acknowledged.
-type pendingReturn struct {
-	spooled
-	jid    string
-	load   *payload.Map // nil: it is read from the spool when its turn comes
-	kept   func()       // still to be called: the return is not on disk
-	failed bool         // an attempt has failed
-}
-
 // returnSenderOptions are what the ReturnSender needs of its connection.
 type returnSenderOptions struct {
-	link  *link
-	spool *spool
+	link     *link
+	journal  *supervisor.Ref
+	maxBytes int64         // of returns on disk, 0: no cap
+	maxAge   time.Duration // 0: kept for ever
 	// unkept are the returns that could not be put on disk; they outlive the actor.
 	unkept *[]*SendReturn
 	log    *slog.Logger
@@ -90,8 +95,7 @@ type returnSender struct {
 	flying  int
 	pauses  int   // retries so far without a success
 	timer   bool  // a retryTimer is on its way
-	size    int64 // of the spool, in bytes
-	told    bool  // that the spool cannot be written
+	size    int64 // of the returns on disk, in bytes
 	flush   []chan<- struct{}
 }
 
@@ -111,8 +115,12 @@ func (r *returnSender) Receive(ctx actor.Context) {
 		r.onSendReturn(ctx, m)
 	case *SendRequest:
 		r.onSendRequest(ctx, m)
+	case *returnNoted:
+		r.onNoted(ctx, m)
 	case *delivered:
 		r.onDelivered(ctx, m)
+	case *returnsListed:
+		r.onListed(ctx, m)
 	case *retrySpool:
 		r.retry(ctx)
 	case *retryTimer:
@@ -126,23 +134,29 @@ func (r *returnSender) Receive(ctx actor.Context) {
 	}
 }
 
-// onStarted takes over what a predecessor, or the process before this one, left in the spool.
+// onStarted asks for what a predecessor, or the process before this one, left in the journal.
 func (r *returnSender) onStarted(ctx actor.Context) {
 	r.self, r.known = supervisor.Self(ctx), make(map[string]*pendingReturn)
-	all, err := r.opt.spool.list()
-	if err != nil {
-		r.opt.log.Error("the spool cannot be read", "err", err)
-	}
-	for _, s := range all {
-		r.size += s.size
-		r.admit(&pendingReturn{spooled: s, jid: s.key})
-	}
-	r.trim()
+	self := r.self
+	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
 	unkept := *r.opt.unkept
 	*r.opt.unkept = nil
 	for _, m := range unkept {
 		r.onSendReturn(ctx, m)
 	}
+}
+
+func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
+	if m.sender != r {
+		return
+	}
+	for _, s := range m.all {
+		if r.known[s.key] == nil {
+			r.size += s.size
+			r.admit(&pendingReturn{spooled: s, jid: s.key})
+		}
+	}
+	r.trim(ctx)
 	r.fly(ctx)
 }
 
@@ -151,49 +165,57 @@ func (r *returnSender) admit(p *pendingReturn) {
 	r.waiting = append(r.waiting, p)
 }
 
+// onSendReturn puts a return into the journal. It is sent when it is there.
 func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
-	if p := r.known[m.Key]; p != nil {
-		if p.kept == nil {
-			m.kept() // asked again, and it is there
+	if p := r.known[m.Key]; p != nil { // asked again
+		if p.onDisk() {
+			m.kept()
+		} else {
+			p.asked = m
 		}
 		return
 	}
-	p := &pendingReturn{spooled: spooled{key: m.Key, at: r.opt.link.clock.Now()}, jid: m.JID, load: m.Load}
-	size, err := r.opt.spool.put(m.Key, m.Load)
-	if errors.Is(err, errUnpackable) {
-		r.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", m.JID, "err", err)
-		p.load = m.Load.Clone().Set("return", err.Error()).Set("retcode", int64(1)).Set("success", false)
-		size, err = r.opt.spool.put(m.Key, p.load)
-	}
-	r.keep(m, p, size, err)
-	if len(r.waiting) >= maxLoaded && p.kept == nil {
-		p.load = nil
-	}
-	r.admit(p)
-	r.trim()
-	r.fly(ctx)
-}
-
-// keep notes whether a return is on disk. That it cannot be is said once, until it can be again.
-func (r *returnSender) keep(m *SendReturn, p *pendingReturn, size int64, err error) {
-	if err == nil {
-		p.size, r.told = size, false
-		r.size += size
-		m.kept()
-		return
-	}
-	if !r.told {
-		r.told = true
-		r.opt.log.Error("returns cannot be kept on disk; they are lost if this process ends before the master has them", "err", err)
-	}
-	p.kept = m.kept
-	*r.opt.unkept = append(*r.opt.unkept, m)
+	p := &pendingReturn{jid: m.JID, load: m.Load, asked: m,
+		spooled: spooled{key: m.Key, size: int64(len(m.Body)), at: r.opt.link.clock.Now()}}
+	r.known[m.Key] = p
+	self := r.self
+	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
+		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: m.Body},
+		Done:   func(err error) { self.Send(&returnNoted{p, err, r}) },
+	})
 }
 
 func (m *SendReturn) kept() {
 	if m.Kept != nil {
 		m.Kept()
 	}
+}
+
+// onNoted sends a return that is in the journal by now, or cannot be put there.
+func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
+	p := m.ret
+	if m.sender != r { // asked for by a predecessor
+		if q := r.known[p.key]; q != nil {
+			if m.err == nil || q.onDisk() {
+				p.asked.kept()
+			}
+			return
+		}
+		r.known[p.key] = p
+	}
+	if m.err == nil {
+		r.size += p.size
+		p.asked.kept()
+		p.asked = nil
+		if len(r.waiting) >= maxLoaded {
+			p.load = nil
+		}
+	} else {
+		*r.opt.unkept = append(*r.opt.unkept, p.asked)
+	}
+	r.waiting = append(r.waiting, p)
+	r.trim(ctx)
+	r.fly(ctx)
 }
 
 // fly sends what waits, as far as there is room.
@@ -216,20 +238,41 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 	load := p.load
 	if load == nil {
 		var err error
-		if load, err = o.spool.get(p.key); err != nil {
-			return fmt.Errorf("%w: %w", errUnreadable, err)
+		if load, err = o.read(ctx, p.key); err != nil {
+			return err
 		}
 	}
 	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
 	return err
 }
 
-// errUnreadable means that a return in the spool has gone bad.
-var errUnreadable = errors.New("a spooled return cannot be read")
+// read takes a return from the journal.
+func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Map, error) {
+	type found struct {
+		load *payload.Map
+		err  error
+	}
+	reply := make(chan found, 1)
+	o.journal.Send(&ReadReturn{Key: key, Done: func(load *payload.Map, err error) {
+		select {
+		case reply <- found{load, err}:
+		default: // told already
+		}
+	}})
+	select {
+	case f := <-reply:
+		if f.err != nil {
+			return nil, fmt.Errorf("read the return: %w", f.err)
+		}
+		return f.load, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	if m.sender != r {
-		r.onDeliveredBefore(m)
+		r.onDeliveredBefore(ctx, m)
 		return
 	}
 	r.flying--
@@ -237,26 +280,26 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:
 		r.pauses = 0
-		r.forget(m.ret)
+		r.forget(ctx, m.ret)
 	case errors.Is(m.err, errUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
-		r.forget(m.ret)
+		r.forget(ctx, m.ret)
 	default:
 		r.hold(ctx, m.ret, m.err)
 	}
 	r.fly(ctx)
 }
 
-// onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the spool; what did not needs
+// onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
 // no other attempt.
-func (r *returnSender) onDeliveredBefore(m *delivered) {
+func (r *returnSender) onDeliveredBefore(ctx actor.Context, m *delivered) {
 	if m.err != nil {
 		return
 	}
 	if i := slices.IndexFunc(r.waiting, func(p *pendingReturn) bool { return p.key == m.ret.key }); i >= 0 {
 		p := r.waiting[i]
 		r.waiting = slices.Delete(r.waiting, i, i+1)
-		r.forget(p)
+		r.forget(ctx, p)
 	}
 }
 
@@ -271,18 +314,16 @@ func (r *returnSender) flushed() {
 }
 
 // forget drops a return that is delivered, or cannot be.
-func (r *returnSender) forget(p *pendingReturn) {
+func (r *returnSender) forget(ctx actor.Context, p *pendingReturn) {
 	delete(r.known, p.key)
 	defer r.flushed()
-	if p.kept != nil {
+	if !p.onDisk() {
 		*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.key })
-		p.kept()
+		p.asked.kept()
 		return
 	}
 	r.size -= p.size
-	if err := r.opt.spool.done(p.key); err != nil {
-		r.opt.log.Error("a delivered return stays in the spool", "jid", p.jid, "err", err)
-	}
+	supervisor.Send(ctx, r.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: p.key}})
 }
 
 // hold keeps a return for the next retry.
@@ -293,7 +334,7 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 	}
 	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
 	p.failed = true
-	if p.kept == nil && len(r.failed) >= maxLoaded {
+	if p.onDisk() && len(r.failed) >= maxLoaded {
 		p.load = nil
 	}
 	r.failed = append(r.failed, p)
@@ -307,46 +348,10 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 
 // retry sends again what has failed, before what came later.
 func (r *returnSender) retry(ctx actor.Context) {
-	r.trim()
+	r.trim(ctx)
 	r.waiting = append(r.failed, r.waiting...)
 	r.failed = nil
 	r.fly(ctx)
-}
-
-// trim drops returns that are too old, and the oldest beyond the cap of the spool.
-func (r *returnSender) trim() {
-	s := r.opt.spool
-	over := s.maxBytes > 0 && r.size > s.maxBytes
-	if !over && !r.stale() {
-		return
-	}
-	var all []spooled
-	for _, p := range slices.Concat(r.failed, r.waiting) {
-		if p.kept == nil {
-			all = append(all, p.spooled)
-		}
-	}
-	drop := s.surplus(all, r.opt.link.clock.Now())
-	if len(drop) == 0 {
-		return
-	}
-	gone := make(map[string]bool, len(drop))
-	for _, d := range drop {
-		gone[d.key] = true
-		r.forget(r.known[d.key])
-	}
-	isGone := func(p *pendingReturn) bool { return gone[p.key] }
-	r.failed, r.waiting = slices.DeleteFunc(r.failed, isGone), slices.DeleteFunc(r.waiting, isGone)
-	r.opt.log.Error("returns are dropped: the master was away for too long", "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
-}
-
-// stale tells whether the oldest return is too old.
-func (r *returnSender) stale() bool {
-	most, now := r.opt.spool.maxAge, r.opt.link.clock.Now()
-	old := func(list []*pendingReturn) bool {
-		return len(list) > 0 && list[0].kept == nil && now.Sub(list[0].at) > most
-	}
-	return most > 0 && (old(r.failed) || old(r.waiting))
 }
 
 func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {

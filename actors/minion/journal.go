@@ -1,0 +1,235 @@
+package minion
+
+import (
+	"errors"
+	"log/slog"
+
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the Journal. Done is called when the record is on disk, or could not be put there.
+type (
+	// WriteRecord remembers something about a job.
+	WriteRecord struct {
+		Record journalRecord
+		Done   func(error)
+	}
+	// ListReturns asks for the returns that a master has not acknowledged.
+	ListReturns struct {
+		Link string
+		Done func([]spooled)
+	}
+	// ReadReturn asks for one of them. The error is errUnreadable when it will never be had.
+	ReadReturn struct {
+		Key  string
+		Done func(*payload.Map, error)
+	}
+	// flushRecords writes what has gathered.
+	flushRecords struct{}
+)
+
+// Lost tells the writer.
+func (m *WriteRecord) Lost(why error) { m.done(why) }
+
+func (m *WriteRecord) done(err error) {
+	if m.Done != nil {
+		m.Done(err)
+	}
+}
+
+// Lost tells the reader.
+func (m *ReadReturn) Lost(why error) { m.Done(nil, why) }
+
+// journalOptions are what the Journal needs of the minion.
+type journalOptions struct {
+	path  string
+	first *journalFile // opened at the start of the minion; nil when that failed
+	clock supervisor.Clock
+	log   *slog.Logger
+}
+
+// journal owns the journal file. Records that come together are written together.
+type journal struct {
+	opt     journalOptions
+	self    *supervisor.Ref
+	file    *journalFile // nil: it cannot be opened
+	waiting []*WriteRecord
+	owed    []journalRecord // of the kind journalGone, that could not be written
+	lists   []*ListReturns  // asked while the file could not be opened
+	told    bool            // that it cannot be written
+}
+
+func (j *journal) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		j.onStarted(ctx)
+	case *WriteRecord:
+		j.onWrite(m)
+	case *flushRecords:
+		j.flush()
+	case *ListReturns:
+		j.onList(m)
+	case *ReadReturn:
+		m.Done(j.read(m.Key))
+	case *actor.Stopping:
+		j.onStopping()
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (j *journal) onStarted(ctx actor.Context) {
+	j.self = supervisor.Self(ctx)
+	if supervisor.Incarnation(ctx) == 1 {
+		j.file = j.opt.first
+	}
+	if j.file == nil {
+		if err := j.open(); err != nil {
+			j.fails(err)
+		}
+	}
+}
+
+var errJournalClosed = errors.New("journal: not open")
+
+// open opens the file. Where that fails, every write tries again.
+func (j *journal) open() (err error) {
+	if j.file, err = openJournal(j.opt.path); j.file == nil {
+		return err
+	}
+	if err != nil {
+		j.opt.log.Error(textJournalDamaged, "err", err)
+	}
+	lists := j.lists
+	j.lists = nil
+	for _, m := range lists {
+		j.onList(m)
+	}
+	return nil
+}
+
+// Texts of the log.
+const (
+	textNoJournal      = "jobs and returns cannot be kept on disk; they are lost if this process ends before the master has them"
+	textJournalAgain   = "jobs and returns are kept on disk again"
+	textJournalDamaged = "the journal of jobs and returns has a damaged end"
+)
+
+// fails says that nothing can be kept, once until it can be again.
+func (j *journal) fails(err error) {
+	if !j.told {
+		j.opt.log.Error(textNoJournal, "err", err)
+	}
+	j.told = true
+}
+
+func (j *journal) onWrite(m *WriteRecord) {
+	if err := m.Record.check(); err != nil {
+		j.opt.log.Error("a job cannot be kept on disk", "job", m.Record.key, "err", err)
+		m.done(err)
+		return
+	}
+	if j.waiting = append(j.waiting, m); len(j.waiting) == 1 {
+		j.self.Send(&flushRecords{}) // behind the records that are in the mailbox already
+	}
+}
+
+// flush writes what has gathered, and tells those who wait for it whatever happens.
+func (j *journal) flush() {
+	all, err := j.waiting, errJournalClosed
+	j.waiting = nil
+	defer func() {
+		for _, m := range all {
+			m.done(err)
+		}
+	}()
+	if err = j.write(all); err != nil {
+		j.fails(err)
+		j.owe(all)
+		return
+	}
+	j.owed = nil
+	if j.told {
+		j.told = false
+		j.opt.log.Info(textJournalAgain)
+	}
+	if err := j.file.compact(); err != nil {
+		j.opt.log.Warn("the journal grows", "err", err)
+	}
+}
+
+func (j *journal) write(all []*WriteRecord) error {
+	if j.file == nil {
+		if err := j.open(); err != nil {
+			return err
+		}
+	}
+	if j.file.removed() {
+		j.opt.log.Warn("the journal of jobs and returns was deleted; it is made anew")
+		if err := j.file.rewrite(); err != nil {
+			return err
+		}
+	}
+	records := make([]journalRecord, 0, len(j.owed)+len(all))
+	records = append(records, j.owed...)
+	for _, m := range all {
+		records = append(records, m.Record)
+	}
+	return j.file.write(j.opt.clock.Now(), records...)
+}
+
+// owe notes for the next write which jobs are over. They do not count any more, and when none does, the room that
+// their records take is given back: it may be what the next write needs.
+func (j *journal) owe(all []*WriteRecord) {
+	if j.file == nil {
+		return
+	}
+	for _, m := range all {
+		if r := m.Record; r.kind == journalGone && j.file.live[r.key] != nil {
+			j.owed = append(j.owed, r)
+			j.file.note(&journalEntry{key: r.key, kind: journalGone})
+		}
+	}
+	if len(j.file.live) == 0 && j.file.size > 0 && j.file.clear() == nil {
+		j.owed = nil
+	}
+}
+
+// onList answers as soon as there is a file.
+func (j *journal) onList(m *ListReturns) {
+	if j.file == nil {
+		j.lists = append(j.lists, m)
+		return
+	}
+	var all []spooled
+	for _, e := range j.file.list(journalReturn, m.Link) {
+		all = append(all, spooled{key: e.key, size: e.len, at: e.at})
+	}
+	m.Done(all)
+}
+
+func (j *journal) read(key string) (*payload.Map, error) {
+	if j.file == nil {
+		return nil, errJournalClosed
+	}
+	return j.file.load(key)
+}
+
+// onStopping writes what has gathered: those who asked may be gone, but not the jobs they asked for.
+func (j *journal) onStopping() {
+	if len(j.waiting) > 0 {
+		j.flush()
+	}
+	for _, m := range j.lists {
+		j.self.Send(m) // to the next incarnation, if there is one
+	}
+	if j.file != nil {
+		if err := j.file.close(); err != nil {
+			j.opt.log.Warn("journal", "err", err)
+		}
+		j.file = nil
+	}
+}

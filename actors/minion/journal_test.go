@@ -1,0 +1,122 @@
+package minion
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/actors/actortest"
+	"brine/wire/payload"
+)
+
+// newJournal is a Journal without an actor system.
+func newJournal(t *testing.T, path string) (*journal, *actortest.Log) {
+	t.Helper()
+	log := actortest.NewLog()
+	j := &journal{opt: journalOptions{path: path, clock: actortest.NewClock(), log: log.Logger()}}
+	if err := j.open(); err != nil {
+		t.Fatal(err)
+	}
+	return j, log
+}
+
+// flushed writes records as the actor does, and tells the error that each was told.
+func (j *journal) flushed(records ...journalRecord) (errs []error) {
+	for _, r := range records {
+		j.waiting = append(j.waiting, &WriteRecord{Record: r, Done: func(err error) { errs = append(errs, err) }})
+	}
+	j.flush()
+	return errs
+}
+
+// TestJournalOwes remembers what was acknowledged while the disk was full, says so once, and says when it is over.
+func TestJournalOwes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j, log := newJournal(t, path)
+	writeTo(t, j.file, journalRecord{journalReturn, "1", "m", nil}, journalRecord{journalReturn, "2", "m", nil})
+	whole := j.file.f
+	broken, err := os.Open(path) // not for writing
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.file.f = broken
+	for _, r := range []journalRecord{{kind: journalGone, key: "1"}, {kind: journalBegun, key: "3"}, {kind: journalGone, key: "3"}} {
+		if errs := j.flushed(r); len(errs) != 1 || errs[0] == nil {
+			t.Errorf("record of %s: %v", r.key, errs)
+		}
+	}
+	if got := keys(j.file.list(journalReturn, "")); got != "2" {
+		t.Errorf("what counts: %q", got)
+	}
+	j.file.f = whole
+	if errs := j.flushed(journalRecord{journalReturn, "4", "m", nil}); len(errs) != 1 || errs[0] != nil {
+		t.Errorf("when there is room: %v", errs)
+	}
+	for _, text := range []string{textNoJournal, textJournalAgain} {
+		if n := strings.Count(strings.Join(log.Lines(), "\n"), text); n != 1 {
+			t.Errorf("%q said %d times", text, n)
+		}
+	}
+	if err := errors.Join(broken.Close(), j.file.close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(openAt(t, path).list(journalReturn, "")); got != "2 4" {
+		t.Errorf("in the next process: %q", got)
+	}
+}
+
+// TestJournalDeletedWhileOpen goes on in a new file.
+func TestJournalDeletedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j, _ := newJournal(t, path)
+	j.flushed(journalRecord{journalReturn, "1", "m", nil})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	j.flushed(journalRecord{journalReturn, "2", "m", nil})
+	if err := j.file.close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(openAt(t, path).list(journalReturn, "")); got != "1 2" {
+		t.Errorf("in the next process: %q", got)
+	}
+}
+
+// TestJournalReads tells what is lost from what may be had later, and lets those who ask for a list wait for the file.
+func TestJournalReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j, _ := newJournal(t, path)
+	body, err := payload.MarshalBin(payload.M("jid", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.flushed(journalRecord{journalReturn, "1", "m", body}, journalRecord{journalReturn, "2", "m", []byte{0xc1}})
+	if load, err := j.read("1"); err != nil || load.Str("jid") != "1" {
+		t.Errorf("a return: %v, %v", load, err)
+	}
+	for _, key := range []string{"2", "3"} {
+		if _, err := j.read(key); !errors.Is(err, errUnreadable) {
+			t.Errorf("record %s: %v", key, err)
+		}
+	}
+	if err := j.file.close(); err != nil {
+		t.Fatal(err)
+	}
+	j.file = nil
+	if _, err := j.read("1"); err == nil || errors.Is(err, errUnreadable) {
+		t.Errorf("a journal that is not open: %v", err)
+	}
+	listed := -1
+	j.onList(&ListReturns{Link: "m", Done: func(all []spooled) { listed = len(all) }})
+	if listed >= 0 {
+		t.Error("a journal that is not open has been listed")
+	}
+	if j.flushed(journalRecord{kind: journalGone, key: "2"}); listed != 2 {
+		t.Errorf("%d returns listed", listed)
+	}
+	if err := j.file.close(); err != nil {
+		t.Fatal(err)
+	}
+}

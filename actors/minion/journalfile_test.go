@@ -1,0 +1,283 @@
+package minion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var journalTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func openAt(t testing.TB, path string) *journalFile {
+	t.Helper()
+	j, err := openJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.close() })
+	return j
+}
+
+func writeTo(t testing.TB, j *journalFile, records ...journalRecord) {
+	t.Helper()
+	if err := j.write(journalTime, records...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func keys(entries []*journalEntry) string {
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.key)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestJournal writes records and finds them again, in this process and the next.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "jobs.journal")
+	j := openAt(t, path)
+	writeTo(t, j, journalRecord{journalBegun, "1", "m", []byte("one")}, journalRecord{journalBegun, "2", "m", []byte("two")})
+	writeTo(t, j, journalRecord{journalReturn, "1", "m", []byte("uno")}, journalRecord{journalReturn, "3", "n", nil})
+	writeTo(t, j, journalRecord{journalGone, "unknown", "", nil}, journalRecord{journalGone, "3", "", nil})
+	for range 2 {
+		if got := keys(j.list(journalBegun, "")); got != "2" {
+			t.Errorf("begun: %q", got)
+		}
+		if got := keys(j.list(journalReturn, "m")); got != "1" {
+			t.Errorf("returns for m: %q", got)
+		}
+		if got := keys(j.list(journalReturn, "n")); got != "" {
+			t.Errorf("returns for n: %q", got)
+		}
+		if b, err := j.read("1"); err != nil || string(b) != "uno" || !j.live["1"].at.Equal(journalTime) {
+			t.Errorf("read: %q, %v, %v", b, err, j.live["1"].at)
+		}
+		if _, err := j.read("3"); !errors.Is(err, errUnreadable) {
+			t.Errorf("a record that is gone: %v", err)
+		}
+		j.close()
+		j = openAt(t, path)
+	}
+}
+
+// TestJournalDamage cuts and spoils a journal at every byte: what comes before is there.
+func TestJournalDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	writeTo(t, j, journalRecord{journalBegun, "first", "m", []byte("body")})
+	first := j.size
+	writeTo(t, j, journalRecord{journalReturn, "second", "m", []byte("longer body")})
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.close()
+	for i := first; i < int64(len(whole)); i++ {
+		spoilt := bytes.Clone(whole)
+		spoilt[i] ^= 0x10
+		for what, b := range map[string][]byte{"cut": whole[:i], "spoilt": spoilt} {
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d, err := openJournal(path)
+			if what == "cut" && i == first {
+				if err != nil {
+					t.Errorf("a whole record: %v", err)
+				}
+			} else if !errors.Is(err, errJournal) {
+				t.Errorf("%s at %d: %v", what, i, err)
+			}
+			if d == nil || d.live["first"] == nil || d.live["second"] != nil {
+				t.Fatalf("%s at %d: the record before is not there", what, i)
+			}
+			writeTo(t, d, journalRecord{journalReturn, "third", "m", nil})
+			d.close()
+			again := openAt(t, path)
+			if keys(again.list(journalReturn, "")) != "third" {
+				t.Errorf("%s at %d: what came after is not there", what, i)
+			}
+			again.close()
+		}
+	}
+}
+
+// TestJournalCompact keeps the file small, and what counts in it.
+func TestJournalCompact(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	body := bytes.Repeat([]byte("x"), 10000)
+	writeTo(t, j, journalRecord{journalReturn, "stays", "m", []byte("here")})
+	for i := range 1000 {
+		key := fmt.Sprint(i)
+		writeTo(t, j, journalRecord{journalBegun, key, "m", body}, journalRecord{journalReturn, key, "m", body})
+		writeTo(t, j, journalRecord{journalGone, key, "", nil})
+		if err := j.compact(); err != nil {
+			t.Fatal(err)
+		}
+		if j.size > 3*journalSlack {
+			t.Fatalf("%d bytes after %d jobs", j.size, i)
+		}
+	}
+	if b, err := j.read("stays"); err != nil || string(b) != "here" {
+		t.Errorf("what counts: %q, %v", b, err)
+	}
+	j.close()
+	j = openAt(t, path)
+	if b, err := j.read("stays"); err != nil || string(b) != "here" || len(j.live) != 1 {
+		t.Errorf("in the next process: %q, %v", b, err)
+	}
+	writeTo(t, j, journalRecord{journalBegun, "big", "m", bytes.Repeat(body, 200)}, journalRecord{journalGone, "big", "", nil}, journalRecord{journalGone, "stays", "", nil})
+	if err := j.compact(); err != nil || j.size != 0 {
+		t.Errorf("an empty journal has %d bytes: %v", j.size, err)
+	}
+}
+
+// TestJournalFull takes nothing of a record that could not be written.
+func TestJournalFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	writeTo(t, j, journalRecord{journalBegun, "1", "m", nil})
+	size := j.size
+	j.f.Close()
+	if err := j.write(journalTime, journalRecord{journalBegun, "2", "m", nil}); err == nil || j.size != size || j.live["2"] != nil {
+		t.Errorf("a write that failed: %v, size %d, %v", err, j.size, j.live)
+	}
+	if _, err := openJournal(filepath.Join(path, "below")); err == nil {
+		t.Error("a journal below a file was opened")
+	}
+}
+
+// TestJournalTaken keeps a second process away, also after the file was replaced, and lets it in afterwards.
+func TestJournalTaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	for range 2 {
+		if second, err := openJournal(path); second != nil || !errors.Is(err, errJournalTaken) {
+			t.Errorf("a second process: %v, %v", second, err)
+		}
+		if err := j.rewrite(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.close()
+	openAt(t, path)
+}
+
+// TestJournalDeleted makes the file anew, with its directory and all that counts.
+func TestJournalDeleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cache", "jobs.journal")
+	j := openAt(t, path)
+	writeTo(t, j, journalRecord{journalReturn, "1", "m", []byte("uno")})
+	if j.removed() {
+		t.Error("removed too early")
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if !j.removed() {
+		t.Error("nobody saw it")
+	}
+	if err := j.rewrite(); err != nil {
+		t.Fatal(err)
+	}
+	writeTo(t, j, journalRecord{journalReturn, "2", "m", nil})
+	j.close()
+	j = openAt(t, path)
+	if b, err := j.read("1"); err != nil || string(b) != "uno" || keys(j.list(journalReturn, "")) != "1 2" {
+		t.Errorf("afterwards: %q, %v, %q", b, err, keys(j.list(journalReturn, "")))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestJournalGrows does not try to compact a journal again and again where there is no room for the copy.
+func TestJournalGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	if err := os.Mkdir(path+tmpSuffix, 0o700); err != nil { // where the copy should be
+		t.Fatal(err)
+	}
+	writeTo(t, j, journalRecord{journalReturn, "stays", "m", nil})
+	failures, body := 0, make([]byte, journalSlack/4)
+	for range 12 {
+		writeTo(t, j, journalRecord{journalBegun, "1", "m", body}, journalRecord{journalGone, "1", "", nil})
+		if j.compact() != nil {
+			failures++
+		}
+	}
+	if failures != 3 {
+		t.Errorf("%d attempts", failures)
+	}
+	if err := os.Remove(path + tmpSuffix); err != nil {
+		t.Fatal(err)
+	}
+	writeTo(t, j, journalRecord{journalBegun, "1", "m", append(body, make([]byte, journalSlack)...)}, journalRecord{journalGone, "1", "", nil})
+	if err := j.compact(); err != nil || j.size > 100 || keys(j.list(journalReturn, "")) != "stays" {
+		t.Errorf("%v, %d bytes", err, j.size)
+	}
+}
+
+// TestRecordSize refuses what could not be read again.
+func TestRecordSize(t *testing.T) {
+	long := strings.Repeat("x", 1<<16)
+	for _, r := range []journalRecord{{key: long}, {link: long}, {body: make([]byte, journalMost)}} {
+		if err := r.check(); !errors.Is(err, errRecordSize) {
+			t.Errorf("record of %d bytes: %v", r.size(), err)
+		}
+	}
+	if r := (journalRecord{key: long[1:], link: long[1:], body: []byte(long)}); r.check() != nil {
+		t.Error("a record of usual size is refused")
+	}
+}
+
+// FuzzJournal opens journals of any content.
+func FuzzJournal(f *testing.F) {
+	r := journalRecord{journalReturn, "key", "link", []byte("body")}
+	whole := r.append(nil, journalTime)
+	f.Add(whole)
+	f.Add(append(whole, whole...))
+	f.Add(whole[:len(whole)-1])
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "jobs.journal")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := openJournal(path)
+		if j == nil || err != nil && !errors.Is(err, errJournal) {
+			t.Fatalf("%v", err)
+		}
+		defer j.close()
+		for key := range j.live {
+			if _, err := j.read(key); err != nil {
+				t.Errorf("a live record: %v", err)
+			}
+		}
+		writeTo(t, j, journalRecord{journalReturn, "last", "m", []byte("x")})
+		j.close()
+		if again := openAt(t, path); again.live["last"] == nil || len(again.live) != len(j.live) {
+			t.Errorf("%d live records in the next process, want %d", len(again.live), len(j.live))
+		}
+	})
+}
+
+// BenchmarkJournal is what one job costs: that it has begun, its return, that the master has it.
+func BenchmarkJournal(b *testing.B) {
+	j := openAt(b, filepath.Join(b.TempDir(), "jobs.journal"))
+	body := make([]byte, 300)
+	for b.Loop() {
+		writeTo(b, j, journalRecord{journalBegun, "1", "m", body})
+		writeTo(b, j, journalRecord{journalReturn, "1", "m", body})
+		writeTo(b, j, journalRecord{journalGone, "1", "", nil})
+		if err := j.compact(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package minion
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+func (m *Minion) procDir() procDir { return procDir(filepath.Join(m.cfg.CacheDir, "proc")) }
+
+func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, "jobs.journal") }
+
+// memory is what the process before this one has left.
+type memory struct {
+	file *journalFile    // nil: it cannot be opened
+	lost []orphan        // jobs that had begun and have no return
+	keys map[string]bool // of all jobs that had begun, with and without a return
+}
+
+// remember reads the journal and the files that tell of jobs beside it. Jobs with nothing but a proc entry are those of
+// a minion of Salt, or of one that could not write its journal.
+func (m *Minion) remember() memory {
+	mem := memory{keys: map[string]bool{}}
+	file, err := openJournal(m.journalPath())
+	if err != nil {
+		m.log.Error("the journal of jobs and returns", "err", err)
+	}
+	mem.file = file
+	if file != nil {
+		if err := takeSpool(file, filepath.Join(m.cfg.CacheDir, "spool"), m.clock.Now()); err != nil {
+			m.log.Error("returns that an earlier release has kept", "err", err)
+		}
+		m.recall(&mem)
+	}
+	shown, err := m.procDir().orphans(alive)
+	for _, o := range shown {
+		if mem.keys[o.name] {
+			err = errors.Join(err, m.procDir().remove(o.name))
+			continue
+		}
+		o.shown, mem.keys[o.name] = true, true
+		mem.lost = append(mem.lost, o)
+	}
+	if err != nil {
+		m.log.Error("proc entries cannot be read", "err", err)
+	}
+	return mem
+}
+
+// recall lists the jobs of the journal.
+func (m *Minion) recall(mem *memory) {
+	for _, e := range mem.file.list(journalReturn, "") {
+		mem.keys[e.key] = true
+	}
+	for _, e := range mem.file.list(journalBegun, "") {
+		mem.keys[e.key] = true
+		load, err := mem.file.load(e.key)
+		if err == nil {
+			load.Delete("pid")
+			mem.lost = append(mem.lost, orphan{name: e.key, master: e.link, load: load})
+			continue
+		}
+		if errors.Is(err, errUnreadable) {
+			err = errors.Join(err, mem.file.write(m.clock.Now(), journalRecord{kind: journalGone, key: e.key}))
+		}
+		m.log.Error("a job that had begun is not known any more", "job", e.key, "err", err)
+	}
+}
+
+// answerFor answers for the jobs that were lost, each to the master that asked.
+func (m *Minion) answerFor(lost []orphan) {
+	for _, o := range lost {
+		m.dispatcher.Send(&LostJob{orphan: o, Link: m.linkNamed(o.master)})
+	}
+}
+
+// linkNamed is the connection to a master, the first one where the name is not known any more; nil without masters.
+func (m *Minion) linkNamed(name string) *link {
+	for _, l := range m.links {
+		if l.name() == name {
+			return l
+		}
+	}
+	if len(m.links) > 0 {
+		return m.links[0]
+	}
+	return nil
+}

@@ -20,6 +20,7 @@ type Host struct {
 	Minion  MinionControl
 	Log     Logger
 	Secrets PillarSource
+	Actors  ActorTree
 }
 
 // ErrRequestTimeout is what a MasterChannel wraps when the master does not answer in time.
@@ -89,6 +90,12 @@ type MinionControl interface {
 // PillarSource compiles a fresh pillar.
 type PillarSource interface {
 	Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error)
+}
+
+// ActorTree shows the actors of the daemon around the functions.
+type ActorTree interface {
+	// Actors is the actor at a path with what is below it, with the JSON names of stats.Child; "" is the daemon itself.
+	Actors(ctx context.Context, path string) (*payload.Map, error)
 }
 
 // Logger takes the lines a function writes to Salt's log; salt-call shows those from its level on.

@@ -29,6 +29,7 @@ var (
 type Supervisor struct {
 	system *actor.ActorSystem
 	opt    Options // with defaults
+	since  time.Time
 	log    *slog.Logger
 	path   string
 	parent *Supervisor // nil for a root
@@ -62,7 +63,7 @@ func Start(system *actor.ActorSystem, opt Options) *Supervisor {
 func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervisor {
 	opt = opt.withDefaults()
 	return &Supervisor{
-		system: system, opt: opt, log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
+		system: system, opt: opt, since: opt.Clock.Now(), log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
 		refs: make(map[string]*Ref), halted: make(chan struct{}),
 	}
 }
@@ -233,6 +234,20 @@ func (s *Supervisor) Snapshot() []stats.Child {
 		out[i] = ref.Snapshot()
 	}
 	return out
+}
+
+// Look is the snapshot of the child at a path, with or without the root's name before it. "" and that name alone are
+// the whole tree, as one child. Error: ErrUnknown.
+func (s *Supervisor) Look(path string) (stats.Child, error) {
+	path = strings.TrimPrefix(path, s.path+"/")
+	if path == "" || path == s.path {
+		return stats.Child{Name: s.path, Path: s.path, State: stats.StateRunning, Since: s.since, Incarnation: 1, Children: s.Snapshot()}, nil
+	}
+	ref, ok := s.Lookup(path)
+	if !ok {
+		return stats.Child{}, fmt.Errorf("%s: %w", path, ErrUnknown)
+	}
+	return ref.Snapshot(), nil
 }
 
 // children are the refs in start order.

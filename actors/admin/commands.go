@@ -98,23 +98,11 @@ func (o *operator) path(request *payload.Map) string {
 }
 
 func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
-	path := o.path(request)
-	if path == "" {
-		return o.root(), nil
+	child, err := o.tree.Look(request.Str("name"))
+	if err != nil {
+		return nil, err
 	}
-	ref, ok := o.tree.Lookup(path)
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", path, supervisor.ErrUnknown)
-	}
-	return ref.Snapshot().Map(), nil
-}
-
-// root is the daemon itself in the form of a child.
-func (o *operator) root() *payload.Map {
-	return stats.Child{
-		Name: o.tree.Name(), Path: o.tree.Name(), State: stats.StateRunning, Since: o.since, Incarnation: 1,
-		Children: o.tree.Snapshot(),
-	}.Map()
+	return child.Map(), nil
 }
 
 func (o *operator) history(context.Context, *payload.Map) (any, error) {

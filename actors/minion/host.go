@@ -22,7 +22,7 @@ type host struct {
 
 // hostOf are the interfaces as one value.
 func hostOf(h host) modules.Host {
-	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h}
+	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Actors: h}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.
@@ -154,6 +154,15 @@ func (h host) Compile(ctx context.Context, saltenv, pillarenv string, override *
 		load.Set("pillar_override", override)
 	}
 	return h.link.pillar(ctx, load)
+}
+
+// Actors shows the actors of this minion.
+func (h host) Actors(_ context.Context, path string) (*payload.Map, error) {
+	child, err := h.m.top.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	return child.Map(), nil
 }
 
 // Log writes a line of a function to the minion's log.

@@ -137,3 +137,12 @@ func (e callEvents) sockets() (pub, pull string, err error) {
 	pub, pull, err = event.MinionSockets(e.minion.ID, e.minion.HashType)
 	return filepath.Join(e.minion.SockDir, pub), filepath.Join(e.minion.SockDir, pull), err
 }
+
+// callActors asks the minion that runs here for its actors.
+type callActors struct{ *callTool }
+
+// Actors asks on the minion's control socket.
+func (c callActors) Actors(ctx context.Context, path string) (*payload.Map, error) {
+	reply, err := ipc.NewControlClient(filepath.Join(c.minion.SockDir, controlSocket)).Do(ctx, payload.M("cmd", "tree", "name", path))
+	return reply.Map("result"), err
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"brine/modules"
+	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/grainsmod"
@@ -40,6 +41,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		eventFunctions(),
 		mineFunctions(),
 		publishFunctions(),
+		brinemod.Functions(),
 	)
 	if err := reg.Register(all...); err != nil {
 		return fmt.Errorf("register execution functions: %w", err)

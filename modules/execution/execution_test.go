@@ -56,11 +56,14 @@ func TestSignatures(t *testing.T) {
 		}
 	}
 	for _, name := range reg.Names() {
-		if _, ok := want[name]; !ok {
+		if _, ok := want[name]; !ok && modules.ModuleOf(name) != ownModule {
 			t.Errorf("%s: the reference has no such function", name)
 		}
 	}
 }
+
+// ownModule is the one module that the reference does not have.
+const ownModule = "brine"
 
 func spec(t *testing.T, f *modules.Func) any {
 	t.Helper()
@@ -84,7 +87,8 @@ func TestDocs(t *testing.T) {
 	reg := registry(t)
 	for _, name := range reg.Names() {
 		f, _ := reg.Lookup(name)
-		if f.Doc == "" || strings.HasPrefix(f.Doc, "\n") || !strings.Contains(f.Doc, "CLI Example:\n\n    ") || !strings.HasPrefix(f.Source, "salt/modules/") {
+		source := strings.HasPrefix(f.Source, "salt/modules/") || f.Source == "" && f.Module() == ownModule
+		if f.Doc == "" || strings.HasPrefix(f.Doc, "\n") || !strings.Contains(f.Doc, "CLI Example:\n\n    ") || !source {
 			t.Errorf("%s: doc %q, source %q", name, f.Doc, f.Source)
 		}
 		for _, line := range strings.Split(f.Doc, "\n") {

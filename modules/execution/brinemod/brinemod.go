@@ -1,0 +1,59 @@
+// Package brinemod is the module brine: functions that tell a job about the brine daemon it runs in. A Salt minion has
+// none of them, so they answer to no file of Salt; an operator reaches them with `brine tree --minion ID` and
+// `brine top --minions TARGET`, or with the command salt.
+package brinemod
+
+import (
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// Actors is the function that shows the actors of a minion.
+const Actors = "brine.actors"
+
+// Functions are the functions of the module.
+func Functions() []modules.Func {
+	return []modules.Func{
+		{Name: Actors, Params: []modules.Param{modules.Opt("path", ""), modules.Opt("brief", false)}, Run: actors, Outputter: "nested",
+			Doc: `Show the actors of this minion: state, restarts, mailbox, messages, busy share, last deaths.
+brief leaves out stacks and histograms.
+
+CLI Example:
+
+    salt '*' brine.actors
+    salt web1 brine.actors Dispatcher brief=True`},
+	}
+}
+
+func actors(c *modules.Call, a modules.Args) (any, error) {
+	daemon := c.Host().Actors
+	if daemon == nil {
+		return nil, modules.ExecErr("No brine minion runs around this function")
+	}
+	tree, err := daemon.Actors(c.Ctx, a.Str("path"))
+	if err != nil {
+		return nil, modules.ExecErr("%s", err)
+	}
+	if a.Bool("brief") {
+		shorten(tree)
+	}
+	return tree, nil
+}
+
+// shorten takes out of a tree what is long: all deaths but the last, stacks, counts of histograms.
+func shorten(node *payload.Map) {
+	node.Delete("deaths")
+	if last := node.Map("last_death"); last != nil {
+		last.Delete("stack")
+	}
+	for _, name := range []string{"handling", "waiting"} {
+		if spread := node.Map(name); spread != nil {
+			spread.Delete("buckets")
+		}
+	}
+	for _, child := range node.List("children") {
+		if below, ok := child.(*payload.Map); ok {
+			shorten(below)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package brinemod_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"brine/modules"
+	"brine/modules/execution/brinemod"
+	"brine/modules/modtest"
+	"brine/wire/payload"
+)
+
+// daemon is a minion whose only actor is called path.
+type daemon struct{}
+
+func (daemon) Actors(_ context.Context, path string) (*payload.Map, error) {
+	if path == "nobody" {
+		return nil, errors.New("nobody: supervisor: no such child")
+	}
+	death := func() *payload.Map { return payload.M("reason", "x", "stack", "main.go:1") }
+	spread := func() *payload.Map { return payload.M("count", 1, "buckets", []any{1}) }
+	child := payload.M("name", path, "deaths", []any{death()}, "last_death", death(), "handling", spread(), "waiting", spread())
+	return payload.M("name", "minion", "deaths", []any{}, "last_death", nil, "children", []any{child}), nil
+}
+
+func TestActors(t *testing.T) {
+	env := modtest.Env(t, nil)
+	env.Registry = modules.NewRegistry()
+	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := modtest.Call(t, env, brinemod.Actors, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+		t.Errorf("without a daemon: got %v", err)
+	}
+	env.Host.Actors = daemon{}
+	for _, tt := range []struct {
+		args []any
+		kw   *payload.Map
+		long bool
+		err  string
+	}{
+		{[]any{"Jobs"}, nil, true, ""},
+		{[]any{"Jobs"}, payload.M("brief", true), false, ""},
+		{[]any{"nobody"}, nil, false, "no such child"},
+	} {
+		got, _, err := modtest.Call(t, env, brinemod.Actors, tt.args, tt.kw)
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%v: got %v", tt.args, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, _ := got.(*payload.Map)
+		child, _ := tree.List("children")[0].(*payload.Map)
+		if child.Str("name") != "Jobs" || child.Map("last_death").Str("reason") != "x" || child.Map("handling").Value("count") == nil {
+			t.Errorf("%v: got %v", tt.kw, child)
+		}
+		if child.Has("deaths") != tt.long || child.Map("last_death").Has("stack") != tt.long || child.Map("waiting").Has("buckets") != tt.long {
+			t.Errorf("%v: got %v", tt.kw, child)
+		}
+	}
+}

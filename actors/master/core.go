@@ -64,7 +64,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
-	if c.auth, err = signInSide(opt, st.keys, c.connected); err != nil {
+	if c.auth, err = signInSide(opt, st, c.connected); err != nil {
 		return nil, err
 	}
 	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }

@@ -58,11 +58,11 @@ func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
 }
 
 // signInSide makes the sign-in side of the master.
-func signInSide(opt Options, store *keys.Store, connected func(string) (int, bool)) (*auth.Master, error) {
+func signInSide(opt Options, st *stores, connected func(string) (int, bool)) (*auth.Master, error) {
 	cfg := opt.Config
 	return auth.NewMaster(auth.MasterOptions{
 		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
-		Keys: store.ForAuth(cfg.AutosignTimeout), Sessions: keys.NewSessions(cfg.CacheDir, cfg.PublishSession),
+		Keys: st.signIn, Sessions: st.sessions,
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,

@@ -24,6 +24,8 @@ type jobCache interface {
 // stores are what a master keeps on disk.
 type stores struct {
 	keys     *keys.Store
+	signIn   *keys.AuthKeys // keys, as the sign-in asks for them
+	sessions *keys.Sessions
 	jobs     jobCache
 	cache    *returners.Banks
 	presence *presence.Finder
@@ -42,13 +44,18 @@ func openStores(opt Options) (*stores, error) {
 	}
 	s := &stores{keys: keys.NewStore(keys.Options{Dir: cfg.PKIDir}), jobs: jobs, cache: banks,
 		presence: &presence.Finder{Cache: banks, Port: cfg.PublishPort}}
+	s.signIn, s.sessions = s.keys.ForAuth(cfg.AutosignTimeout), keys.NewSessions(cfg.CacheDir, cfg.PublishSession)
 	if cfg.DetectRemoteMinions {
 		s.presence.RemotePort = cfg.RemoteMinionsPort
 	}
 	return s, nil
 }
 
-func (s *stores) close() error { return s.jobs.Close() }
+func (s *stores) close() error {
+	s.signIn.Close()
+	s.sessions.Close()
+	return s.jobs.Close()
+}
 
 // localCache is the value of master_job_cache that asks for Salt's own layout of files.
 const localCache = "local_cache"

@@ -13,14 +13,23 @@ import (
 type AuthKeys struct {
 	store   *Store
 	timeout time.Duration // autosign_timeout
-	cache   fileCache
+	files   fileCache
+	cache   nameCache[string] // keys of accepted ids
 }
 
 // ForAuth makes the sign-in's view of s. autosignTimeout is how long a stub in minions_autosign counts; 0 for
 // ever.
 func (s *Store) ForAuth(autosignTimeout time.Duration) *AuthKeys {
-	return &AuthKeys{store: s, timeout: autosignTimeout}
+	a := &AuthKeys{store: s, timeout: autosignTimeout}
+	a.cache.read = a.readAccepted
+	for _, st := range [...]Status{Accepted, Pending, Rejected} {
+		a.cache.folders = append(a.cache.folders, filepath.Join(s.opt.Dir, string(st)))
+	}
+	return a
 }
+
+// Close ends the watch over the key folders. The other methods go on, at the price of a look at the disk each time.
+func (a *AuthKeys) Close() { a.cache.close() }
 
 // Get returns the state and the text of id's key: rejected before pending before accepted, "" for none.
 func (a *AuthKeys) Get(id string) (state, pub string, err error) {
@@ -28,12 +37,20 @@ func (a *AuthKeys) Get(id string) (state, pub string, err error) {
 	return st.State(), pub, err
 }
 
-// Accepted returns the key of an id that is accepted now. While nothing changes it costs three lstat calls.
+// Accepted returns the key of an id that is accepted now. While nothing changes it costs one system call, or three
+// lstat calls where the folders cannot be watched.
 func (a *AuthKeys) Accepted(id string) (pub string, ok bool) {
-	if !ValidID(id) || a.store.Has(Rejected, id) || a.store.Has(Pending, id) {
+	if !ValidID(id) {
 		return "", false
 	}
-	pub, _, ok = a.cache.read(a.store.path(Accepted, id))
+	return a.cache.get(id)
+}
+
+func (a *AuthKeys) readAccepted(id string) (pub string, ok bool) {
+	if a.store.Has(Rejected, id) || a.store.Has(Pending, id) {
+		return "", false
+	}
+	pub, _, ok = a.files.read(a.store.path(Accepted, id))
 	return pub, ok
 }
 
@@ -58,13 +75,25 @@ func (a *AuthKeys) TakeAutosign(id string) bool {
 type Sessions struct {
 	dir   string
 	ttl   time.Duration
-	cache fileCache
+	files fileCache
+	cache nameCache[session]
+}
+
+// session is a session key string and when it was made.
+type session struct {
+	key  string
+	made time.Time
 }
 
 // NewSessions opens the folder sessions of cacheDir. ttl is publish_session.
 func NewSessions(cacheDir string, ttl time.Duration) *Sessions {
-	return &Sessions{dir: filepath.Join(cacheDir, sessionsDir), ttl: ttl}
+	s := &Sessions{dir: filepath.Join(cacheDir, sessionsDir), ttl: ttl}
+	s.cache.read, s.cache.folders = s.read, []string{s.dir}
+	return s
 }
+
+// Close ends the watch over the folder; see AuthKeys.Close.
+func (s *Sessions) Close() { s.cache.close() }
 
 // sessionsDir is the folder of the session keys in cachedir.
 const sessionsDir = "sessions"
@@ -74,11 +103,16 @@ func (s *Sessions) Session(id string, now time.Time) (key string, ok bool) {
 	if !ValidID(id) {
 		return "", false
 	}
-	text, written, ok := s.cache.read(filepath.Join(s.dir, id))
-	if !ok || now.Sub(written) > s.ttl {
+	known, ok := s.cache.get(id)
+	if !ok || now.Sub(known.made) > s.ttl {
 		return "", false
 	}
-	return strings.TrimSpace(text), true
+	return known.key, true
+}
+
+func (s *Sessions) read(id string) (session, bool) {
+	text, written, ok := s.files.read(filepath.Join(s.dir, id))
+	return session{strings.TrimSpace(text), written}, ok
 }
 
 // Create stores a new key string for id in place of any other.

@@ -11,6 +11,7 @@ import (
 func TestAuthKeys(t *testing.T) {
 	s, dir := newStore(t, nil)
 	a := s.ForAuth(time.Hour)
+	t.Cleanup(a.Close)
 	if st, _, err := a.Get("web1"); st != "" || err != nil {
 		t.Errorf("unknown id: %q %v", st, err)
 	}
@@ -39,6 +40,7 @@ func TestAuthKeys(t *testing.T) {
 func TestAcceptedSeesEveryChange(t *testing.T) {
 	s, dir := newStore(t, map[string]string{"minions/web1": "one"})
 	a := s.ForAuth(0)
+	t.Cleanup(a.Close)
 	path := filepath.Join(dir, "minions/web1")
 	old := time.Now().Add(-time.Hour)
 	check := func(want string, wantOK bool) {
@@ -82,6 +84,7 @@ func TestAcceptedSeesEveryChange(t *testing.T) {
 func TestSessions(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSessions(dir, time.Hour)
+	t.Cleanup(s.Close)
 	now := time.Now().Truncate(time.Second)
 	if _, ok := s.Session("web1", now); ok {
 		t.Error("a session out of nothing")

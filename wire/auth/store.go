@@ -21,7 +21,7 @@ type KeyStore interface {
 	// then accepted. StateNone and no error when there is none.
 	Get(id string) (state, pub string, err error)
 	// Accepted returns the key of an id that is accepted now. It is asked for every request and must be
-	// cheap: one lstat when nothing has changed.
+	// cheap when nothing has changed.
 	Accepted(id string) (pub string, ok bool)
 	// Put stores pub as id's key in a state and takes it out of the others; StateDenied is stored beside.
 	Put(id, state, pub string) error

@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"wire/event":    {},
 	"wire/zmq":      {},
 	"wire/ipc":      {"wire/event"},
+	"wire/loopback": {},
 	"wire/bus":      {"wire/event", "wire/ipc"},
 	"wire/auth":     {"wire/crypt", "wire/event"},
 	"wire/client":   {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"brine/wire/crypt"
 	"brine/wire/event"
 	"brine/wire/ipc"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 	"brine/wire/wiretest"
 	"brine/wire/zmq"
@@ -105,12 +105,12 @@ func freePorts(t testing.TB) (int, int) {
 	t.Helper()
 	var ports [2]int
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		p, err := loopback.Reserve()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
+		t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+		ports[i] = p.Number
 	}
 	return ports[0], ports[1]
 }

@@ -10,6 +10,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
+	"brine/wire/loopback"
 	"brine/wire/zmq"
 )
 
@@ -258,13 +259,12 @@ func TestIPv6(t *testing.T) {
 // TestSourcePort uses one request socket where a port is fixed.
 func TestSourcePort(t *testing.T) {
 	m := serveMaster(t, "127.0.0.1", 0, 0)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	z := newTransport(t, &config.Minion{SourceRetPort: port, SourceInterfaceName: "lo"}, "127.0.0.1", m.ret, nil)
+	defer p.Release()
+	z := newTransport(t, &config.Minion{SourceRetPort: p.Number, SourceInterfaceName: "lo"}, "127.0.0.1", m.ret, nil)
 	for range 3 {
 		if got, err := ask(t, z, patience); err != nil || got != "127.0.0.1" {
 			t.Errorf("%q, %v", got, err)

@@ -13,6 +13,7 @@ import (
 
 	"brine/config"
 	"brine/wire/client"
+	"brine/wire/loopback"
 	"brine/wire/zmq"
 )
 
@@ -22,6 +23,7 @@ type turn struct {
 	c        contender
 	dir      string
 	pub, ret int // ports, 0 until the master is configured
+	ports    []*loopback.Port
 	conf     *config.Master
 	master   *process
 	minions  []*process
@@ -45,6 +47,9 @@ func (t *turn) close() error {
 	}
 	for _, p := range all {
 		errs = append(errs, p.kill())
+	}
+	for _, p := range t.ports {
+		errs = append(errs, p.Release())
 	}
 	return errors.Join(errs...)
 }
@@ -80,14 +85,18 @@ func (t *turn) masterDir() string { return filepath.Join(t.dir, "etc") }
 
 func (t *turn) minionDir(id string) string { return filepath.Join(t.dir, id, "etc") }
 
-// configureMaster picks two free ports and writes the master's file: Salt's defaults but for places and names.
+// configureMaster reserves two ports and writes the master's file: Salt's defaults but for places and names.
 func (t *turn) configureMaster() error {
 	me, err := user.Current()
 	if err != nil {
 		return fmt.Errorf("who runs this: %w", err)
 	}
-	if t.pub, t.ret, err = freePorts(); err != nil {
-		return err
+	for _, number := range []*int{&t.pub, &t.ret} {
+		p, err := loopback.Reserve()
+		if err != nil {
+			return err
+		}
+		*number, t.ports = p.Number, append(t.ports, p)
 	}
 	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
 		filepath.Join(t.dir, "m"), t.pub, t.ret, me.Username)
@@ -110,19 +119,6 @@ func write(path, text string) error {
 		return fmt.Errorf("write file: %w", err)
 	}
 	return nil
-}
-
-// freePorts finds two ports that nobody uses now.
-func freePorts() (a, b int, err error) {
-	for _, p := range []*int{&a, &b} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, 0, fmt.Errorf("find a free port: %w", err)
-		}
-		defer l.Close()
-		*p = l.Addr().(*net.TCPAddr).Port
-	}
-	return a, b, nil
 }
 
 // startMaster starts the master and waits for its first answer.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"brine/wire/loopback"
 
 	"golang.org/x/sys/unix"
 )
@@ -86,12 +87,12 @@ func (s *goldenSite) fill(text string) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	return strconv.Itoa(p.Number)
 }
 
 // command prepares a process of the site. It looks for the tool in the site's PATH.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"brine/config"
 	"brine/wire/client"
 	"brine/wire/crypt"
+	"brine/wire/loopback"
 	"brine/wire/zmq"
 )
 
@@ -69,12 +69,12 @@ func startMaster(t *testing.T) (*client.Client, int) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	return p.Number
 }
 
 // eventually waits until ok, at most half a minute.

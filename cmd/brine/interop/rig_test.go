@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"brine/wire/loopback"
 )
 
 // brine is the kind of our own processes; every other kind is the name of a Salt release.
@@ -101,12 +103,12 @@ func newSite(t testing.TB) *site {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	return p.Number
 }
 
 func (s *site) masterDir() string           { return filepath.Join(s.root, "m", "etc") }

@@ -32,7 +32,24 @@ var (
 )
 
 // Stamp is the text of a moment as it stands in the field _stamp.
-func Stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+func Stamp(t time.Time) string {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.Format(stampLayout)
+	}
+	hour, minute, second := t.Clock()
+	b := []byte(stampLayout) // the numbers go over those of the layout
+	for _, n := range [...]struct{ at, digits, value int }{
+		{0, 4, year}, {5, 2, int(month)}, {8, 2, day}, {11, 2, hour}, {14, 2, minute}, {17, 2, second}, {20, 6, t.Nanosecond() / 1000},
+	} {
+		for i := n.at + n.digits - 1; i >= n.at; i-- {
+			b[i] = '0' + byte(n.value%10)
+			n.value /= 10
+		}
+	}
+	return string(b)
+}
 
 // Pack makes the body of an event. Data without _stamp gets one of now, at its end; data itself is not
 // changed. When the packed data is bigger than maxSize bytes (option max_event_size, 0 for no limit), big
@@ -41,24 +58,54 @@ func Pack(tag string, data *payload.Map, maxSize int) ([]byte, error) {
 	if err := checkTag(tag); err != nil {
 		return nil, err
 	}
-	if !data.Has(stampField) {
-		data = data.Clone().Set(stampField, Stamp(time.Now()))
-	}
 	body := make([]byte, 0, len(tag)+len(tagEnd)+512)
 	body = append(append(body, tag...), tagEnd...)
-	body, err := payload.AppendBin(body, data)
+	head := len(tag) + len(tagEnd)
+	stamp := ""
+	if !data.Has(stampField) {
+		stamp = Stamp(time.Now())
+	}
+	body, err := appendStamped(body, data, stamp)
 	if err != nil {
 		return nil, fmt.Errorf("pack event %s: %w", tag, err)
 	}
-	head := len(tag) + len(tagEnd)
 	if maxSize <= 0 || len(body)-head+pythonBytes <= maxSize {
 		return body, nil
 	}
-	body, err = trim(body[:head], data, maxSize)
+	body, err = trim(body[:head], stamped(data, stamp), maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("trim event %s: %w", tag, err)
 	}
 	return body, nil
+}
+
+// stamped is data with a stamp at its end; data itself when stamp is "".
+func stamped(data *payload.Map, stamp string) *payload.Map {
+	if stamp == "" {
+		return data
+	}
+	return data.Clone().Set(stampField, stamp)
+}
+
+// appendStamped packs stamped(data, stamp), mostly without making that map: a map of up to 14 fields has their number
+// in the low half of its first byte (msgpack's fixmap).
+func appendStamped(body []byte, data *payload.Map, stamp string) ([]byte, error) {
+	const fixmap, fixmapMost = 0x80, 15
+	if stamp == "" || data.Len() >= fixmapMost {
+		return payload.AppendBin(body, stamped(data, stamp))
+	}
+	at := len(body)
+	var err error
+	if data.Len() == 0 {
+		body = append(body, fixmap)
+	} else if body, err = payload.AppendBin(body, data); err != nil {
+		return nil, err
+	}
+	body[at]++
+	if body, err = payload.AppendBin(body, stampField); err != nil {
+		return nil, err
+	}
+	return payload.AppendBin(body, stamp)
 }
 
 func checkTag(tag string) error {

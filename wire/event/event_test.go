@@ -133,6 +133,45 @@ func TestPackStamps(t *testing.T) {
 	}
 }
 
+const layoutOfStamp = "2006-01-02T15:04:05.000000+00:00"
+
+func TestStamp(t *testing.T) {
+	cet := time.FixedZone("CET", 3600)
+	for _, at := range []time.Time{
+		time.Date(2026, 11, 21, 9, 8, 7, 6005999, time.UTC), time.Date(2026, 1, 1, 0, 30, 0, 0, cet), time.Unix(0, 999),
+		time.Date(1, 2, 3, 4, 5, 6, 7000, time.UTC), time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		if got, want := event.Stamp(at), at.UTC().Format(layoutOfStamp); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestPackAnySize: the stamp is the last field of data of any size.
+func TestPackAnySize(t *testing.T) {
+	for _, n := range []int{0, 1, 13, 14, 15, 16, 17, 70000} {
+		data := payload.NewMap(n)
+		for i := range n {
+			data.Set(fmt.Sprint("field", i), i)
+		}
+		body, err := event.Pack("tag", data, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := event.Unpack(body)
+		if err != nil || got.Len() != n+1 || got.Keys()[n] != "_stamp" || len(got.Str("_stamp")) != len(layoutOfStamp) {
+			t.Errorf("%d fields: %v, %d fields", n, err, got.Len())
+		}
+		if data.Len() != n {
+			t.Errorf("%d fields: data has changed", n)
+		}
+	}
+	if body, err := event.Pack("tag", nil, 0); err != nil || len(body) != len("tag\n\n")+1+7+2+len(layoutOfStamp) {
+		t.Errorf("no data: %q, %v", body, err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, tag := range []string{"", "a\n\nb", "a\n", "\n\n", "a\xff"} {
 		if b, err := event.Pack(tag, payload.M(), 0); !errors.Is(err, event.ErrBadTag) {
@@ -256,7 +295,7 @@ func FuzzUnpack(f *testing.F) {
 
 func BenchmarkPack(b *testing.B) {
 	data := payload.M("cmd", "_return", "id", "minion-1.example.com", "success", true, "return", true, "retcode", 0,
-		"jid", "20240229131415123456", "fun", "test.ping", "fun_args", []any{}, "_stamp", "2024-02-29T13:14:15.123456+00:00")
+		"jid", "20240229131415123456", "fun", "test.ping", "fun_args", []any{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := event.Pack("salt/job/20240229131415123456/ret/minion-1.example.com", data, 1<<20); err != nil {

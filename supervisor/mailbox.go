@@ -106,7 +106,17 @@ func (m *mailbox) wake() {
 // still says that nothing is being processed.
 func (m *mailbox) still() bool { return m.status.Load() == idle }
 
+// growStack gives the stack of a new goroutine the size that handlers need, while there is nothing on it to copy: grown
+// step by step below a handler it would be copied at each doubling, for every burst of messages anew.
+//
+//go:noinline
+func growStack() {
+	var room [8 << 10]byte
+	runtime.KeepAlive(&room)
+}
+
 func (m *mailbox) process() {
+	growStack()
 	for {
 		m.run()
 		m.rest()

@@ -48,7 +48,7 @@ type Master struct {
 	pubSigs  pubSigs
 	shared   atomic.Pointer[sharedKey]
 	rotate   sync.Mutex // held while shared is replaced
-	decide   sync.Mutex // held from reading a key's state until its new state is stored
+	decide   *idLocks   // held from reading a key's state until its new state is stored
 	peers    peers
 	patterns patterns
 }
@@ -75,7 +75,7 @@ func NewMaster(opt MasterOptions) (*Master, error) {
 	if opt.SigningAlgorithm != "" && !crypt.KnownSignature(opt.SigningAlgorithm) {
 		return nil, fmt.Errorf("signing_algorithm %q: %w", opt.SigningAlgorithm, crypt.ErrUnknownAlgorithm)
 	}
-	m := &Master{opt: opt, log: opt.Logger, pubKey: opt.Key.Public().PEM()}
+	m := &Master{opt: opt, log: opt.Logger, pubKey: opt.Key.Public().PEM(), decide: newIDLocks()}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}

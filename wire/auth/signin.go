@@ -113,11 +113,12 @@ type admission struct {
 	err        error // the decision could not be carried out
 }
 
-// admit decides about a key and stores what follows. Two sign-ins never decide at once: each must see what
+// admit decides about a key and stores what follows. Two sign-ins of an id never decide at once: each must see what
 // the other has stored.
 func (m *Master) admit(in signInRequest, now time.Time) admission {
-	m.decide.Lock()
-	defer m.decide.Unlock()
+	one := m.decide.of(in.id)
+	one.Lock()
+	defer one.Unlock()
 	state, stored, err := m.opt.Keys.Get(in.id)
 	if err != nil {
 		return admission{err: fmt.Errorf("read key: %w", err)}

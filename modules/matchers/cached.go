@@ -20,14 +20,22 @@ func cached(bank string, mode Mode) expandFunc {
 // byData expands a grain or pillar expression. An expression without delimiter matches no data.
 func (e *expansion) byData(bank, expr, delimiter string, mode Mode) (Expansion, error) {
 	s, _ := CompileSubdict(expr, delimiter, mode)
-	return e.scan(bank, func(_ string, data *payload.Map) bool {
+	return e.scan(bank, s.topKeys(), func(_ string, data *payload.Map) bool {
 		return data != nil && s.Match(data)
 	})
 }
 
+// data returns the cached data of an id, of which the test needs the entries under keys; nil is all of them.
+func (e *expansion) data(bank, id string, keys []any) (*payload.Map, error) {
+	if keys == nil {
+		return e.Source.Data(bank, id)
+	}
+	return e.Source.Fields(bank, id, keys...)
+}
+
 // scan runs a test over the cached data of the minions that come into question: every accepted one when greedy,
-// those with cached grains otherwise. The test gets nil for a minion without data in the bank.
-func (e *expansion) scan(bank string, keep func(id string, data *payload.Map) bool) (Expansion, error) {
+// those with cached grains otherwise. The test gets the entries under keys, and nil for a minion without data in the bank.
+func (e *expansion) scan(bank string, keys []any, keep func(id string, data *payload.Map) bool) (Expansion, error) {
 	ids, err := e.candidates()
 	if err != nil || !e.DataCache {
 		return Expansion{Minions: ids}, err
@@ -44,7 +52,7 @@ func (e *expansion) scan(bank string, keep func(id string, data *payload.Map) bo
 			}
 			continue
 		}
-		data, err := e.Source.Data(bank, id)
+		data, err := e.data(bank, id, keys)
 		if err != nil {
 			return Expansion{}, fmt.Errorf("read cached %s of %s: %w", bank, id, err)
 		}
@@ -104,7 +112,7 @@ func (e *expansion) ipcidr(tgt any) (Expansion, error) {
 	keepUnknown.KeepUnknown = true
 	run := *e
 	run.Expander = &keepUnknown
-	return run.scan(BankGrains, func(_ string, grains *payload.Map) bool {
+	return run.scan(BankGrains, []any{t.key()}, func(_ string, grains *payload.Map) bool {
 		return grains != nil && t.match(grains)
 	})
 }

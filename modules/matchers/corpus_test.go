@@ -154,6 +154,21 @@ func (s *fakeSource) Cached(bank string) ([]string, error) {
 
 func (s *fakeSource) Data(bank, id string) (*payload.Map, error) { return s.data[bank][id], nil }
 
+// Fields returns nothing but what was asked for.
+func (s *fakeSource) Fields(bank, id string, keys ...any) (*payload.Map, error) {
+	all := s.data[bank][id]
+	if all == nil {
+		return nil, nil
+	}
+	out := payload.NewMap(0)
+	for _, k := range keys {
+		if v, ok := all.Get(k); ok {
+			out.Set(k, v)
+		}
+	}
+	return out, nil
+}
+
 func (c *corpus) source(t testing.TB) *fakeSource {
 	s := &fakeSource{accepted: slices.Clone(c.IDs), data: map[string]map[string]*payload.Map{
 		BankGrains: {}, BankPillar: {}}}

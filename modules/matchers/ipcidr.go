@@ -57,13 +57,17 @@ func maskBits(addr netip.Addr, mask string) (int, bool) {
 	return 0, false
 }
 
+// key is the grain that is looked at.
+func (t ipTarget) key() string {
+	if t.addr.Is4() {
+		return "ipv4"
+	}
+	return "ipv6"
+}
+
 // match looks at the grains ipv4 or ipv6: an address must be listed, a network must hold a listed one.
 func (t ipTarget) match(grains *payload.Map) bool {
-	key := "ipv6"
-	if t.addr.Is4() {
-		key = "ipv4"
-	}
-	for _, v := range addresses(grains.Value(key)) {
+	for _, v := range addresses(grains.Value(t.key())) {
 		if !t.net.IsValid() {
 			if v == t.addr.String() {
 				return true

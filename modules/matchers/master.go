@@ -16,6 +16,8 @@ type Source interface {
 	Cached(bank string) ([]string, error)
 	// Data returns the cached data of one id; nil and no error when there is none.
 	Data(bank, id string) (*payload.Map, error)
+	// Fields is Data, with the entries under keys at least.
+	Fields(bank, id string, keys ...any) (*payload.Map, error)
 }
 
 // The banks of the data cache a target may ask for.

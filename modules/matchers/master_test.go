@@ -111,6 +111,8 @@ func (s brokenSource) Accepted() ([]string, error)               { return nil, s
 func (s brokenSource) Cached(string) ([]string, error)           { return nil, s.err }
 func (s brokenSource) Data(string, string) (*payload.Map, error) { return nil, s.err }
 
+func (s brokenSource) Fields(string, string, ...any) (*payload.Map, error) { return nil, s.err }
+
 func bigMaster(n int) *Expander {
 	s := &fakeSource{data: map[string]map[string]*payload.Map{BankGrains: {}, BankPillar: {}}}
 	for i := range n {

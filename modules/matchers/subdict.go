@@ -55,6 +55,21 @@ func CompileSubdict(expr, delimiter string, mode Mode) (s *Subdict, ok bool) {
 	return s, len(parts) > 1
 }
 
+// topKeys are the keys of the data that Match looks at; nil when it may look at all of them.
+func (s *Subdict) topKeys() []any {
+	if len(s.tries) == 0 {
+		return []any{} // matches nothing
+	}
+	if s.tries[len(s.tries)-1].all {
+		return nil
+	}
+	word := s.tries[0].path[0]
+	if key, ok := typedKey(word); ok {
+		return []any{word, key}
+	}
+	return []any{word}
+}
+
 // Match tells whether data fits the expression. Source: salt/utils/data.py, subdict_match.
 func (s *Subdict) Match(data any) bool {
 	for _, t := range s.tries {

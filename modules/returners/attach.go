@@ -4,7 +4,7 @@ import "fmt"
 
 // AttachBanks is OpenBanks for a tool beside a running master: nothing is made, and nothing removed that the master
 // may just be writing.
-func AttachBanks(cacheDir string) *Banks { return &Banks{cacheDir} }
+func AttachBanks(cacheDir string) *Banks { return &Banks{dir: cacheDir} }
 
 // AttachLocalCache is OpenLocalCache for a tool that only reads: nothing is made.
 func AttachLocalCache(opt Options) (*LocalCache, error) {

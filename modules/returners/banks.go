@@ -12,7 +12,10 @@ import (
 
 // Banks is the data cache: values under bank and key, in the files of Salt's localfs driver. BANK/KEY is
 // cachedir/BANK/KEY.p, a msgpack file that is replaced as a whole.
-type Banks struct{ dir string }
+type Banks struct {
+	dir    string
+	fields fieldCache
+}
 
 // Banks of Salt 3008 with the minion id as key. A pillar of another environment than the default has the key
 // ID:ENVIRONMENT. Until 3007 grains and pillar stood together in minions/ID under data, the mine under mine.
@@ -40,7 +43,7 @@ func OpenBanks(cacheDir string) (*Banks, error) {
 			return nil, fmt.Errorf("open data cache: %w", err)
 		}
 	}
-	return &Banks{cacheDir}, nil
+	return &Banks{dir: cacheDir}, nil
 }
 
 // path is the file or directory of a bank or key. Names may hold "/", but must stay inside the cache.

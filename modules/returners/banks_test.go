@@ -2,8 +2,10 @@ package returners
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,5 +210,96 @@ func TestBanksSweep(t *testing.T) {
 	}
 	if _, err := OpenBanks(dir); err != nil || exists(half) || !exists(busy) {
 		t.Errorf("got %v; the old file is there: %v, the new one: %v", err, exists(half), exists(busy))
+	}
+}
+
+// TestFields: entries of the grains are those of the file, whatever happens to it.
+func TestFields(t *testing.T) {
+	b, dir := openBanks(t)
+	store := func(grains *payload.Map) {
+		t.Helper()
+		if err := b.StoreGrains("web1", grains); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "grains", "web1.p")
+	age := func(by time.Duration) {
+		t.Helper()
+		when := time.Now().Add(-by)
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(what string, want *payload.Map, keys ...any) {
+		t.Helper()
+		for range 3 {
+			got, err := b.Fields(BankGrains, "web1", keys...)
+			if err != nil || (got == nil) != (want == nil) || want != nil && !payload.Equal(got, want) {
+				t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
+			}
+		}
+	}
+	check("nothing known", nil, "os")
+	store(payload.M("os", "Debian", "mem", 5, "list", []any{"a"}))
+	check("fresh file", payload.M("os", "Debian"), "os")
+	age(time.Hour)
+	check("old file", payload.M("os", "Debian"), "os")
+	check("another key", payload.M("list", []any{"a"}), "list")
+	check("two keys", payload.M("os", "Debian", "mem", 5), "mem", "os")
+	check("no such key", payload.NewMap(0), "kernel")
+	check("no key", payload.NewMap(0))
+	store(payload.M("os", "Ubuntu", "mem", 5, "list", []any{"a"})) // of the same size
+	age(time.Hour)
+	check("replaced", payload.M("os", "Ubuntu"), "os")
+	if err := os.WriteFile(file, []byte{0x81}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Fields(BankGrains, "web1", "os"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("damaged file: %v", err)
+	}
+	if err := b.FlushMinion("web1"); err != nil {
+		t.Fatal(err)
+	}
+	check("flushed", nil, "os")
+	if err := b.Store("minions/web1", "data", payload.M("grains", payload.M("os", "Old"), "pillar", payload.M("a", 1))); err != nil {
+		t.Fatal(err)
+	}
+	check("of an old release", payload.M("os", "Old"), "os")
+	if _, err := b.Fields("..", "web1", "os"); err == nil {
+		t.Error("a bank outside of the cache was read")
+	}
+}
+
+// TestFieldsAreBounded: what is remembered has an end, and the column used last stays.
+func TestFieldsAreBounded(t *testing.T) {
+	var f fieldCache
+	state := fileState{size: 1}
+	for i := range 50 {
+		col := column{BankGrains, fmt.Sprint("grain", i)}
+		for n := range 20 {
+			m := payload.M("text", strings.Repeat("x", 10000))
+			f.put(col, fmt.Sprint("id", n), cell{state, m, weigh(m)})
+			f.put(col, fmt.Sprint("id", n), cell{state, m, weigh(m)}) // counts once
+		}
+		if f.get(column{BankGrains, "grain0"}, "id0", state) == nil {
+			t.Fatalf("the column used last is gone after %d others", i)
+		}
+	}
+	sum := 0
+	for _, c := range f.columns {
+		own := 0
+		for _, one := range c.byID {
+			own += one.weight
+		}
+		if own != c.weight {
+			t.Errorf("a column weighs %d, not %d", own, c.weight)
+		}
+		sum += own
+	}
+	if sum != f.weight || sum > maxFieldBytes || sum < maxFieldBytes/2 {
+		t.Errorf("%d bytes are counted, %d kept", f.weight, sum)
+	}
+	if f.get(column{BankGrains, "grain0"}, "id0", fileState{size: 2}) != nil {
+		t.Error("the entry of another file was taken")
 	}
 }

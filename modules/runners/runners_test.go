@@ -78,7 +78,10 @@ func (m *fakeMaster) Flush(bank, key string) (bool, error) {
 func (m *fakeMaster) Accepted() ([]string, error)                { return []string{"db1", "web1", "web2"}, m.err }
 func (m *fakeMaster) Cached(bank string) ([]string, error)       { return m.List(bank) }
 func (m *fakeMaster) Data(bank, id string) (*payload.Map, error) { return m.banks[bank].Map(id), m.err }
-func (m *fakeMaster) Connected() (map[string]string, error)      { return m.online, m.err }
+
+func (m *fakeMaster) Fields(bank, id string, _ ...any) (*payload.Map, error) { return m.Data(bank, id) }
+
+func (m *fakeMaster) Connected() (map[string]string, error) { return m.online, m.err }
 
 func (m *fakeMaster) Fire(_ context.Context, tag string, data *payload.Map) error {
 	m.fired = append(m.fired, tag+" "+outputters.JSON(data))

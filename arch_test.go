@@ -54,6 +54,7 @@ var alone = []struct {
 	inTests bool
 }{
 	{"github.com/asynkron/protoactor-go/", []string{"supervisor/...", "actors/..."}, false},
+	{"charm.land/", []string{"cmd/top"}, true},
 	{"github.com/pebbe/zmq4", []string{"wire/zmq"}, false},
 	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
 	{"github.com/spf13/viper", []string{"config/..."}, false},

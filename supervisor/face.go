@@ -162,11 +162,11 @@ func share(from, to sample) float64 {
 	return min(max(float64(to.busy-from.busy)/float64(to.at-from.at), 0), 1)
 }
 
-// rate is the number of messages received per second. While an abandoned actor gives its messages back there may seem
+// rate is the number of messages received per second; a child younger than a second counts as that old. While an abandoned actor gives its messages back there may seem
 // to be fewer than before.
 func rate(from, to sample) float64 {
 	if to.at <= from.at || to.received < from.received {
 		return 0
 	}
-	return float64(to.received-from.received) / (float64(to.at-from.at) / float64(time.Second))
+	return float64(to.received-from.received) / time.Duration(max(to.at-from.at, int64(time.Second))).Seconds()
 }

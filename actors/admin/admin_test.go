@@ -87,7 +87,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("tree of %s: got %v", name, one)
 		}
 	}
-	if _, err := r.ask(t, "cmd", "tree", "name", "nobody"); err == nil || !strings.Contains(err.Error(), "no such child") {
+	if _, err := r.ask(t, "cmd", "tree", "name", "nobody"); err == nil || !strings.Contains(err.Error(), "no such actor") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -129,7 +129,7 @@ func TestRestartOfItself(t *testing.T) {
 
 func TestCrash(t *testing.T) {
 	r := newRig(t, false)
-	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "panic"); err == nil || !strings.Contains(err.Error(), "not allowed") {
+	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "panic"); err == nil || !strings.Contains(err.Error(), "chaos: True") {
 		t.Errorf("got %v", err)
 	}
 	r = newRig(t, true)
@@ -181,7 +181,7 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	} {
 		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "name", "x", "how", "panic"))
 		if name == "tree" { // there is no x, but it was looked for
-			want = supervisor.ErrUnknown
+			want = ErrUnknownActor
 		}
 		if !errors.Is(done.Err, want) || (done.Err == nil) != (reply != nil) {
 			t.Errorf("%s: got %v, want %v", name, done.Err, want)

@@ -22,6 +22,9 @@ import (
 var (
 	ErrUnknownCommand = errors.New("admin: no such command")
 	ErrNotAllowed     = errors.New("admin: only root and the daemon's user may do this")
+	ErrUnknownActor   = errors.New("admin: no such actor, see brine tree")
+	ErrWholeDaemon    = errors.New("admin: one actor must be named; the daemon itself is left alone")
+	ErrNoChaos        = errors.New("admin: actors are harmed only where the configuration says chaos: True")
 )
 
 // command is a row of the table of what an operator can ask.
@@ -100,7 +103,7 @@ func (o *operator) path(request *payload.Map) string {
 func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
 	child, err := o.tree.Look(request.Str("name"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", request.Str("name"), ErrUnknownActor)
 	}
 	return child.Map(), nil
 }
@@ -109,12 +112,31 @@ func (o *operator) history(context.Context, *payload.Map) (any, error) {
 	return stats.DeathList(o.tree.History()), nil
 }
 
+// acting does something to the actor that a request names, and tells its path.
+func (o *operator) acting(request *payload.Map, do func(path string) error) (any, error) {
+	path := o.path(request)
+	if path == "" {
+		return nil, ErrWholeDaemon
+	}
+	err := do(path)
+	if errors.Is(err, supervisor.ErrUnknown) {
+		err = fmt.Errorf("%s: %w", path, ErrUnknownActor)
+	}
+	return payload.M("path", o.tree.Name()+"/"+path), err
+}
+
 func (o *operator) restart(_ context.Context, request *payload.Map) (any, error) {
-	return nil, o.tree.Restart(o.path(request))
+	return o.acting(request, o.tree.Restart)
 }
 
 func (o *operator) crash(_ context.Context, request *payload.Map) (any, error) {
-	return nil, o.tree.Inject(o.path(request), supervisor.Fault(request.Str("how")))
+	return o.acting(request, func(path string) error {
+		err := o.tree.Inject(path, supervisor.Fault(request.Str("how")))
+		if errors.Is(err, supervisor.ErrNoChaos) {
+			return ErrNoChaos
+		}
+		return err
+	})
 }
 
 func (o *operator) process(context.Context, *payload.Map) (any, error) {

@@ -31,6 +31,7 @@ func tools() []tool {
 		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
+		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop},
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},

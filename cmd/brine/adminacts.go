@@ -1,0 +1,46 @@
+package main
+
+import (
+	"brine/cmd/optparse"
+	"brine/wire/payload"
+)
+
+// textOneActor is the usage error of commands that work on one actor.
+const textOneActor = "Requires one actor, see brine tree"
+
+// adminRestart ends an actor and starts it again.
+func adminRestart(c *call) error {
+	a, err := c.openAdmin(adminWord{words: " ACTOR", description: "End an actor of a running daemon and start it again.",
+		least: 1, most: 1, want: textOneActor})
+	if err != nil {
+		return err
+	}
+	return a.act(payload.M("cmd", "restart", "name", a.opt.Args[0]), "is ended and started again")
+}
+
+// adminCrash harms an actor on purpose, where the configuration says chaos: True.
+func adminCrash(c *call) error {
+	a, err := c.openAdmin(adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose (chaos: True).",
+		least: 1, most: 1, want: textOneActor,
+		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Kind: optparse.Choice, Choices: []string{"panic", "exit", "hang"},
+			Default: "panic", Help: "panic, exit or hang. Default: %default."}}})
+	if err != nil {
+		return err
+	}
+	how := a.opt.Str("crash_how")
+	return a.act(payload.M("cmd", "crash", "name", a.opt.Args[0], "how", how), map[string]string{
+		"panic": "is made to panic", "exit": "is made to end", "hang": "is made to hang"}[how])
+}
+
+// act has something done to an actor and says what.
+func (a *adminTool) act(request *payload.Map, done string) error {
+	v, err := a.ask(request)
+	if err != nil {
+		return err
+	}
+	if a.opt.Bool("as_json") {
+		return a.asJSON(v)
+	}
+	m, _ := v.(*payload.Map)
+	return a.emit(m.Str("path") + " " + done + ".\n")
+}

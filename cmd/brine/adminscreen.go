@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"brine/cmd/optparse"
+	"brine/cmd/top"
+	"brine/wire/payload"
+
+	"golang.org/x/term"
+)
+
+// Control sequences of a terminal that watches.
+const (
+	termHome      = "\x1b[H"
+	termWipe      = "\x1b[2J"
+	termWipeLine  = "\x1b[K"
+	termWipeBelow = "\x1b[J"
+)
+
+// screenSize is the size of the terminal at stdout; ok is false where there is none.
+func (s *session) screenSize() (width, height int, ok bool) {
+	f, isFile := s.stdout.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, 0, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return width, height, err == nil && width > 0 && height > 0
+}
+
+// repaint shows a text over the one before: cut to the screen, without a flicker.
+func (a *adminTool) repaint(text string, first bool) error {
+	width, height, ok := a.screenSize()
+	if !ok {
+		if !first {
+			text = "\n" + text
+		}
+		return a.emit(text)
+	}
+	return a.emit(frame(text, width, height, first))
+}
+
+// frame is a text as it is painted over the one before on a screen.
+func frame(text string, width, height int, first bool) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	more := ""
+	if len(lines) > height-1 {
+		more = "... " + strconv.Itoa(len(lines)-height+2) + " more lines"
+		lines = append(lines[:max(height-2, 0)], more)
+	}
+	var b strings.Builder
+	if first {
+		b.WriteString(termWipe)
+	}
+	b.WriteString(termHome)
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > width {
+			line = string([]rune(line)[:width])
+		}
+		b.WriteString(line + termWipeLine + "\r\n")
+	}
+	b.WriteString(termWipeBelow)
+	return b.String()
+}
+
+// adminTop shows the actors of a daemon, or of minions, as a screen that follows them.
+func adminTop(c *call) error {
+	a, err := c.openAdmin(adminWord{
+		description: "Follow the actors of a running daemon, or of minions, on a full screen. Press ? for its keys.",
+		most:        0, want: "Takes no words; --minions TARGET asks minions, -m the minion of this machine", remote: "ask_minions",
+		options: []optparse.Option{
+			intervalOption("1, with --minions 5"),
+			{Flags: []string{"--minions"}, Dest: "ask_minions", Metavar: "TARGET",
+				Help: "Ask the brine minions that a compound target means, through their master."},
+			{Flags: []string{"--once"}, Kind: optparse.Flag, Dest: "look_once", Help: "Print what the screen would show as plain text, and end."},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	source, title, err := a.watched()
+	if err != nil {
+		return err
+	}
+	_, _, screen := a.screenSize()
+	if a.opt.Bool("look_once") || a.opt.Bool("as_json") || !screen {
+		return a.lookOnce(source, title)
+	}
+	if !a.opt.Given("look_interval") {
+		a.opt.Default("look_interval", map[bool]string{true: "5", false: "1"}[a.opt.Str("ask_minions") != ""])
+	}
+	return top.Run(context.Background(), top.Options{Title: title, Source: source, Every: a.interval(), Plain: os.Getenv("NO_COLOR") != "",
+		In: a.stdin, Out: a.stdout})
+}
+
+// watched is where the screen gets its looks.
+func (a *adminTool) watched() (top.Source, string, error) {
+	if target := a.opt.Str("ask_minions"); target != "" {
+		f, err := a.fleet(target)
+		return f, "minions " + target, err
+	}
+	if a.opt.Bool("of_local_minion") {
+		return daemonSource{a}, "minion " + a.common.ID, nil
+	}
+	return daemonSource{a}, "master " + a.common.ID, nil
+}
+
+// lookOnce prints one look: as text with the rates that the daemon keeps.
+func (a *adminTool) lookOnce(source top.Source, title string) error {
+	look, err := source.Look(context.Background())
+	if err != nil {
+		return err
+	}
+	if !a.opt.Bool("as_json") {
+		return a.emit(top.Once(title, look))
+	}
+	roots := make([]any, len(look.Roots))
+	for i, r := range look.Roots {
+		roots[i] = r.Map()
+	}
+	silent := make([]any, len(look.Silent))
+	for i, s := range look.Silent {
+		silent[i] = s
+	}
+	return a.asJSON(payload.M("daemons", roots, "silent", silent))
+}

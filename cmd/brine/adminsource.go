@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/cmd/top"
+	"brine/modules/execution/brinemod"
+	"brine/supervisor/stats"
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// daemonSource looks at the daemon of a control socket.
+type daemonSource struct{ *adminTool }
+
+// Look asks for the tree and the process.
+func (d daemonSource) Look(ctx context.Context) (*top.Look, error) {
+	tree, err := d.askWithin(ctx, payload.M("cmd", "tree"), askTimeout)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	process, err := d.askWithin(ctx, payload.M("cmd", "process"), askTimeout)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	root, _ := tree.(*payload.Map)
+	own, _ := process.(*payload.Map)
+	return &top.Look{At: time.Now(), Roots: []stats.Child{stats.ParseChild(root)}, Facts: processFacts(own)}, nil
+}
+
+// Stack asks for the goroutines of one actor.
+func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
+	v, err := d.askWithin(ctx, payload.M("cmd", "stack", "name", path), askTimeout)
+	if err != nil {
+		return "", plainError(err)
+	}
+	m, _ := v.(*payload.Map)
+	return m.Str("stack"), nil
+}
+
+// plainError is an error as the screen shows it: the tool does not end of it.
+func plainError(err error) error {
+	var ended *exitError
+	if errors.As(err, &ended) {
+		return errors.New(strings.TrimPrefix(strings.TrimSpace(ended.text), "brine: "))
+	}
+	return err
+}
+
+// processFacts is a daemon as a process, in a few words.
+func processFacts(m *payload.Map) []string {
+	n := func(k string) int64 { v, _ := m.Int(k); return v }
+	facts := []string{"up " + top.Span(time.Duration(n("uptime_ms"))*time.Millisecond), fmt.Sprintf("pid %d", n("pid"))}
+	if rss := n("rss_bytes"); rss > 0 {
+		facts = append(facts, top.Bytes(rss))
+	}
+	return append(facts, "heap "+top.Bytes(n("heap_bytes")), fmt.Sprintf("%d goroutines", n("goroutines")))
+}
+
+// fleetTool looks at minions through their master.
+type fleetTool struct {
+	*adminTool
+	wire *client.Client
+	job  client.Job
+}
+
+// answerWithin is how long minions may take for an answer, and gatherWithin how long the master may take to tell who
+// is silent.
+const (
+	answerWithin = 3 * time.Second
+	gatherWithin = 2 * time.Second
+)
+
+// fleet prepares to ask the minions that a compound target means.
+func (a *adminTool) fleet(target string) (*fleetTool, error) {
+	words, err := (&saltTool{session: a.session}).withoutNodegroups(strings.Fields(target))
+	if err != nil {
+		return nil, exit(exitGeneric, "brine: %v", err)
+	}
+	return &fleetTool{adminTool: a, wire: a.masterClient(), job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound",
+		Fun: brinemod.Actors, Timeout: answerWithin, GatherJobTimeout: gatherWithin}}, nil
+}
+
+// trees asks for the trees of the minions; brief ones carry no stacks. Who did not answer is in silent.
+func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map, silent []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin+gatherWithin)
+	defer cancel()
+	job := f.job
+	job.Arg = []any{payload.M("__kwarg__", true, "brief", brief)}
+	run, err := f.wire.Run(ctx, job)
+	if err := f.clientError(err); err != nil {
+		return nil, nil, exit(exitUnavailable, "brine: %v", err)
+	}
+	if !f.published(run.Published) {
+		run.Close()
+		return nil, nil, exit(exitGeneric, "brine: %s", textNobody)
+	}
+	left := slices.Clone(run.Minions)
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			break // of the time: who is left did not answer
+		}
+		left = slices.DeleteFunc(left, func(id string) bool { return id == ret.ID })
+		if tree, why := minionTree(ret); tree != nil {
+			trees = append(trees, tree)
+		} else {
+			silent = append(silent, ret.ID+": "+why)
+		}
+	}
+	for _, id := range left {
+		silent = append(silent, id+": no answer")
+	}
+	slices.Sort(silent)
+	slices.SortFunc(trees, func(a, b *payload.Map) int { return strings.Compare(a.Str("name"), b.Str("name")) })
+	return trees, silent, nil
+}
+
+// minionTree is the tree that a minion returned, under the minion's own name; or why there is none.
+func minionTree(ret client.Return) (tree *payload.Map, why string) {
+	tree, ok := ret.Value.(*payload.Map)
+	switch {
+	case ret.Silence == client.NotConnected:
+		return nil, "not connected"
+	case ret.Silence == client.Unknown:
+		return nil, "no such minion"
+	case ret.Silence != client.Answered:
+		return nil, "no answer"
+	case !ok || !tree.Has("children"):
+		return nil, "no brine minion"
+	}
+	renameRoot(tree, tree.Str("path"), ret.ID)
+	return tree.Set("name", ret.ID), ""
+}
+
+// renameRoot puts a minion's id in the place of the first element of all paths in its tree.
+func renameRoot(node *payload.Map, old, id string) {
+	node.Set("path", id+strings.TrimPrefix(node.Str("path"), old))
+	for _, c := range node.List("children") {
+		if child, ok := c.(*payload.Map); ok {
+			renameRoot(child, old, id)
+		}
+	}
+}
+
+// Look asks all of them.
+func (f *fleetTool) Look(ctx context.Context) (*top.Look, error) {
+	trees, silent, err := f.trees(ctx, true)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	look := &top.Look{At: time.Now(), Silent: silent}
+	for _, t := range trees {
+		look.Roots = append(look.Roots, stats.ParseChild(t))
+	}
+	return look, nil
+}
+
+// Stack is told on the minion's own machine only.
+func (f *fleetTool) Stack(_ context.Context, key string) (string, error) {
+	_, path, _ := strings.Cut(key, "/")
+	return "", fmt.Errorf("goroutines are shown on the minion's machine only: brine stack -m %s", path)
+}

@@ -1,0 +1,199 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Lines of the screen that are no list.
+const (
+	headLines = 3 // headline, sums, alarm
+	footLines = 1
+)
+
+// A smaller screen shows nothing.
+const (
+	leastWidth  = 24
+	leastHeight = 6
+)
+
+// body is the number of lines between head and footer.
+func (m *model) body() int { return max(m.height-headLines-footLines, 1) }
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.draw())
+	v.AltScreen = true
+	return v
+}
+
+// draw makes exactly as many lines as the screen has, none of them too long.
+func (m *model) draw() string {
+	var lines []string
+	switch {
+	case m.width < leastWidth || m.height < leastHeight:
+		return fit("too small", m.width, false) + strings.Repeat("\n", max(m.height-1, 0))
+	case m.page == pageHelp:
+		lines = m.helpLines()
+	case m.look == nil:
+		lines = []string{m.headline(), "", m.waiting()}
+	case m.page == pageActor:
+		lines = m.actorLines()
+	default:
+		lines = m.listLines()
+	}
+	if over := m.height - footLines; len(lines) > over {
+		lines = lines[:max(over, 0)]
+	}
+	for len(lines) < m.height-footLines {
+		lines = append(lines, "")
+	}
+	return strings.Join(append(lines, m.footer()), "\n")
+}
+
+// waiting is what stands on the screen before the first look.
+func (m *model) waiting() string {
+	if m.err != nil {
+		return " " + m.paint(bad, fit(clean(m.err.Error()), m.width-2, false))
+	}
+	return " asking ..."
+}
+
+func (m *model) listLines() []string {
+	lines := []string{m.headline(), m.sums(), m.alarmLine()}
+	l := arrange(m.width, m.natural())
+	lines = append(lines, m.paint(inverse, fit(l.header(m.sort, m.reverse), m.width, false)))
+	room := max(m.body()-1, 1)
+	at := max(m.position(), 0)
+	m.offset = min(max(m.offset, at-room+1), at)
+	m.offset = max(min(m.offset, len(m.shown)-room), 0)
+	for i, r := range m.shown[m.offset:min(m.offset+room, len(m.shown))] {
+		lines = append(lines, m.line(l, r, m.offset+i == at))
+	}
+	if len(m.shown) == 0 {
+		lines = append(lines, m.paint(dim, fit(" no actor matches", m.width, false)))
+	}
+	return lines
+}
+
+// headline tells what is watched, what is known of it as a process, and the time.
+func (m *model) headline() string {
+	clock := m.state() + " "
+	facts := ""
+	if m.look != nil {
+		facts = strings.Join(m.look.Facts, "  ")
+		clock = m.state() + m.look.At.Local().Format("15:04:05") + " "
+	}
+	room := m.width - utf8.RuneCountInString(clock)
+	left := " " + clean(m.opt.Title) + "  "
+	left = fit(left, min(utf8.RuneCountInString(left), max(room, 0)), false)
+	room -= utf8.RuneCountInString(left)
+	return m.paint(bold, left) + fit(clean(facts), max(room, 0), false) + m.paint(accent, fit(clock, min(m.width, utf8.RuneCountInString(clock)), false))
+}
+
+// state says why the screen may not be of now.
+func (m *model) state() string {
+	switch {
+	case m.paused:
+		return "PAUSED "
+	case m.err != nil && m.look != nil:
+		return "NO ANSWER "
+	}
+	return ""
+}
+
+// sums is the line that tells of all actors together.
+func (m *model) sums() string { return m.paint(dim, fit(" "+m.sumText(), m.width, false)) }
+
+func (m *model) sumText() string {
+	var rate float64
+	var wait, restarts, actors int
+	var lost, failed uint64
+	var busiest *row
+	for _, r := range m.rows {
+		if r.root {
+			continue
+		}
+		actors++
+		rate, wait, restarts, lost, failed = rate+r.rate, wait+r.Mailbox, restarts+r.Restarts, lost+r.Lost, failed+r.Failed
+		if busiest == nil || r.share > busiest.share {
+			busiest = r
+		}
+	}
+	parts := []string{fmt.Sprintf("%d actors", actors), perSecond(rate) + " msg/s", count(wait) + " waiting"}
+	if len(m.look.Roots)+len(m.look.Silent) > 1 {
+		parts = append([]string{fmt.Sprintf("%d of %d answered", len(m.look.Roots), len(m.look.Roots)+len(m.look.Silent))}, parts...)
+	}
+	parts = append(parts, count(restarts)+" restarts", count(failed)+" failed", count(lost)+" lost")
+	if busiest != nil && busiest.share >= 0.005 {
+		parts = append(parts, "busiest "+clean(busiest.Name)+" "+percent(busiest.share))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// alarmLine names what an operator should know first: no answer, who is silent, the latest death.
+func (m *model) alarmLine() string {
+	if m.err != nil {
+		return m.paint(alarm, fit(" "+clean(m.err.Error()), m.width, false))
+	}
+	if n := len(m.look.Silent); n > 0 {
+		return m.paint(warn, fit(" silent: "+clean(strings.Join(m.look.Silent, ", ")), m.width, false))
+	}
+	var worst *row
+	for _, r := range m.rows {
+		if r.LastDeath != nil && (worst == nil || r.LastDeath.Time.After(worst.LastDeath.Time)) {
+			worst = r
+		}
+	}
+	v := &view{now: m.now()}
+	if worst == nil || m.now().Sub(worst.LastDeath.Time) > time.Hour {
+		return ""
+	}
+	return m.paint(deathTone(worst, v), fit(" "+worst.flatName(len(m.look.Roots) == 1)+" died "+worst.death(v.now), m.width, false))
+}
+
+// footer is the line of keys, or the filter while it is typed.
+func (m *model) footer() string {
+	if m.typing {
+		return m.paint(inverse, fit(" filter: "+m.filter+"█", m.width-22, false)) + m.paint(dim, fit("  enter keep, esc drop", 22, false))
+	}
+	keys := [][2]string{{"↑↓", "select"}, {"enter", "open"}, {"s", "sort"}, {"/", "filter"}, {"z", "busy only"}, {"p", "pause"}, {"?", "help"}, {"q", "quit"}}
+	switch m.page {
+	case pageHelp:
+		keys = [][2]string{{"any key", "back"}}
+	case pageActor:
+		keys = [][2]string{{"esc", "back"}, {"↑↓", "scroll"}, {"n", "next actor"}, {"s", "stack now"}, {"p", "pause"}, {"?", "help"}}
+	}
+	state := everyText(m.opt.Every)
+	if m.page == pageList {
+		if m.busyOnly {
+			state = "busy only · " + state
+		}
+		if m.filter != "" {
+			state = "filter " + m.filter + " · " + state
+		}
+	}
+	return m.footLine(keys, " "+state+" ")
+}
+
+// footLine puts as many keys on the line as fit before the text at its end.
+func (m *model) footLine(keys [][2]string, end string) string {
+	var b strings.Builder
+	room := m.width - utf8.RuneCountInString(end)
+	for _, k := range keys {
+		n := utf8.RuneCountInString(k[0]) + utf8.RuneCountInString(k[1]) + 3
+		if n > room {
+			break
+		}
+		b.WriteString(" " + m.paint(accent, k[0]) + " " + k[1] + " ")
+		room -= n
+	}
+	if room < 0 {
+		return fit(end, m.width, false)
+	}
+	return b.String() + strings.Repeat(" ", room) + m.paint(dim, end)
+}

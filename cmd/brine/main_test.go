@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COLUMNS", "80")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"config": writeConfig},
+		Cmds: scriptCommands(),
 	})
 }
 

@@ -73,6 +73,7 @@ func (inc *incarnation) spawn(name string, f func(context.Context) error) {
 }
 
 func (inc *incarnation) task(name string, f func(context.Context) error) {
+	growStack()
 	whole := false
 	defer func() {
 		if !whole {

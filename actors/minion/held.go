@@ -17,14 +17,14 @@ type heldFrames struct{ list []heldFrame }
 
 type heldFrame struct {
 	frame    []byte
-	tries    int
+	tries    int // that did not come to their end: a Subscriber has died of it
 	renewals int // sign-ins for it
 }
 
 // Limits of heldFrames.
 const (
 	maxHeld  = 1000 // as many as a socket of Salt holds
-	maxTries = 5    // before and after each sign-in, and again for those who died of it
+	maxTries = 5    // of opening one
 	// maxRenewals is how many sign-ins one request or publication may ask for. The first may be one that was under
 	// way already, with an answer from before the key has changed.
 	maxRenewals = 2
@@ -39,7 +39,7 @@ func (h *heldFrames) add(frame []byte) (dropped bool) {
 	return dropped
 }
 
-// front counts a try of the first frame. ok is false when there is none; spoilt when it had its tries.
+// front begins a try of the first frame; opened ends it. ok is false when there is none; spoilt when it had its tries.
 func (h *heldFrames) front() (frame []byte, spoilt, ok bool) {
 	if len(h.list) == 0 {
 		return nil, false, false
@@ -48,6 +48,8 @@ func (h *heldFrames) front() (frame []byte, spoilt, ok bool) {
 	f.tries++
 	return f.frame, f.tries > maxTries, true
 }
+
+func (h *heldFrames) opened() { h.list[0].tries-- }
 
 // reset lets a new Subscriber ask for a sign-in again: nobody tells it of the one before.
 func (h *heldFrames) reset() {
@@ -77,6 +79,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 			continue
 		}
 		load, err := s.link.auth.OpenPublication(frame)
+		s.held.opened()
 		if first := &s.held.list[0]; first.renewals < maxRenewals && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
 			first.renewals++
 			s.renew(ctx, session)
@@ -91,7 +94,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 func (s *subscriber) renew(ctx actor.Context, session int64) {
 	s.asked = true
 	self := s.self
-	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) { self.Send(&renewed{err}) }})
+	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) { self.Send(&renewed{err, s}) }})
 }
 
 // onRenewed goes on after a sign-in. Where there is none to be had soon, what waits is dropped: a job must not

@@ -37,7 +37,10 @@ type (
 	// subscribeAgain says that the wait after that is over.
 	subscribeAgain struct{ n int }
 	// renewed is the outcome of the sign-in that a publication has asked for.
-	renewed struct{ err error }
+	renewed struct {
+		err error
+		by  *subscriber // that asked
+	}
 	// pillarTried is the outcome of the first pillar, without which no job is taken.
 	pillarTried struct{ err error }
 	// tryPillar says that the wait after a failed one is over.
@@ -90,7 +93,9 @@ func (s *subscriber) Receive(ctx actor.Context) {
 	case *frameReceived:
 		s.onFrame(ctx, m.frames)
 	case *renewed:
-		s.onRenewed(ctx, m.err)
+		if m.by == s { // not a predecessor: its sign-in may be one from before
+			s.onRenewed(ctx, m.err)
+		}
 	case *SignedIn:
 		s.onSignedIn(ctx)
 	default:

@@ -3,6 +3,7 @@ package minion
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -60,6 +61,7 @@ type journal struct {
 	owed    []journalRecord // of the kind journalGone, that could not be written
 	lists   []*ListReturns  // asked while the file could not be opened
 	told    bool            // that it cannot be written
+	looked  time.Time       // when the file was last seen in its place
 }
 
 func (j *journal) Receive(ctx actor.Context) {
@@ -167,18 +169,31 @@ func (j *journal) write(all []*WriteRecord) error {
 			return err
 		}
 	}
-	if j.file.removed() {
-		j.opt.log.Warn("the journal of jobs and returns was deleted; it is made anew")
-		if err := j.file.rewrite(); err != nil {
-			return err
-		}
+	now := j.opt.clock.Now()
+	if err := j.look(now); err != nil {
+		return err
 	}
 	records := make([]journalRecord, 0, len(j.owed)+len(all))
 	records = append(records, j.owed...)
 	for _, m := range all {
 		records = append(records, m.Record)
 	}
-	return j.file.write(j.opt.clock.Now(), records...)
+	return j.file.write(now, records...)
+}
+
+// look sees to it, once a second, that the records go where the next process finds them.
+func (j *journal) look(now time.Time) error {
+	if now.Sub(j.looked) < time.Second {
+		return nil
+	}
+	if j.file.removed() {
+		j.opt.log.Warn("the journal of jobs and returns was deleted; it is made anew")
+		if err := j.file.rewrite(); err != nil {
+			return err
+		}
+	}
+	j.looked = now
+	return nil
 }
 
 // owe notes for the next write which jobs are over. They do not count any more, and when none does, the room that

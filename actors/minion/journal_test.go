@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/wire/payload"
@@ -75,6 +76,7 @@ func TestJournalDeletedWhileOpen(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
+	j.opt.clock.(*actortest.Clock).Advance(time.Second)
 	j.flushed(journalRecord{journalReturn, "2", "m", nil})
 	if err := j.file.close(); err != nil {
 		t.Fatal(err)

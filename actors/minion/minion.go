@@ -101,7 +101,7 @@ func (m *Minion) makeLinks() error {
 		if m.opt.transport != nil {
 			l.wire, err = m.opt.transport(addr)
 		} else {
-			l.wire, err = newZMQTransport(m.cfg, addr, m.opt.Context)
+			l.wire, err = newZMQTransport(m.cfg, addr, m.opt.Context, m.clock)
 		}
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)

@@ -93,6 +93,7 @@ type returnSender struct {
 	waiting []*pendingReturn          // in order; not sent yet
 	failed  []*pendingReturn          // to be sent again by the next retry
 	flying  int
+	window  int   // how many may fly: more with each success, half with each failure
 	pauses  int   // retries so far without a success
 	timer   bool  // a retryTimer is on its way
 	size    int64 // of the returns on disk, in bytes
@@ -101,7 +102,8 @@ type returnSender struct {
 
 // Limits of the ReturnSender.
 const (
-	maxFlying     = 12 // returns under way; requests of other kinds find free sockets
+	maxFlying     = 32 // returns under way; requests of other kinds find free sockets
+	firstFlying   = 8  // before it is known how the master copes
 	maxLoaded     = 64 // waiting returns held in memory as well as on disk
 	retryPause    = time.Second
 	retryPauseMax = 30 * time.Second
@@ -136,7 +138,7 @@ func (r *returnSender) Receive(ctx actor.Context) {
 
 // onStarted asks for what a predecessor, or the process before this one, left in the journal.
 func (r *returnSender) onStarted(ctx actor.Context) {
-	r.self, r.known = supervisor.Self(ctx), make(map[string]*pendingReturn)
+	r.self, r.known, r.window = supervisor.Self(ctx), make(map[string]*pendingReturn), firstFlying
 	self := r.self
 	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
 	unkept := *r.opt.unkept
@@ -220,7 +222,7 @@ func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
 
 // fly sends what waits, as far as there is room.
 func (r *returnSender) fly(ctx actor.Context) {
-	for len(r.waiting) > 0 && r.flying < maxFlying {
+	for len(r.waiting) > 0 && r.flying < r.window {
 		p := r.waiting[0]
 		r.waiting[0] = nil
 		r.waiting = r.waiting[1:]
@@ -279,12 +281,13 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	switch {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:
-		r.pauses = 0
+		r.pauses, r.window = 0, min(r.window+1, maxFlying)
 		r.forget(ctx, m.ret)
 	case errors.Is(m.err, errUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.forget(ctx, m.ret)
 	default:
+		r.window = max(r.window/2, 1)
 		r.hold(ctx, m.ret, m.err)
 	}
 	r.fly(ctx)

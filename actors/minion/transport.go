@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"brine/config"
+	"brine/supervisor"
 	"brine/wire/zmq"
 )
 
@@ -31,9 +32,6 @@ type publications struct {
 	link   func(up bool)
 }
 
-// requestSockets bounds the requests under way to one master. A socket is opened when all others are busy.
-const requestSockets = 16
-
 // zmqTransport holds the sockets of one master.
 type zmqTransport struct {
 	cfg    *config.Minion
@@ -41,28 +39,19 @@ type zmqTransport struct {
 	zctx   *zmq.Context
 	lookup func(ctx context.Context, host string) ([]net.IPAddr, error)
 	source string // address that connections come from; "" leaves it to the system
-	pool   chan *request
+	pool   *requestPool
 	epoch  atomic.Int64           // goes up when the sockets there are may lead to the wrong place
 	subbed atomic.Pointer[string] // address of the subscription
 	avoid  atomic.Pointer[string] // an address that the next subscription is better made without
 }
 
-// request is one request socket. An empty one is a socket that is not open.
-type request struct {
-	*zmq.Req
-	epoch int64
-}
-
-func newZMQTransport(cfg *config.Minion, master config.MasterAddr, zctx *zmq.Context) (*zmqTransport, error) {
+func newZMQTransport(cfg *config.Minion, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (*zmqTransport, error) {
 	t := &zmqTransport{cfg: cfg, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
 	n := requestSockets
 	if cfg.SourceRetPort != 0 {
 		n = 1 // only one socket can have the port
 	}
-	t.pool = make(chan *request, n)
-	for range n {
-		t.pool <- &request{}
-	}
+	t.pool = newRequestPool(n, clock)
 	var err error
 	t.source, err = sourceAddress(cfg)
 	return t, err
@@ -91,18 +80,16 @@ func sourceAddress(cfg *config.Minion) (string, error) {
 }
 
 func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, error) {
-	var r *request
-	select {
-	case r = <-t.pool:
-	case <-ctx.Done():
-		return nil, outOfTime(ctx)
+	r, err := t.pool.take(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { t.pool <- r }()
-	if r.Req != nil && r.epoch != t.epoch.Load() {
+	defer func() { t.pool.put(r) }()
+	if r != nil && r.epoch != t.epoch.Load() {
 		_ = r.Close() // nothing is under way on it
-		r = &request{}
+		r = nil
 	}
-	if r.Req == nil {
+	if r == nil {
 		addr, err := t.resolve(ctx, "")
 		if err != nil {
 			return nil, err
@@ -112,7 +99,7 @@ func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, erro
 	reply, err := r.Do(ctx, frame)
 	if err != nil {
 		_ = r.Close()
-		r = &request{}
+		r = nil
 	}
 	if errors.Is(err, zmq.ErrTimeout) { // the master may have moved: all requests to come ask for its address anew
 		t.epoch.Add(1)
@@ -199,11 +186,5 @@ func (t *zmqTransport) moved(ctx context.Context, down bool) bool {
 	return true
 }
 
-// close closes the idle sockets; called when no actor of the connection lives any more.
-func (t *zmqTransport) close() {
-	for range cap(t.pool) {
-		if r := <-t.pool; r.Req != nil {
-			_ = r.Close()
-		}
-	}
-}
+// close is called when no actor of the connection lives any more.
+func (t *zmqTransport) close() { t.pool.close() }

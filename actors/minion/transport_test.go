@@ -133,7 +133,7 @@ func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr 
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := newZMQTransport(cfg, config.MasterAddr{Host: host, Port: port}, zctx)
+	z, err := newZMQTransport(cfg, config.MasterAddr{Host: host, Port: port}, zctx, actortest.NewClock())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,6 +119,9 @@ type Brine struct {
 	StopTimeout time.Duration `mapstructure:"stop_timeout"`
 	// Chaos lets the admin command make actors crash on purpose. For tests and drills.
 	Chaos bool `mapstructure:"chaos"`
+	// ControlMode is the mode of the control socket. Who may open it may look; changes, and what jobs hold, are for
+	// root and the daemon's user alone.
+	ControlMode int `mapstructure:"control_mode"`
 	// EventQueueMax is how many events wait for one slow subscriber of the bus before the oldest are dropped.
 	EventQueueMax int `mapstructure:"event_queue_max"`
 }

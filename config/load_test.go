@@ -195,6 +195,7 @@ func TestDefaults(t *testing.T) {
 		{"autosign_timeout", m.AutosignTimeout, 2 * time.Hour},
 		{"zmq_heartbeat_ivl", m.ZMQHeartbeatIvl, 10 * time.Second},
 		{"restart_delay_max", m.RestartDelayMax, 10 * time.Second},
+		{"control_mode", m.ControlMode, 0o600},
 		{"job_store_commit_delay", m.JobStoreCommitDelay, 2 * time.Millisecond},
 		{"sign_pub_messages", m.SignPubMessages, true},
 		{"pillar_mask_output", m.PillarMask, true},

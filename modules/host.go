@@ -20,7 +20,7 @@ type Host struct {
 	Minion  MinionControl
 	Log     Logger
 	Secrets PillarSource
-	Actors  ActorTree
+	Daemon  Daemon
 }
 
 // ErrRequestTimeout is what a MasterChannel wraps when the master does not answer in time.
@@ -92,10 +92,12 @@ type PillarSource interface {
 	Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error)
 }
 
-// ActorTree shows the actors of the daemon around the functions.
-type ActorTree interface {
+// Daemon is the daemon around the functions, as an operator looks at it.
+type Daemon interface {
 	// Actors is the actor at a path with what is below it, with the JSON names of stats.Child; "" is the daemon itself.
 	Actors(ctx context.Context, path string) (*payload.Map, error)
+	// JobList is what the daemon has in hand: running, queued, and returns that a master has not acknowledged.
+	JobList(ctx context.Context) (*payload.Map, error)
 }
 
 // Logger takes the lines a function writes to Salt's log; salt-call shows those from its level on.

@@ -37,6 +37,7 @@ type Options struct {
 	Mode     fs.FileMode            // of the socket file, 0600 when 0
 	Tree     *supervisor.Supervisor // the daemon's root
 	Queries  map[string]Query       // of the daemon, beside those of this package; they only read
+	Private  map[string]Query       // those that read what is not for everybody who may open the socket
 	Commands map[string]Query       // those that change something
 	Logger   *slog.Logger           // of the socket
 
@@ -98,5 +99,5 @@ func (a *admin) onAnswered(ctx actor.Context, m *Answered) {
 	}
 }
 
-// mayChange says whether a peer may use the commands that change something.
-func mayChange(peer ipc.Peer) bool { return peer.UID == 0 || peer.UID == os.Geteuid() }
+// trusted says whether a peer may use private queries, and the commands that change something.
+func trusted(peer ipc.Peer) bool { return peer.UID == 0 || peer.UID == os.Geteuid() }

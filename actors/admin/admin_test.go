@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -172,12 +173,14 @@ func TestQueriesOfTheDaemon(t *testing.T) {
 func TestOthersMayOnlyRead(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Chaos: true})
 	changed := false
-	commands := newTable(Options{Tree: tree, Commands: map[string]Query{
+	commands := newTable(Options{Tree: tree, Private: map[string]Query{
+		"jobs.load": func(context.Context, *payload.Map) (any, error) { return "secret", nil },
+	}, Commands: map[string]Query{
 		"rotate": func(context.Context, *payload.Map) (any, error) { changed = true; return nil, nil },
 	}})
 	other := ipc.Peer{UID: 54321, GID: 54321, PID: 1}
 	for name, want := range map[string]error{
-		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed, "rotate": ErrNotAllowed,
+		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed, "rotate": ErrNotAllowed, "jobs.load": ErrNotAllowed,
 	} {
 		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "name", "x", "how", "panic"))
 		if name == "tree" { // there is no x, but it was looked for
@@ -190,8 +193,14 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	if changed {
 		t.Error("a stranger changed something")
 	}
-	if _, done := commands.handle(context.Background(), ipc.Peer{UID: 0}, payload.M("cmd", "rotate")); done.Err != nil || !changed {
-		t.Errorf("root: got %v", done.Err)
+	for _, peer := range []ipc.Peer{{UID: 0}, {UID: os.Geteuid()}} {
+		changed = false
+		if _, done := commands.handle(context.Background(), peer, payload.M("cmd", "rotate")); done.Err != nil || !changed {
+			t.Errorf("%+v: got %v", peer, done.Err)
+		}
+		if reply, done := commands.handle(context.Background(), peer, payload.M("cmd", "jobs.load")); done.Err != nil || reply.Str("result") != "secret" {
+			t.Errorf("%+v: got %v, %v", peer, reply, done.Err)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ var (
 type command struct {
 	run     Query
 	changes bool
+	private bool // it only reads, but what not everybody may know
 }
 
 // table is all of them. A command that is not in it does not exist.
@@ -49,6 +50,9 @@ func newTable(opt Options) table {
 	for name, run := range opt.Queries {
 		t[name] = command{run: run}
 	}
+	for name, run := range opt.Private {
+		t[name] = command{run: run, private: true}
+	}
 	for name, run := range opt.Commands {
 		t[name] = command{run: run, changes: true}
 	}
@@ -65,7 +69,7 @@ func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) 
 	switch {
 	case !known:
 		done.Err = fmt.Errorf("%w: %q", ErrUnknownCommand, name)
-	case cmd.changes && !mayChange(peer):
+	case (cmd.changes || cmd.private) && !trusted(peer):
 		done.Err = fmt.Errorf("%s: %w", name, ErrNotAllowed)
 	default:
 		result, done.Err = cmd.run(ctx, request)
@@ -80,7 +84,7 @@ func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) 
 func (t table) help(context.Context, *payload.Map) (any, error) {
 	out := payload.NewMap(len(t))
 	for _, name := range slices.Sorted(maps.Keys(t)) {
-		out.Set(name, payload.M("changes", t[name].changes))
+		out.Set(name, payload.M("changes", t[name].changes, "private", t[name].private))
 	}
 	return out, nil
 }

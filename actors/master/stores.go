@@ -17,6 +17,7 @@ import (
 type jobCache interface {
 	jobWriter
 	jobReader
+	pendingReader
 	runners.JobStore
 	Close() error
 }

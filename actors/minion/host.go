@@ -22,7 +22,7 @@ type host struct {
 
 // hostOf are the interfaces as one value.
 func hostOf(h host) modules.Host {
-	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Actors: h}
+	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.
@@ -164,6 +164,9 @@ func (h host) Actors(_ context.Context, path string) (*payload.Map, error) {
 	}
 	return child.Map(), nil
 }
+
+// JobList tells what this minion has in hand.
+func (h host) JobList(ctx context.Context) (*payload.Map, error) { return h.m.JobList(ctx) }
 
 // Log writes a line of a function to the minion's log.
 func (h host) Log(level slog.Level, text string) { h.m.log.Log(context.Background(), level, text) }

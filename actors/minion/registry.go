@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/modules/execution/brinemod"
 	"brine/wire/payload"
 )
 
@@ -101,8 +102,11 @@ func (r *registry) counted() int {
 	return n
 }
 
-// aboutJobs tells the functions that ask about jobs, or end them.
+// aboutJobs tells the functions that ask about jobs and actors, or end them.
 func aboutJobs(load *payload.Map) bool {
+	if fun := load.Str("fun"); fun == brinemod.Actors || fun == brinemod.Jobs {
+		return true
+	}
 	name, ok := strings.CutPrefix(load.Str("fun"), "saltutil.")
 	if !ok {
 		return false

@@ -86,13 +86,11 @@ func (a *adminTool) fleet(target string) (*fleetTool, error) {
 		Fun: brinemod.Actors, Timeout: answerWithin, GatherJobTimeout: gatherWithin}}, nil
 }
 
-// trees asks for the trees of the minions; brief ones carry no stacks. Who did not answer is in silent.
-func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map, silent []string, err error) {
+// returns asks the minions. Who did not answer is in silent, with the reason.
+func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, silent []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin+gatherWithin)
 	defer cancel()
-	job := f.job
-	job.Arg = []any{payload.M("__kwarg__", true, "brief", brief)}
-	run, err := f.wire.Run(ctx, job)
+	run, err := f.wire.Run(ctx, f.job)
 	if err := f.clientError(err); err != nil {
 		return nil, nil, exit(exitUnavailable, "brine: %v", err)
 	}
@@ -106,35 +104,50 @@ func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map
 			break // of the time: who is left did not answer
 		}
 		left = slices.DeleteFunc(left, func(id string) bool { return id == ret.ID })
-		if tree, why := minionTree(ret); tree != nil {
-			trees = append(trees, tree)
+		if ret.Silence == client.Answered {
+			answered = append(answered, ret)
 		} else {
-			silent = append(silent, ret.ID+": "+why)
+			silent = append(silent, ret.ID+": "+silenceText(ret.Silence))
 		}
 	}
 	for _, id := range left {
-		silent = append(silent, id+": no answer")
+		silent = append(silent, id+": "+silenceText(client.NoResponse))
 	}
-	slices.Sort(silent)
-	slices.SortFunc(trees, func(a, b *payload.Map) int { return strings.Compare(a.Str("name"), b.Str("name")) })
-	return trees, silent, nil
+	slices.SortFunc(answered, func(a, b client.Return) int { return strings.Compare(a.ID, b.ID) })
+	return answered, silent, nil
 }
 
-// minionTree is the tree that a minion returned, under the minion's own name; or why there is none.
-func minionTree(ret client.Return) (tree *payload.Map, why string) {
-	tree, ok := ret.Value.(*payload.Map)
-	switch {
-	case ret.Silence == client.NotConnected:
-		return nil, "not connected"
-	case ret.Silence == client.Unknown:
-		return nil, "no such minion"
-	case ret.Silence != client.Answered:
-		return nil, "no answer"
-	case !ok || !tree.Has("children"):
-		return nil, "no brine minion"
+// textNoBrine says of a minion that it does not have brine's functions.
+const textNoBrine = "no brine minion"
+
+func silenceText(s client.Silence) string {
+	switch s {
+	case client.NotConnected:
+		return "not connected"
+	case client.Unknown:
+		return "no such minion"
 	}
-	renameRoot(tree, tree.Str("path"), ret.ID)
-	return tree.Set("name", ret.ID), ""
+	return "no answer"
+}
+
+// trees asks for the trees of the minions; brief ones carry no stacks.
+func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map, silent []string, err error) {
+	f.job.Arg = []any{payload.M("__kwarg__", true, "brief", brief)}
+	returns, silent, err := f.returns(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, ret := range returns {
+		tree, ok := ret.Value.(*payload.Map)
+		if !ok || !tree.Has("children") {
+			silent = append(silent, ret.ID+": "+textNoBrine)
+			continue
+		}
+		renameRoot(tree, tree.Str("path"), ret.ID)
+		trees = append(trees, tree.Set("name", ret.ID))
+	}
+	slices.Sort(silent)
+	return trees, silent, nil
 }
 
 // renameRoot puts a minion's id in the place of the first element of all paths in its tree.

@@ -2,25 +2,33 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
+	"time"
 
 	"brine/actors/admin"
 	"brine/actors/master"
+	"brine/actors/minion"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
 
-// addControl lets a daemon answer on its control socket: about its actors, and what queries and commands add.
-func (s *session) addControl(top *supervisor.Supervisor, queries, commands map[string]admin.Query) error {
-	_, err := top.Add(admin.Spec(admin.Options{
-		Path: filepath.Join(s.common.SockDir, controlSocket), Tree: top, Queries: queries, Commands: commands, Logger: s.log,
-	}))
+// addControl lets a daemon answer on its control socket: about its actors, and what opt adds.
+func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) error {
+	opt.Path, opt.Mode = filepath.Join(s.common.SockDir, controlSocket), fs.FileMode(s.common.ControlMode)&fs.ModePerm
+	opt.Tree, opt.Logger = top, s.log
+	_, err := top.Add(admin.Spec(opt))
 	return err
 }
 
-// jobQueries answer salt-run about the job store, which only the master's process can open. What the bus has told of
-// is in the answers.
-func jobQueries(m *master.Master) (queries, commands map[string]admin.Query) {
+// Commands of the control socket that only some daemons have.
+const (
+	cmdJobList = "jobs" // what is in hand; of a master {minutes}
+)
+
+// masterAnswers are what only a master can tell. salt-run is answered about the job store, which only the master's
+// process can open; what the bus has told of is in the answers.
+func masterAnswers(m *master.Master) admin.Options {
 	jobs := m.Jobs()
 	settled := func(read func(r *payload.Map) (any, error)) admin.Query {
 		return func(ctx context.Context, r *payload.Map) (any, error) {
@@ -30,18 +38,32 @@ func jobQueries(m *master.Master) (queries, commands map[string]admin.Query) {
 			return read(r)
 		}
 	}
-	queries = map[string]admin.Query{
-		cmdJobsLoad:    settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) }),
-		cmdJobsReturns: settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Returns(r.Str("jid"))) }),
-		cmdJobsLoads:   settled(func(*payload.Map) (any, error) { return mapOrNil(jobs.Loads()) }),
-		cmdJobsEndTime: settled(func(r *payload.Map) (any, error) { return m.JobEnd(r.Str("jid")), nil }),
-	}
-	commands = map[string]admin.Query{
-		cmdJobsStore: func(ctx context.Context, r *payload.Map) (any, error) {
-			return true, m.KeepJob(ctx, r.Str("jid"), r.Str("id"), r.Map("load"))
+	return admin.Options{
+		Queries: map[string]admin.Query{
+			cmdJobList: func(ctx context.Context, r *payload.Map) (any, error) {
+				minutes, _ := r.Int("minutes")
+				return mapOrNil(m.Outstanding(ctx, time.Now().Add(-time.Duration(minutes)*time.Minute)))
+			},
+		},
+		Private: map[string]admin.Query{
+			cmdJobsLoad:    settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) }),
+			cmdJobsReturns: settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Returns(r.Str("jid"))) }),
+			cmdJobsLoads:   settled(func(*payload.Map) (any, error) { return mapOrNil(jobs.Loads()) }),
+			cmdJobsEndTime: settled(func(r *payload.Map) (any, error) { return m.JobEnd(r.Str("jid")), nil }),
+		},
+		Commands: map[string]admin.Query{
+			cmdJobsStore: func(ctx context.Context, r *payload.Map) (any, error) {
+				return true, m.KeepJob(ctx, r.Str("jid"), r.Str("id"), r.Map("load"))
+			},
 		},
 	}
-	return queries, commands
+}
+
+// minionAnswers are what only a minion can tell.
+func minionAnswers(m *minion.Minion) admin.Options {
+	return admin.Options{Queries: map[string]admin.Query{
+		cmdJobList: func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.JobList(ctx)) },
+	}}
 }
 
 // mapOrNil keeps a map that is not there from becoming an empty one.

@@ -33,6 +33,7 @@ func tools() []tool {
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
 		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop},
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
+		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: adminJobs},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},

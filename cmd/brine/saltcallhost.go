@@ -138,11 +138,20 @@ func (e callEvents) sockets() (pub, pull string, err error) {
 	return filepath.Join(e.minion.SockDir, pub), filepath.Join(e.minion.SockDir, pull), err
 }
 
-// callActors asks the minion that runs here for its actors.
-type callActors struct{ *callTool }
+// callDaemon asks the minion that runs here, on its control socket.
+type callDaemon struct{ *callTool }
 
-// Actors asks on the minion's control socket.
-func (c callActors) Actors(ctx context.Context, path string) (*payload.Map, error) {
-	reply, err := ipc.NewControlClient(filepath.Join(c.minion.SockDir, controlSocket)).Do(ctx, payload.M("cmd", "tree", "name", path))
+// Actors asks for its actors.
+func (c callDaemon) Actors(ctx context.Context, path string) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", "tree", "name", path))
+}
+
+// JobList asks for its jobs.
+func (c callDaemon) JobList(ctx context.Context) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", cmdJobList))
+}
+
+func (c callDaemon) ask(ctx context.Context, request *payload.Map) (*payload.Map, error) {
+	reply, err := ipc.NewControlClient(filepath.Join(c.minion.SockDir, controlSocket)).Do(ctx, request)
 	return reply.Map("result"), err
 }

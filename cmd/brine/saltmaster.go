@@ -141,8 +141,7 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, commands := jobQueries(m)
-	if err := s.addControl(m.Supervisor(), queries, commands); err != nil {
+	if err := s.addControl(m.Supervisor(), masterAnswers(m)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}

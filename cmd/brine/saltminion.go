@@ -111,7 +111,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addControl(m.Supervisor(), nil, nil); err != nil {
+	if err := s.addControl(m.Supervisor(), minionAnswers(m)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr, zctx.Close())
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"brine/supervisor/stats"
 )
 
 // none stands where there is nothing to tell.
@@ -154,6 +156,18 @@ func spark(values []float64, width int) string {
 	}
 	return b.String()
 }
+
+// Since is the span since a time in the form of stats.Stamp; "-" for none.
+func Since(stamp string, now time.Time) string {
+	t, err := time.Parse(stats.StampForm, stamp)
+	if err != nil {
+		return none
+	}
+	return since(t, now)
+}
+
+// Clean makes a text from elsewhere safe for one line of a terminal.
+func Clean(text string) string { return clean(text) }
 
 // clean makes a text from elsewhere safe for one line of a terminal: no control characters, no line ends.
 func clean(text string) string {

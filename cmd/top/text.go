@@ -41,11 +41,11 @@ func table(roots []stats.Child, now time.Time) string {
 			oldest(r, nil), perSecond(r.Rate), percent(r.Busy), p99(r.Handling), r.Failed+r.Lost, r.death(now))
 	}
 	_ = w.Flush() // into memory
-	return trimLines(b.String())
+	return TrimLines(b.String())
 }
 
-// trimLines takes the spaces off the ends of lines.
-func trimLines(text string) string {
+// TrimLines takes the spaces off the ends of lines.
+func TrimLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")

@@ -4,12 +4,17 @@
 package brinemod
 
 import (
+	"slices"
+
 	"brine/modules"
 	"brine/wire/payload"
 )
 
-// Actors is the function that shows the actors of a minion.
-const Actors = "brine.actors"
+// The functions of the module.
+const (
+	Actors = "brine.actors" // shows the actors of a minion
+	Jobs   = "brine.jobs"   // shows what it has in hand
+)
 
 // Functions are the functions of the module.
 func Functions() []modules.Func {
@@ -22,13 +27,19 @@ CLI Example:
 
     salt '*' brine.actors
     salt web1 brine.actors Dispatcher brief=True`},
+		{Name: Jobs, Run: jobs, Outputter: "nested",
+			Doc: `Show the jobs that run on this minion, those that wait behind process_count_max, and the returns its masters lack.
+
+CLI Example:
+
+    salt '*' brine.jobs`},
 	}
 }
 
 func actors(c *modules.Call, a modules.Args) (any, error) {
-	daemon := c.Host().Actors
+	daemon := c.Host().Daemon
 	if daemon == nil {
-		return nil, modules.ExecErr("No brine minion runs around this function")
+		return nil, errNoDaemon()
 	}
 	tree, err := daemon.Actors(c.Ctx, a.Str("path"))
 	if err != nil {
@@ -38,6 +49,28 @@ func actors(c *modules.Call, a modules.Args) (any, error) {
 		shorten(tree)
 	}
 	return tree, nil
+}
+
+func errNoDaemon() error { return modules.ExecErr("No brine minion runs around this function") }
+
+func jobs(c *modules.Call, _ modules.Args) (any, error) {
+	daemon := c.Host().Daemon
+	if daemon == nil {
+		return nil, errNoDaemon()
+	}
+	list, err := daemon.JobList(c.Ctx)
+	if err != nil {
+		return nil, modules.ExecErr("%s", err)
+	}
+	return list.Set("running", without(list.List("running"), c.JID)), nil
+}
+
+// without leaves out the job that asks.
+func without(jobs []any, jid string) []any {
+	return slices.DeleteFunc(jobs, func(j any) bool {
+		m, _ := j.(*payload.Map)
+		return jid != "" && m.Str("jid") == jid
+	})
 }
 
 // shorten takes out of a tree what is long: all deaths but the last, stacks, counts of histograms.

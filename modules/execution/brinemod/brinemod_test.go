@@ -25,6 +25,26 @@ func (daemon) Actors(_ context.Context, path string) (*payload.Map, error) {
 	return payload.M("name", "minion", "deaths", []any{}, "last_death", nil, "children", []any{child}), nil
 }
 
+func (daemon) JobList(context.Context) (*payload.Map, error) {
+	return payload.M("running", []any{payload.M("jid", "1")}), nil
+}
+
+func TestJobs(t *testing.T) {
+	env := modtest.Env(t, nil)
+	env.Registry = modules.NewRegistry()
+	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+		t.Errorf("without a daemon: got %v", err)
+	}
+	env.Host.Daemon = daemon{}
+	got, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil)
+	if list, _ := got.(*payload.Map); err != nil || len(list.List("running")) != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
 func TestActors(t *testing.T) {
 	env := modtest.Env(t, nil)
 	env.Registry = modules.NewRegistry()
@@ -34,7 +54,7 @@ func TestActors(t *testing.T) {
 	if _, _, err := modtest.Call(t, env, brinemod.Actors, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
 		t.Errorf("without a daemon: got %v", err)
 	}
-	env.Host.Actors = daemon{}
+	env.Host.Daemon = daemon{}
 	for _, tt := range []struct {
 		args []any
 		kw   *payload.Map

@@ -1,0 +1,55 @@
+package minion
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"brine/supervisor"
+	"brine/supervisor/stats"
+	"brine/wire/payload"
+)
+
+// JobList tells what this minion has in hand: the jobs that run, those that wait behind process_count_max, and the
+// returns that a master has not acknowledged.
+func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
+	jobs, err := supervisor.Ask(ctx, m.dispatcher, func(r chan<- []*payload.Map) any { return &GetRunning{Reply: r} })
+	if err != nil {
+		return nil, err
+	}
+	since := map[string]time.Time{}
+	for _, c := range m.jobs.Snapshot() {
+		since[strings.TrimPrefix(c.Name, "Job-")] = c.Since
+	}
+	running, queued := []any{}, []any{}
+	for _, load := range jobs {
+		job := payload.M("jid", load.Value("jid"), "fun", load.Value("fun"), "user", load.Value("user"))
+		if place, waits := load.Int("queued"); waits {
+			queued = append(queued, job.Set("place", place))
+			continue
+		}
+		if at, ok := since[safeName(load.Str("jid"))]; ok {
+			job.Set("since", stats.Stamp(at))
+		}
+		running = append(running, job.Set("pid", load.Value("pid")))
+	}
+	returns, err := m.unacknowledged(ctx)
+	return payload.M("running", running, "queued", queued, "most", m.cfg.ProcessCountMax, "returns", returns), err
+}
+
+// unacknowledged lists the returns that wait for their masters.
+func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
+	list := []any{}
+	for _, l := range m.links {
+		waiting, err := supervisor.Ask(ctx, m.journal, func(r chan<- []spooled) any {
+			return &ListReturns{Link: l.name(), Done: func(all []spooled) { r <- all }}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range waiting {
+			list = append(list, payload.M("jid", s.key, "master", l.master.Host, "bytes", s.size, "since", stats.Stamp(s.at)))
+		}
+	}
+	return list, nil
+}

@@ -123,8 +123,13 @@ func (m *Minion) stopJobs(within time.Duration) {
 		select {
 		case <-done:
 		case <-flush:
-			return
 		}
+	}
+	written := make(chan struct{}) // that the master has them, too: a later process would send them once more
+	m.journal.Send(&SyncJournal{Done: written})
+	select {
+	case <-written:
+	case <-m.limit(flushWithin):
 	}
 }
 

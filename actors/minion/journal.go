@@ -28,6 +28,8 @@ type (
 		Key  string
 		Done func(*payload.Map, error)
 	}
+	// SyncJournal waits until what was sent before it is written; Done is closed then.
+	SyncJournal struct{ Done chan<- struct{} }
 	// flushRecords writes what has gathered.
 	flushRecords struct{}
 )
@@ -72,6 +74,9 @@ func (j *journal) Receive(ctx actor.Context) {
 		j.onWrite(m)
 	case *flushRecords:
 		j.flush()
+	case *SyncJournal:
+		j.flush()
+		close(m.Done)
 	case *ListReturns:
 		j.onList(m)
 	case *ReadReturn:
@@ -141,6 +146,9 @@ func (j *journal) onWrite(m *WriteRecord) {
 
 // flush writes what has gathered, and tells those who wait for it whatever happens.
 func (j *journal) flush() {
+	if len(j.waiting) == 0 {
+		return
+	}
 	all, err := j.waiting, errJournalClosed
 	j.waiting = nil
 	defer func() {
@@ -235,9 +243,7 @@ func (j *journal) read(key string) (*payload.Map, error) {
 
 // onStopping writes what has gathered: those who asked may be gone, but not the jobs they asked for.
 func (j *journal) onStopping() {
-	if len(j.waiting) > 0 {
-		j.flush()
-	}
+	j.flush()
 	for _, m := range j.lists {
 		j.self.Send(m) // to the next incarnation, if there is one
 	}

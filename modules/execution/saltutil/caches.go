@@ -1,6 +1,7 @@
 package saltutil
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/config"
 	"brine/modules"
 	"brine/modules/pytext"
 	"brine/wire/payload"
@@ -47,12 +49,23 @@ CLI Example:
 	}
 }
 
+// clearCache removes files. Unlike Salt: jobs that wait and returns that the master does not have yet stay.
 func clearCache(c *modules.Call, _ modules.Args) (any, error) {
-	err := filepath.WalkDir(c.Opts().Str("cachedir"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil // a directory that went away or cannot be read holds nothing to remove
+	root := c.Opts().Str("cachedir")
+	queues, journal := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case path == queues && d != nil && d.IsDir():
+			return fs.SkipDir
+		case err != nil || d.IsDir(): // a directory that went away or cannot be read holds nothing to remove
+			return nil
+		case strings.HasPrefix(path, journal): // and what is beside it, of a rewrite or a repair
+			return nil
 		}
-		return os.Remove(path)
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		c.Log(slog.LevelError, fmt.Sprintf("Attempt to clear cache with saltutil.clear_cache FAILED with: %s", err))

@@ -226,6 +226,7 @@ func TestSyncWithMaster(t *testing.T) {
 func TestCaches(t *testing.T) {
 	dir, pki := t.TempDir(), t.TempDir()
 	old, fresh := filepath.Join(dir, "minion_jobs", "1"), filepath.Join(dir, "minion_jobs", "2")
+	journal, queued := filepath.Join(dir, "jobs.journal"), filepath.Join(dir, "queues", "m", "job_queue", "queued_1_2.p")
 	ret, err := payload.MarshalBin(payload.M("return", true))
 	if err != nil {
 		t.Fatal(err)
@@ -233,6 +234,7 @@ func TestCaches(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(old, 0o755), os.MkdirAll(fresh, 0o755), os.WriteFile(filepath.Join(fresh, "return.p"), ret, 0o600),
 		os.MkdirAll(filepath.Join(dir, "extmods", "modules"), 0o755), os.WriteFile(filepath.Join(dir, "extmods", "modules", "foo.py"), nil, 0o600),
 		os.WriteFile(filepath.Join(pki, "minion.pem"), nil, 0o600), os.Mkdir(filepath.Join(pki, "sub"), 0o755),
+		os.MkdirAll(filepath.Dir(queued), 0o755), os.WriteFile(queued, nil, 0o600), os.WriteFile(journal, nil, 0o600),
 		os.Chtimes(old, time.Now(), time.Now().Add(-48*time.Hour))); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +256,8 @@ func TestCaches(t *testing.T) {
 			t.Errorf("%s: got %v %v, want %v", tt.fun, got, err, tt.want)
 		}
 	}
-	for path, want := range map[string]bool{old: false, fresh: true, filepath.Join(fresh, "return.p"): false, filepath.Join(pki, "minion.pem"): false, filepath.Join(pki, "sub"): true} {
+	for path, want := range map[string]bool{old: false, fresh: true, filepath.Join(fresh, "return.p"): false, filepath.Join(pki, "minion.pem"): false, filepath.Join(pki, "sub"): true,
+		journal: true, queued: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: there is %v", path, err == nil)
 		}

@@ -1,24 +1,36 @@
 package minion
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
 	"brine/wire/payload"
 )
 
+// Grains are the grains of this host at one moment, computed when they are asked for.
+type Grains interface {
+	Map() *payload.Map
+	// Get is one of them; it computes the others only where it must.
+	Get(name string) (any, bool)
+}
+
 // facts are the grains as the functions see them. They are computed at the start behind everybody's back, and
 // waited for by whoever needs them. They are replaced, never changed.
 type facts struct {
-	compute func(ctx context.Context) *payload.Map
-	first   func() // computes the grains unless that has been done
+	compute func(fresh bool) Grains
+	early   atomic.Pointer[Grains] // until all of them are there
+	first   func()                 // computes the grains unless that has been done
 	now     atomic.Pointer[payload.Map]
 }
 
-func newFacts(compute func(ctx context.Context) *payload.Map) *facts {
+func newFacts(compute func(fresh bool) Grains) *facts {
 	f := &facts{compute: compute}
-	f.first = sync.OnceFunc(func() { f.refresh(context.Background()) })
+	g := compute(false)
+	f.early.Store(&g)
+	f.first = sync.OnceFunc(func() {
+		f.now.CompareAndSwap(nil, g.Map())
+		f.early.Store(nil)
+	})
 	return f
 }
 
@@ -31,9 +43,17 @@ func (f *facts) grains() *payload.Map {
 	return f.now.Load()
 }
 
-// refresh computes the grains anew and tells whether they are others than before.
-func (f *facts) refresh(ctx context.Context) (changed bool) {
-	g := f.compute(ctx)
+// grain is one of them, which does not wait for the others.
+func (f *facts) grain(name string) (any, bool) {
+	if early := f.early.Load(); early != nil && f.now.Load() == nil {
+		return (*early).Get(name)
+	}
+	return f.grains().Get(name)
+}
+
+// refresh computes the grains anew, past what is kept in files, and tells whether they are others than before.
+func (f *facts) refresh() (changed bool) {
+	g := f.compute(true).Map()
 	before := f.now.Swap(g)
 	return before == nil || !payload.Equal(before, g)
 }

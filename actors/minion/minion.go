@@ -10,6 +10,7 @@ import (
 
 	"brine/config"
 	"brine/modules"
+	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
@@ -31,9 +32,9 @@ type Options struct {
 	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
 	Registry *modules.Registry
-	Grains   func(ctx context.Context) *payload.Map // computes all grains
-	// Match tells whether a publication means this minion.
-	Match func(load, grains, pillar *payload.Map) bool
+	Grains   func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
+	// Match tells whether a publication means this minion, of which nobody has asked anything yet.
+	Match func(load *payload.Map, about matchers.Facts) bool
 	// Returner calls one returner that a job names; nil: there are none.
 	Returner func(ctx context.Context, name string, ret *payload.Map) error
 	Exit     func(Exit) // asked to end the process
@@ -115,7 +116,7 @@ func (m *Minion) makeLinks() error {
 // newEnv is what functions run in that belong to a master, or to none.
 func (m *Minion) newEnv(l *link) *modules.Env {
 	env := &modules.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
-		Grains: m.facts.grains, Host: hostOf(host{m, l})}
+		Grains: m.facts.grains, GrainOf: m.facts.grain, Host: hostOf(host{m, l})}
 	if l != nil {
 		env.Pillar = l.pillarData.Load
 	}
@@ -191,13 +192,13 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 	return dispatcherOptions{
 		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, clock: m.clock, log: m.log,
 		match: func(load *payload.Map, l *link) bool {
-			return m.opt.Match(load, m.facts.grains(), l.pillarData.Load())
+			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},
 		job: func(rec *jobRecord) func() actor.Actor {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
 		},
 		begun: func(key string) bool { return begun[key] },
-		queue: jobQueue(filepath.Join(m.cfg.CacheDir, "queues")),
+		queue: jobQueue(filepath.Join(m.cfg.CacheDir, config.JobQueues)),
 	}
 }
 

@@ -113,8 +113,8 @@ func (r *refresher) onTick(ctx actor.Context) {
 
 func (r *refresher) onRefreshGrains(ctx actor.Context, m *RefreshGrains) {
 	facts := r.opt.facts
-	supervisor.Go(ctx, "grains", func(ctx context.Context) error {
-		m.done(facts.refresh(ctx))
+	supervisor.Go(ctx, "grains", func(context.Context) error {
+		m.done(facts.refresh())
 		return nil
 	})
 }

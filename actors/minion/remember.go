@@ -3,11 +3,13 @@ package minion
 import (
 	"errors"
 	"path/filepath"
+
+	"brine/config"
 )
 
 func (m *Minion) procDir() procDir { return procDir(filepath.Join(m.cfg.CacheDir, "proc")) }
 
-func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, "jobs.journal") }
+func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, config.JobsJournal) }
 
 // memory is what the process before this one has left.
 type memory struct {

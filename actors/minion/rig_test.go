@@ -76,6 +76,12 @@ func newRig(t testing.TB, extra string, hosts ...string) *rig {
 	return r
 }
 
+// fixedGrains are the same at each moment.
+type fixedGrains struct{ all *payload.Map }
+
+func (g fixedGrains) Map() *payload.Map           { return g.all }
+func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
+
 func (r *rig) options() Options {
 	reg := modules.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
@@ -94,10 +100,9 @@ func (r *rig) options() Options {
 				SignPubMessages: true,
 			})
 		},
-		Grains: func(context.Context) *payload.Map { return payload.M("id", r.cfg.ID, "os", "Debian", "role", "web") },
-		Match: func(load, grains, pillar *payload.Map) bool {
-			hit, _ := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), "", &matchers.Facts{ID: r.cfg.ID,
-				Grains: func() *payload.Map { return grains }, Pillar: func() *payload.Map { return pillar }})
+		Grains: func(bool) Grains { return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web")} },
+		Match: func(load *payload.Map, about matchers.Facts) bool {
+			hit, _ := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), "", &about)
 			return hit
 		},
 		Exit:  func(e Exit) { r.exits <- e },
@@ -144,7 +149,7 @@ func (r *rig) stop() {
 		case <-limit:
 			r.t.Error("the minion does not stop")
 			return
-		case <-time.After(time.Millisecond):
+		case <-time.After(4 * time.Millisecond): // slower than time: a stop is patient with a busy machine
 			r.clock.Advance(time.Millisecond)
 		}
 	}

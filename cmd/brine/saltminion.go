@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -97,10 +96,12 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
 			return auth.NewMinion(signInOptions(cfg, key, grains.New(own).Get))
 		},
-		Grains: func(context.Context) *payload.Map { return grains.New(own).Map() },
-		Match: func(load, grains, pillar *payload.Map) bool {
-			return s.matches(load, grains, pillar)
+		Grains: func(fresh bool) minion.Grains {
+			opt := own
+			opt.Refresh = fresh
+			return grains.New(opt)
 		},
+		Match: s.matches,
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- exitRequest{e.Code, e.Text}:
@@ -141,11 +142,9 @@ func signInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 }
 
 // matches tells whether a publication means this minion; a target that cannot be read matches nobody.
-func (s *session) matches(load, grains, pillar *payload.Map) bool {
-	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &matchers.Facts{
-		ID: s.minion.ID, Grains: func() *payload.Map { return grains }, Pillar: func() *payload.Map { return pillar },
-		Nodegroups: s.minion.Raw.Map("nodegroups"),
-	})
+func (s *session) matches(load *payload.Map, about matchers.Facts) bool {
+	about.Nodegroups = s.minion.Raw.Map("nodegroups")
+	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &about)
 	if err != nil {
 		s.log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)
 	}

@@ -128,14 +128,17 @@ func (c *corpus) facts(t testing.TB) *Facts {
 		Grains: func() *payload.Map { return grains }, Pillar: func() *payload.Map { return pillar }}
 }
 
+// TestMinionAsSalt matches with all grains, and grain by grain.
 func TestMinionAsSalt(t *testing.T) {
 	c := loadCorpus(t)
-	f := c.facts(t)
+	whole, parts := c.facts(t), c.facts(t)
+	parts.Grain = func(name string) (any, bool) { return whole.Grains().Get(name) }
 	for _, row := range c.Minion {
 		kind := row[0].(string)
-		got, err := Match(row[1], kind, "", f)
-		if got != row[2] {
-			t.Errorf("%s %v: got %v, %v, Salt says %v", kind, row[1], got, err, row[2])
+		for _, f := range []*Facts{whole, parts} {
+			if got, err := Match(row[1], kind, "", f); got != row[2] {
+				t.Errorf("%s %v: got %v, %v, Salt says %v", kind, row[1], got, err, row[2])
+			}
 		}
 	}
 }

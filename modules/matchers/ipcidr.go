@@ -103,5 +103,5 @@ func matchIPCIDR(f *Facts, tgt any, _ string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return t.match(f.grains()), nil
+	return t.match(f.grainsUnder([]any{t.key()})), nil
 }

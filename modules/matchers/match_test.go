@@ -164,3 +164,23 @@ func FuzzCompound(f *testing.F) {
 		}
 	})
 }
+
+// TestMatchLooksAtOneGrain asks for the grain that a target names and for no other.
+func TestMatchLooksAtOneGrain(t *testing.T) {
+	grains := payload.M("fqdn", "web1.example.com", "os", "Debian", "ipv4", []any{"10.0.0.1"}, "role", payload.M("name", "web"))
+	for _, tt := range []struct{ tgt, tgtType, asked string }{
+		{"os:Debian", "grain", "os"},
+		{"os:deb.*", "grain_pcre", "os"},
+		{"role:name:web", "grain", "role"},
+		{"10.0.0.0/8", "ipcidr", "ipv4"},
+		{"web* and G@os:Debian", "compound", "os"},
+	} {
+		asked := ""
+		hit, err := Match(tt.tgt, tt.tgtType, "", &Facts{ID: "web1",
+			Grains: func() *payload.Map { t.Errorf("%s %s: all grains", tt.tgtType, tt.tgt); return grains },
+			Grain:  func(name string) (any, bool) { asked += name; return grains.Get(name) }})
+		if !hit || err != nil || asked != tt.asked {
+			t.Errorf("%s %s: %v, %v, asked for %q", tt.tgtType, tt.tgt, hit, err, asked)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func targetErr(format string, a ...any) error {
 type Facts struct {
 	ID         string
 	Grains     func() *payload.Map
+	Grain      func(name string) (any, bool) // one of them without the others; nil: Grains is asked
 	Pillar     func() *payload.Map
 	Nodegroups *payload.Map // option nodegroups
 	Resources  *payload.Map // type → list of ids this minion manages (3008)
@@ -29,6 +30,24 @@ type Facts struct {
 }
 
 func (f *Facts) grains() *payload.Map { return provided(f.Grains) }
+
+// grainsUnder are the grains under the keys at least; nil is all of them.
+func (f *Facts) grainsUnder(keys []any) *payload.Map {
+	out := payload.NewMap(len(keys))
+	for _, k := range keys {
+		name, text := k.(string)
+		if !text || f.Grain == nil {
+			return f.grains()
+		}
+		if v, ok := f.Grain(name); ok {
+			out.Set(name, v)
+		}
+	}
+	if keys == nil {
+		return f.grains()
+	}
+	return out
+}
 func (f *Facts) pillar() *payload.Map { return provided(f.Pillar) }
 
 func provided(get func() *payload.Map) *payload.Map {
@@ -110,13 +129,13 @@ func matchList(f *Facts, tgt any, _ string) (bool, error) {
 
 func matchGrains(mode Mode) minionMatcher {
 	return func(f *Facts, tgt any, delimiter string) (bool, error) {
-		return matchTree("grains", tgt, delimiter, mode, f.grains)
+		return matchTree("grains", tgt, delimiter, mode, f.grainsUnder)
 	}
 }
 
 func matchPillar(mode Mode) minionMatcher {
 	return func(f *Facts, tgt any, delimiter string) (bool, error) {
-		return matchTree("pillar", tgt, delimiter, mode, f.pillar)
+		return matchTree("pillar", tgt, delimiter, mode, func([]any) *payload.Map { return f.pillar() })
 	}
 }
 
@@ -125,7 +144,7 @@ func fixedDelimiter(m minionMatcher) minionMatcher {
 	return func(f *Facts, tgt any, _ string) (bool, error) { return m(f, tgt, defaultDelimiter) }
 }
 
-func matchTree(what string, tgt any, delimiter string, mode Mode, data func() *payload.Map) (bool, error) {
+func matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys []any) *payload.Map) (bool, error) {
 	expr, ok := tgt.(string)
 	if !ok {
 		return false, targetErr("%s target is no text", what)
@@ -134,7 +153,7 @@ func matchTree(what string, tgt any, delimiter string, mode Mode, data func() *p
 	if !ok {
 		return false, targetErr("Got insufficient arguments for %s match statement from master", what)
 	}
-	return s.Match(data()), nil
+	return s.Match(data(s.topKeys())), nil
 }
 
 // matchData compares with the minion's local data store (salt/matchers/data_match.py).
@@ -171,7 +190,7 @@ func matchRange(f *Facts, tgt any, _ string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("expand range: %w", err)
 	}
-	fqdn := f.grains().Str("fqdn")
+	fqdn := f.grainsUnder([]any{"fqdn"}).Str("fqdn")
 	for _, h := range hosts {
 		if h == fqdn {
 			return true, nil

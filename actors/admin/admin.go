@@ -39,6 +39,9 @@ type Options struct {
 	Queries  map[string]Query       // of the daemon, beside those of this package; they only read
 	Private  map[string]Query       // those that read what is not for everybody who may open the socket
 	Commands map[string]Query       // those that change something
+	Bundle   map[string]Query       // what of the daemon goes into a bundle, by the names of the files
+	Version  string                 // of the program
+	Config   func() *payload.Map    // the options, without secrets; may be nil
 	Logger   *slog.Logger           // of the socket
 
 	since time.Time // when the daemon started

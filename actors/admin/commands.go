@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -38,8 +35,9 @@ type command struct {
 type table map[string]command
 
 func newTable(opt Options) table {
-	o := &operator{tree: opt.Tree, since: opt.since}
+	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, asides: opt.Bundle}
 	t := table{
+		"bundle":  {run: o.bundle, private: true},
 		"tree":    {run: o.tell},
 		"history": {run: o.history},
 		"process": {run: o.process},
@@ -91,8 +89,11 @@ func (t table) help(context.Context, *payload.Map) (any, error) {
 
 // operator holds what the commands of this package work on.
 type operator struct {
-	tree  *supervisor.Supervisor
-	since time.Time
+	tree    *supervisor.Supervisor
+	since   time.Time
+	version string
+	config  func() *payload.Map
+	asides  map[string]Query // of the daemon, for a bundle
 }
 
 // path is the actor that a request names, as it stands in the tree or without the daemon's name.
@@ -141,20 +142,4 @@ func (o *operator) crash(_ context.Context, request *payload.Map) (any, error) {
 		}
 		return err
 	})
-}
-
-func (o *operator) process(context.Context, *payload.Map) (any, error) {
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
-	metrics.Read(heap)
-	return payload.M(
-		"pid", os.Getpid(),
-		"since", stats.Stamp(o.since),
-		"uptime_ms", time.Since(o.since).Milliseconds(),
-		"goroutines", runtime.NumGoroutine(),
-		"heap_bytes", heap[0].Value.Uint64(),
-		"memory_bytes", heap[1].Value.Uint64(),
-		"dead_letters", o.tree.DeadLetters(),
-		"strays", o.tree.Strays(),
-		"go", runtime.Version(),
-	), nil
 }

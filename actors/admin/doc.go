@@ -8,6 +8,7 @@
 //	tree name: PATH       one actor with what is below it
 //	history               the last deaths in the tree, oldest first
 //	process               the daemon as a process: goroutines, memory, dead letters
+//	bundle seconds: N     all of this and more, for somebody who was not there      (root or the daemon's user)
 //	help                  the names of all commands, and which of them change something or are private
 //	restart name: PATH    end an actor and start it again                 (root or the daemon's user)
 //	crash name: PATH how: panic, exit or hang; only if the daemon allows  (root or the daemon's user)

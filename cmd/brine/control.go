@@ -9,6 +9,7 @@ import (
 	"brine/actors/admin"
 	"brine/actors/master"
 	"brine/actors/minion"
+	"brine/config"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -16,7 +17,8 @@ import (
 // addControl lets a daemon answer on its control socket: about its actors, and what opt adds.
 func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) error {
 	opt.Path, opt.Mode = filepath.Join(s.common.SockDir, controlSocket), fs.FileMode(s.common.ControlMode)&fs.ModePerm
-	opt.Tree, opt.Logger = top, s.log
+	opt.Tree, opt.Logger, opt.Version = top, s.log, version
+	opt.Config = func() *payload.Map { return config.Redacted(s.common.Raw) }
 	_, err := top.Add(admin.Spec(opt))
 	return err
 }
@@ -45,6 +47,11 @@ func masterAnswers(m *master.Master) admin.Options {
 				return mapOrNil(m.Outstanding(ctx, time.Now().Add(-time.Duration(minutes)*time.Minute)))
 			},
 		},
+		Bundle: map[string]admin.Query{
+			"jobs": func(ctx context.Context, _ *payload.Map) (any, error) {
+				return mapOrNil(m.Outstanding(ctx, time.Now().Add(-24*time.Hour)))
+			},
+		},
 		Private: map[string]admin.Query{
 			cmdJobsLoad:    settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) }),
 			cmdJobsReturns: settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Returns(r.Str("jid"))) }),
@@ -61,9 +68,8 @@ func masterAnswers(m *master.Master) admin.Options {
 
 // minionAnswers are what only a minion can tell.
 func minionAnswers(m *minion.Minion) admin.Options {
-	return admin.Options{Queries: map[string]admin.Query{
-		cmdJobList: func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.JobList(ctx)) },
-	}}
+	list := func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.JobList(ctx)) }
+	return admin.Options{Queries: map[string]admin.Query{cmdJobList: list}, Bundle: map[string]admin.Query{"jobs": list}}
 }
 
 // mapOrNil keeps a map that is not there from becoming an empty one.

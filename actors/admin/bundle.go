@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"brine/supervisor/stats"
+	"brine/wire/payload"
+)
+
+// Limits of a bundle.
+const (
+	bundleMost  = 120      // seconds
+	bundleStack = 16 << 20 // bytes of goroutines as text
+)
+
+// bundle collects what somebody who was not there needs to see what the daemon did: the tree, looks at it over some
+// seconds, deaths, profiles, the redacted configuration, limits. The answer maps names of files to what they hold:
+// bytes, or a value. What could not be had stands in errors.
+func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error) {
+	seconds, _ := request.Int("seconds")
+	files, errs := payload.NewMap(16), []any{}
+	put := func(name string, v any, err error) {
+		if err != nil {
+			errs = append(errs, name+": "+err.Error())
+			return
+		}
+		files.Set(name, v)
+	}
+	tree, err := o.tell(ctx, payload.M())
+	put("tree", tree, err)
+	looks, err := o.looks(ctx, int(min(max(seconds, 0), bundleMost)))
+	if err != nil {
+		return nil, err
+	}
+	put("tops", looks, nil)
+	put("history", stats.DeathList(o.tree.History()), nil)
+	put("process", o.self(), nil)
+	put("goroutines.txt", goroutines(), nil)
+	for _, name := range []string{"goroutine", "heap"} {
+		b, err := profile(name)
+		put(name+".pprof", b, err)
+	}
+	if o.config != nil {
+		put("config", o.config(), nil)
+	}
+	for name, query := range o.asides {
+		v, err := query(ctx, payload.M())
+		put(name, v, err)
+	}
+	for _, name := range []string{"limits", "status"} {
+		b, err := os.ReadFile("/proc/self/" + name)
+		put(name+".txt", b, err)
+	}
+	return files.Set("errors", errs), nil
+}
+
+// looks are the tree and the process now and after each of some seconds. Stacks are left to the tree.
+func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
+	var list []any
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		child, err := o.tree.Look("")
+		if err != nil {
+			return nil, err
+		}
+		bare(&child)
+		list = append(list, payload.M("time", stats.Stamp(time.Now()), "process", o.self(), "tree", child.Map()))
+		if len(list) > seconds {
+			return list, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// bare takes the deaths out of a snapshot, which is nobody else's.
+func bare(c *stats.Child) {
+	c.Deaths, c.LastDeath = nil, nil
+	for i := range c.Children {
+		bare(&c.Children[i])
+	}
+}
+
+// goroutines are the stacks of all of them as text.
+func goroutines() []byte {
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size || size >= bundleStack {
+			return buf[:n]
+		}
+	}
+}
+
+func profile(name string) ([]byte, error) {
+	var b bytes.Buffer
+	p := pprof.Lookup(name)
+	if p == nil {
+		return nil, fmt.Errorf("no such profile")
+	}
+	err := p.WriteTo(&b, 0)
+	return b.Bytes(), err
+}

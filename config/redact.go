@@ -1,0 +1,145 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"brine/wire/payload"
+)
+
+// Masked stands in the place of a secret.
+const Masked = "(masked)"
+
+// Redacted is a copy of options that may be shown to others: the value of every key that sounds like a secret is
+// masked, at any depth, and so are passwords inside of texts. It errs on the safe side: a path to a key file goes,
+// too. What says nothing (null, an empty text, true or false) stays.
+func Redacted(opts *payload.Map) *payload.Map {
+	out := payload.NewMap(opts.Len())
+	for k, v := range opts.All() {
+		if name, ok := k.(string); ok && secretKey(name) {
+			out.Set(k, masked(v))
+		} else {
+			out.Set(k, redactedValue(v))
+		}
+	}
+	return out
+}
+
+func redactedValue(v any) any {
+	switch x := v.(type) {
+	case *payload.Map:
+		return Redacted(x)
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = redactedValue(e)
+		}
+		return out
+	case []string:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = redactedText(e)
+		}
+		return out
+	case string:
+		return redactedText(x)
+	case []byte:
+		return redactedText(string(x))
+	}
+	return v
+}
+
+// masked is what stays of a secret's value.
+func masked(v any) any {
+	switch x := v.(type) {
+	case nil, bool:
+		return v
+	case string:
+		if x == "" {
+			return x
+		}
+	case []any:
+		if len(x) == 0 {
+			return x
+		}
+	case *payload.Map:
+		if x.Len() == 0 {
+			return x
+		}
+	}
+	return Masked
+}
+
+// plainKeys are options whose names sound like secrets and that hold none.
+var plainKeys = []string{
+	"eauth_tokens", "eauth_tokens.cache_driver", "eauth_tokens.cluster_id", "external_auth", "key_cache", "key_logfile", "keys.cache_driver",
+	"master_sign_key_name", "pass_dir", "pass_gnupghome", "pass_to_ext_pillars", "pass_variable_prefix", "resource_pillar_key", "token_dir", "token_expire",
+}
+
+// secretWords are words in the names of secrets. A name is taken apart at capitals and at what is no letter.
+var secretWords = []string{
+	"apikey", "authorization", "bearer", "cookie", "cred", "credential", "credentials", "creds", "jwt", "key", "keys", "otp", "pass", "pin",
+	"private", "psk", "pw", "pwd", "webhook",
+}
+
+func secretKey(name string) bool {
+	if slices.Contains(plainKeys, name) {
+		return false
+	}
+	lower := strings.ToLower(name)
+	for _, part := range []string{"passw", "passphrase", "secret", "token", "credential"} {
+		if strings.Contains(lower, part) {
+			return true
+		}
+	}
+	words := wordsOf(name)
+	if len(words) == 0 || slices.Contains(words, "pubkey") || slices.Contains(words, "pub") || slices.Contains(words, "public") {
+		return false
+	}
+	for _, w := range words {
+		if slices.Contains(secretWords, w) || strings.HasSuffix(w, "key") || strings.HasSuffix(w, "pass") {
+			return true
+		}
+	}
+	return words[len(words)-1] == "auth"
+}
+
+// wordsOf takes a name apart, in lower case.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+		before = r
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// secretTexts find secrets inside of a text; what the group "keep" holds stays.
+var secretTexts = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`),
+	regexp.MustCompile(`(?P<keep>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`),
+	regexp.MustCompile(`(?i)(?P<keep>\b(bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`),
+	regexp.MustCompile(`(?i)(?P<keep>[a-z0-9_-]*(passw(or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`),
+	regexp.MustCompile(`(?i)(?P<keep>--?(password|passphrase|secret|token|api-key)\s+)[^\s-]\S*`),
+}
+
+func redactedText(text string) string {
+	for _, re := range secretTexts {
+		keep := ""
+		if re.SubexpIndex("keep") > 0 {
+			keep = "${keep}"
+		}
+		after := ""
+		if strings.HasSuffix(re.String(), "@") {
+			after = "@"
+		}
+		text = re.ReplaceAllString(text, keep+Masked+after)
+	}
+	return text
+}

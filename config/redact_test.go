@@ -1,0 +1,97 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/wire/payload"
+)
+
+// TestRedacted: nothing that is called like a secret gets through, wherever it stands.
+func TestRedacted(t *testing.T) {
+	const secret = "hunter2hunter2"
+	for _, key := range []string{
+		"password", "Password", "git_pillar_password", "ssh_passwd", "key_pass", "cluster_secret", "sharedsecret", "api_key", "apiKey", "aws.secret_access_key",
+		"AWS_SECRET_ACCESS_KEY", "auth_token", "token", "tokens", "credentials", "vault_creds", "private_key", "sshkey", "signing_key_pass", "passphrase",
+		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "userPwd", "key", "keys",
+	} {
+		for name, value := range map[string]any{"text": secret, "bytes": []byte(secret), "number": int64(424242), "list": []any{secret}, "map": payload.M("a", secret)} {
+			for _, opts := range []*payload.Map{
+				payload.M(key, value), payload.M("ext_pillar", []any{payload.M("mysql", payload.M(key, value))}), payload.M("deep", payload.M("er", []any{[]any{payload.M(key, value)}})),
+			} {
+				if text := fmt.Sprint(flat(Redacted(opts))); strings.Contains(text, "hunter2") || strings.Contains(text, "424242") || !strings.Contains(text, Masked) {
+					t.Errorf("%s: a %s is told: %s", key, name, text)
+				}
+			}
+		}
+	}
+}
+
+// flat turns maps into what fmt prints.
+func flat(v any) any {
+	switch x := v.(type) {
+	case *payload.Map:
+		out := map[any]any{}
+		for k, e := range x.All() {
+			out[k] = flat(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = flat(e)
+		}
+		return out
+	}
+	return v
+}
+
+// TestRedactedTexts: secrets inside of texts go, the text around them stays.
+func TestRedactedTexts(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"https://git@host/repo.git", "https://git@host/repo.git"},
+		{"https://me:s3cret@host/repo.git", "https://me:(masked)@host/repo.git"},
+		{"redis://:s3cret@host:6379/0", "redis://:(masked)@host:6379/0"},
+		{"http://host:8080/path", "http://host:8080/path"},
+		{"Authorization: Bearer abcdef.123456", "Authorization: Bearer (masked)"},
+		{"mysql -u root --password=s3cret db", "mysql -u root --password=(masked) db"},
+		{"tool --token s3cret -v", "tool --token (masked) -v"},
+		{"host=db password='s3 cret' user=x", "host=db password=(masked) user=x"},
+		{"before\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nafter", "before\n(masked)\nafter"},
+		{"-----BEGIN PRIVATE KEY-----\nMIIE", "(masked)"},
+		{"/var/cache/salt/master/tokens", "/var/cache/salt/master/tokens"},
+		{"G@role:web and not web2", "G@role:web and not web2"},
+	} {
+		if got := Redacted(payload.M("x", tt.text)).Str("x"); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
+		}
+		if got := Redacted(payload.M("x", []string{tt.text})).List("x")[0]; got != tt.want {
+			t.Errorf("%q in a list: got %q", tt.text, got)
+		}
+	}
+}
+
+// TestRedactedLeaves keeps what an operator needs, and does not change what it was given.
+func TestRedactedLeaves(t *testing.T) {
+	for _, key := range []string{"keysize", "token_expire", "token_dir", "key_logfile", "external_auth", "auth_timeout", "auth_mode", "master_sign_key_name",
+		"master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds", "hash_type", "user", "monitor", "ssh_pubkey"} {
+		if got := Redacted(payload.M(key, "value")).Str(key); got != "value" {
+			t.Errorf("%s: got %q", key, got)
+		}
+	}
+	for _, empty := range []any{nil, true, "", []any{}} {
+		if got := Redacted(payload.M("password", empty)).Value("password"); fmt.Sprint(got) != fmt.Sprint(empty) {
+			t.Errorf("password %v: got %v", empty, got)
+		}
+	}
+	opts := payload.M("a", payload.M("password", "x"))
+	Redacted(opts)
+	if opts.Map("a").Str("password") != "x" {
+		t.Error("the options were changed")
+	}
+	m := loadMaster(t)
+	if n := Redacted(m.Raw).Len(); n != m.Raw.Len() || n < 300 {
+		t.Errorf("%d of %d options", n, m.Raw.Len())
+	}
+}

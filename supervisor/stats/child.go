@@ -54,6 +54,7 @@ type Spread struct {
 	P50US   int64    `json:"p50_us"`
 	P99US   int64    `json:"p99_us"`
 	MaxUS   int64    `json:"max_us"`
+	SumUS   int64    `json:"sum_us"`
 	Buckets []uint64 `json:"buckets"` // counts: below 512 ns, 1024 ns, 2048 ns, ... up to the last that is not empty
 }
 

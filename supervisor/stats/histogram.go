@@ -14,16 +14,21 @@ const (
 	firstShift = 9
 )
 
-// Histogram counts durations by powers of two. Recording costs one atomic add; reading costs the recorder
+// Histogram counts durations by powers of two. Recording costs two atomic writes; reading costs the recorder
 // nothing.
 type Histogram struct {
 	counts [buckets]atomic.Uint64
 	max    atomic.Int64
+	sum    atomic.Int64
 }
 
 // Record adds one duration in nanoseconds. A negative one counts as zero. One goroutine records at a time.
 func (h *Histogram) Record(ns int64) {
 	h.counts[bucket(ns)].Add(1)
+	if ns <= 0 {
+		return
+	}
+	h.sum.Add(ns)
 	if ns > h.max.Load() {
 		h.max.Store(ns)
 	}
@@ -59,6 +64,7 @@ func (h *Histogram) Spread() Spread {
 		P50US:   micros(min(percentile(counts[:], n, 50), top)),
 		P99US:   micros(min(percentile(counts[:], n, 99), top)),
 		MaxUS:   micros(top),
+		SumUS:   micros(h.sum.Load()),
 		Buckets: used(counts[:]),
 	}
 }

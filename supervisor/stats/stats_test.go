@@ -32,11 +32,11 @@ func TestSpread(t *testing.T) {
 		buckets []uint64
 	}{
 		{"nothing", nil, Spread{}, nil},
-		{"one", []int64{3 * us}, Spread{Count: 1, P50US: 3, P99US: 3, MaxUS: 3}, []uint64{0, 0, 0, 1}},
-		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000},
+		{"one", []int64{3 * us}, Spread{Count: 1, P50US: 3, P99US: 3, MaxUS: 3, SumUS: 3}, []uint64{0, 0, 0, 1}},
+		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000, SumUS: 5100},
 			[]uint64{8: 1, 14: 1}},
 		{"backwards clock", []int64{-5}, Spread{Count: 1}, []uint64{1}},
-		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000, MaxUS: math.MaxInt64 / 1000},
+		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000, MaxUS: math.MaxInt64 / 1000, SumUS: math.MaxInt64 / 1000},
 			[]uint64{31: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

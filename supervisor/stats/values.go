@@ -52,7 +52,7 @@ func (s Spread) Map() *payload.Map {
 	for i, n := range s.Buckets {
 		counts[i] = n
 	}
-	return payload.M("count", s.Count, "p50_us", s.P50US, "p99_us", s.P99US, "max_us", s.MaxUS, "buckets", counts)
+	return payload.M("count", s.Count, "p50_us", s.P50US, "p99_us", s.P99US, "max_us", s.MaxUS, "sum_us", s.SumUS, "buckets", counts)
 }
 
 // DeathList is a list of deaths as maps.

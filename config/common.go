@@ -89,6 +89,8 @@ type Common struct {
 	ACLBlacklist   *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
 	PillarMask     bool         `mapstructure:"pillar_mask_output"`
 	RangeServer    string       `mapstructure:"range_server"`
+	Metrics        *payload.Map `mapstructure:"metrics"` // see MetricsOptions
+	Tracing        *payload.Map `mapstructure:"tracing"` // see TracingOptions
 	UniqueJID      bool         `mapstructure:"unique_jid"`
 	FailHard       bool         `mapstructure:"failhard"`
 	Test           bool         `mapstructure:"test"`

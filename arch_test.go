@@ -58,6 +58,8 @@ var alone = []struct {
 	{"github.com/pebbe/zmq4", []string{"wire/zmq"}, false},
 	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
 	{"github.com/spf13/viper", []string{"config/..."}, false},
+	{"github.com/prometheus/", []string{"actors/metrics", "actors/master", "actors/minion"}, true},
+	{"go.opentelemetry.io/", nil, true},
 	{"crypto/aes", []string{"wire/crypt/..."}, true},
 	{"crypto/cipher", []string{"wire/crypt/..."}, true},
 	{"crypto/des", []string{"wire/crypt/..."}, true},

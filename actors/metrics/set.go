@@ -1,0 +1,84 @@
+package metrics
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"brine/supervisor"
+	"brine/supervisor/stats"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// SetOptions say what a daemon is, as far as it shows in metrics.
+type SetOptions struct {
+	Daemon  string // "master" or "minion"
+	Version string // of Salt, that the daemon answers as
+	// Groups are prefixes of paths below the root, such as "Jobs/Job-": children whose paths begin so come and go, and
+	// share a label.
+	Groups []string
+}
+
+// Set is everything one daemon shows. It is made before the daemon, so that the daemon can put its own counters in.
+type Set struct {
+	reg    *prometheus.Registry
+	labels *labels
+	deaths *prometheus.CounterVec
+	tree   atomic.Pointer[supervisor.Supervisor] // nil before Watch
+}
+
+// NewSet makes a set with what every process has.
+func NewSet(opt SetOptions) (*Set, error) {
+	s := &Set{
+		reg:    prometheus.NewRegistry(),
+		labels: &labels{groups: opt.Groups},
+		deaths: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_actor_deaths_total", Help: "Deaths of an actor: exit, panic, or abandoned because it did not end.",
+		}, []string{"actor", "how"}),
+	}
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		buildInfo(opt), s.deaths, &treeCollector{set: s},
+	} {
+		if err := s.reg.Register(c); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// Registerer takes what the daemon counts itself.
+func (s *Set) Registerer() prometheus.Registerer { return s.reg }
+
+// Watch shows the actors of a tree.
+func (s *Set) Watch(tree *supervisor.Supervisor) { s.tree.Store(tree) }
+
+// OnDeath counts a death.
+func (s *Set) OnDeath(d stats.Death) {
+	how := "abandoned"
+	switch d.Status {
+	case 0:
+		how = "exit"
+	case 1:
+		how = "panic"
+	}
+	name, _ := s.labels.of(below(d.Path))
+	s.deaths.WithLabelValues(name, how).Inc()
+}
+
+// buildInfo is the constant 1 that tells versions.
+func buildInfo(opt SetOptions) prometheus.Collector {
+	version, goVersion := "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version, goVersion = info.Main.Version, info.GoVersion
+	}
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "brine_build_info", Help: "Always 1; the labels tell what runs.",
+		ConstLabels: prometheus.Labels{"daemon": opt.Daemon, "version": version, "salt_version": opt.Version, "goversion": goVersion},
+	})
+	g.Set(1)
+	return g
+}

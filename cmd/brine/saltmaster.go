@@ -137,11 +137,19 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 	if err := s.preFlight(); err != nil {
 		return nil, err
 	}
-	m, err := master.Start(master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion})
+	set, err := s.metricSet("master", "Runner-")
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addControl(m.Supervisor(), masterAnswers(m)); err != nil {
+	opt := master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion}
+	if set != nil {
+		opt.OnDeath = set.OnDeath
+	}
+	m, err := master.Start(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.addControl(m.Supervisor(), masterAnswers(m)), s.addMetrics(m.Supervisor(), set)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}

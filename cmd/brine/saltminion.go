@@ -90,8 +90,12 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err := execution.Register(reg, execution.Options{Version: saltVersion}); err != nil {
 		return nil, err
 	}
+	set, err := s.metricSet("minion", "Jobs/Job-")
+	if err != nil {
+		return nil, err
+	}
 	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion}
-	m, err := minion.Start(minion.Options{
+	opt := minion.Options{
 		Config: cfg, Logger: s.log, Context: zctx, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
 			return auth.NewMinion(signInOptions(cfg, key, grains.New(own).Get))
@@ -108,11 +112,15 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 			default: // it ends already
 			}
 		},
-	})
+	}
+	if set != nil {
+		opt.OnDeath = set.OnDeath
+	}
+	m, err := minion.Start(opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addControl(m.Supervisor(), minionAnswers(m)); err != nil {
+	if err := errors.Join(s.addControl(m.Supervisor(), minionAnswers(m)), s.addMetrics(m.Supervisor(), set)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr, zctx.Close())
 	}

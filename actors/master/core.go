@@ -9,6 +9,7 @@ import (
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/keys"
+	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/presence"
 	"brine/modules/returners"
@@ -41,7 +42,8 @@ type core struct {
 	presence      *presence.Finder
 	jids          *jidClock
 	pools         *pools
-	run           runFunc // runs a runner or wheel function and fires its events
+	book          *ledger.Book // what is known of jobs and minions
+	run           runFunc      // runs a runner or wheel function and fires its events
 	manager       func(preserve bool) *keys.Manager
 
 	// Set when the children start, each before whoever uses it.
@@ -60,11 +62,11 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, jids: &jidClock{}, pools: ps,
+		store: st.jobs, presence: st.presence, jids: &jidClock{}, pools: ps, book: newBook(),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
-	if c.auth, err = signInSide(opt, st, c.connected); err != nil {
+	if c.auth, err = signInSide(opt, st, c.refused, c.connected); err != nil {
 		return nil, err
 	}
 	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }
@@ -141,6 +143,7 @@ func (c *core) covers(target string, ids []string) bool {
 
 // signedIn fires the event of a sign-in and notes who is there.
 func (c *core) signedIn(o auth.Outcome) {
+	c.book.Peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
 	if o.Reason != "" {
 		c.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
 	}

@@ -31,6 +31,8 @@ type (
 		Load    *payload.Map
 		Stored  func(error)
 	}
+	// SaveFacts stores what is known of jobs and goes with no load or return.
+	SaveFacts struct{}
 	// AwaitJobs calls Done when all that came before is on disk, or could not be put there.
 	AwaitJobs struct{ Done func() }
 	// CleanJobs removes what is older than keep_jobs_seconds.
@@ -59,6 +61,7 @@ type jobWriter interface {
 // jobStoreOptions are what the JobStore needs of the master.
 type jobStoreOptions struct {
 	store       jobWriter
+	facts       jobFacts
 	log         *slog.Logger
 	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
 }
@@ -80,9 +83,10 @@ type group struct {
 	loads   []*SaveLoad
 	returns []*StoreReturn
 	waiting []*AwaitJobs
+	facts   bool // of all jobs, not only of those in the group
 }
 
-func (g *group) empty() bool { return len(g.loads)+len(g.returns)+len(g.waiting) == 0 }
+func (g *group) empty() bool { return len(g.loads)+len(g.returns)+len(g.waiting) == 0 && !g.facts }
 
 func (s *jobStore) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -96,6 +100,9 @@ func (s *jobStore) Receive(ctx actor.Context) {
 		s.commit()
 	case *AwaitJobs:
 		s.onAwaitJobs(m)
+	case *SaveFacts:
+		s.next.facts = true
+		s.commit()
 	case *CommitDone:
 		s.onCommitDone(ctx, m)
 	case *CleanJobs:
@@ -160,18 +167,22 @@ func (s *jobStore) write(g *group) (files, err error) {
 			w.Done()
 		}
 	}()
-	if len(g.loads)+len(g.returns) == 0 {
+	now := time.Now()
+	returns := make([]returners.Return, len(g.returns))
+	for i, r := range g.returns {
+		returns[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load, Facts: s.opt.facts.of(r, now)}
+	}
+	pieces := s.opt.facts.pieces(g)
+	if len(g.loads)+len(g.returns)+len(pieces) == 0 {
 		return nil, nil
 	}
-	loads, returns := make([]returners.Load, len(g.loads)), make([]returners.Return, len(g.returns))
+	loads := make([]returners.Load, len(g.loads), len(g.loads)+len(pieces))
 	for i, l := range g.loads {
 		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, Announced: l.Announced}
 	}
-	for i, r := range g.returns {
-		returns[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load}
-	}
-	res, err := s.opt.store.Commit(loads, returns)
+	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
 	if err != nil {
+		s.opt.facts.unkept(pieces, returns)
 		return nil, err
 	}
 	s.tell(res, g.returns)
@@ -240,9 +251,7 @@ func (s *jobStore) onStopping() {
 		s.next.waiting = append(g.waiting, s.next.waiting...)
 	default:
 	}
-	if s.next.empty() {
-		return
-	}
+	s.next.facts = true
 	if _, err := s.write(s.next); err != nil {
 		s.opt.log.Error("jobs cannot be stored", "err", err)
 	}

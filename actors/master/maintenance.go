@@ -44,6 +44,7 @@ type maintenanceOptions struct {
 	ping     func() // with ping_on_rotate
 	alive    func() error
 	jobs     func(now time.Time)         // asks the job store to clean up
+	facts    func()                      // asks it to keep what is known of jobs
 	tasks    []func(now time.Time) error // the rest of a turn of Salt's loop
 	fire     func(tag string, data *payload.Map)
 	log      *slog.Logger
@@ -109,6 +110,7 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 	m.due = then
 	if doAlive {
 		m.check(ctx, "the health file cannot be written", m.opt.alive())
+		m.opt.facts()
 	}
 	if !doLoop {
 		return

@@ -142,12 +142,12 @@ func (c *core) publisherOptions() publisherOptions {
 	cfg := c.cfg
 	return publisherOptions{
 		open: func() pubSocket {
-			return zmq.NewPub(zmq.PubOptions{
+			return c.openPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
 				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
 			})
 		},
-		seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
+		sent: c.noteSent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -160,7 +160,7 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.store, log: c.log, filesFailed: c.filesFailed}
+	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, log: c.log, filesFailed: c.filesFailed}
 }
 
 func (c *core) reqOptions() reqServerOptions {

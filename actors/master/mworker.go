@@ -37,6 +37,9 @@ type call struct {
 	load *payload.Map
 	id   string // of the minion; "" with clear requests
 	req  *request
+	from origin
+
+	replied func() // told when the answer has left; nil: nobody is
 }
 
 // errLater is returned by a handler that answers by call.finish, later and from another actor.
@@ -69,7 +72,7 @@ func (w *mworker) onWork(ctx actor.Context, r *request) {
 		return
 	} else {
 		cmd = o.Cmd
-		w.serve(ctx, r, o)
+		w.serve(ctx, r, o, start)
 	}
 	if w.core.cfg.MasterStats {
 		w.report(cmd, start, time.Now())
@@ -78,6 +81,9 @@ func (w *mworker) onWork(ctx actor.Context, r *request) {
 
 func (w *mworker) signIn(ctx actor.Context, r *request) {
 	reply, outcome := w.core.auth.Handle(r.env, time.Now())
+	if outcome.ID == "" {
+		outcome.ID = claimedID(r.env)
+	}
 	if outcome.Act == "" {
 		supervisor.Failed(ctx)
 	}
@@ -96,6 +102,7 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 			r.answer(refuse)
 			return nil
 		}
+		w.core.met(opened)
 		r.opened.Store(opened)
 		r.env = nil
 	}
@@ -108,7 +115,7 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 }
 
 // serve runs the command's handler and answers in the form of the request.
-func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened) {
+func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began time.Time) {
 	table := aesCommands
 	if o.Clear {
 		table = clearCommands
@@ -124,7 +131,9 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened) {
 		return
 	}
 	supervisor.Note(ctx, o.Load.Str("jid"))
-	v, err := handler(w.core, &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r})
+	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r,
+		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name}}
+	v, err := handler(w.core, c)
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:
@@ -133,6 +142,9 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened) {
 		r.fail()
 	default:
 		w.core.finish(r, v)
+		if c.replied != nil {
+			c.replied()
+		}
 	}
 }
 

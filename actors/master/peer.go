@@ -131,7 +131,7 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 		return "", err
 	}
 	extra := pub.Map("kwargs")
-	c.begin(pub, extra, publication(c, pub, extra), who)
+	c.begin(pub, extra, publication(c, pub, extra), who, r.from)
 	return jid, nil
 }
 

@@ -38,6 +38,7 @@ func publish(c *core, r *call) (any, error) {
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
 	found := c.expand(load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
+	r.from.matched = time.Now()
 	list, refusal := c.publisher(load, extra, funs, args, found.Minions)
 	if refusal != nil {
 		return refusal, nil
@@ -58,7 +59,8 @@ func publish(c *core, r *call) (any, error) {
 	if c.cfg.OrderMasters {
 		pub.Set("auth_list", list)
 	}
-	c.begin(load, extra, pub, found)
+	r.replied = func() { c.noteReply(jid) }
+	c.begin(load, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", anyList(found.Minions), "missing", anyList(found.Missing))), nil
 }
 
@@ -180,7 +182,8 @@ func withoutSecrets(load *payload.Map) *payload.Map {
 // moments of both.
 //
 // In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
-func (c *core) begin(load, extra, pub *payload.Map, who found) {
+func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
+	c.noteJob(load, who, from)
 	c.announce(load, who)
 	one := returners.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
 	if c.filesAreStore {

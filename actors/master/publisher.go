@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -39,9 +40,10 @@ type pubSocket interface {
 // publisherOptions are what the Publisher needs of the master.
 type publisherOptions struct {
 	open   func() pubSocket
-	seal   func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
-	filter bool                                    // zmq_filtering
-	syndic bool                                    // order_masters: syndics hear everything
+	seal   func(load *payload.Map) ([]byte, error)             // numbers, seals and signs: one packed publication
+	sent   func(jid string, sealed, sent time.Time, err error) // told of every publication; nil: nobody is
+	filter bool                                                // zmq_filtering
+	syndic bool                                                // order_masters: syndics hear everything
 	log    *slog.Logger
 }
 
@@ -79,8 +81,10 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 	if err != nil { // the job is bad, the actor is well
 		supervisor.Failed(ctx)
 		p.opt.log.Error("publication could not be sealed", "jid", m.Load.Str("jid"), "err", err)
+		p.note(m, time.Time{}, time.Time{}, err)
 		return
 	}
+	sealed := time.Now()
 	for _, topic := range p.topics(m.Topics) {
 		if topic == "" {
 			err = p.sock.Send(frame)
@@ -90,11 +94,21 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		if err != nil && supervisor.Context(ctx).Err() != nil { // we are being stopped: the socket is closed by us
 			supervisor.Failed(ctx)
 			p.opt.log.Warn("publication was not sent, the master is stopping", "jid", m.Load.Str("jid"))
+			p.note(m, sealed, time.Time{}, err)
 			return
 		}
 		if err != nil { // the socket is bad: die and be restarted
+			p.note(m, sealed, time.Time{}, err)
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Load.Str("jid"), err))
 		}
+	}
+	p.note(m, sealed, time.Now(), nil)
+}
+
+// note tells what became of a publication.
+func (p *publisher) note(m *PublishJob, sealed, sent time.Time, err error) {
+	if p.opt.sent != nil {
+		p.opt.sent(m.Load.Str("jid"), sealed, sent, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/modules/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -21,13 +22,14 @@ func storeReturn(c *core, r *call) (any, error) {
 		c.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
+		c.noteRefused(r, err)
 		return false, nil
 	}
 	return c.acceptReturn(r, r.load)
 }
 
 func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
-	if !c.returned(load, func(err error) {
+	if !c.returned(load, r.from, func(err error) {
 		if err != nil {
 			r.req.fail()
 			return
@@ -41,7 +43,7 @@ func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
 
 // returned announces a return and hands it to the job store. False means that it is no return and nothing
 // will happen; otherwise stored is called when it is on disk, or could not be put there.
-func (c *core) returned(load *payload.Map, stored func(error)) bool {
+func (c *core) returned(load *payload.Map, from origin, stored func(error)) bool {
 	if rid, ok := load.Get("resource_id"); ok { // 3008: what a minion manages answers under its own id
 		load.Set("id", rid)
 		load.Delete("resource_id")
@@ -53,14 +55,21 @@ func (c *core) returned(load *payload.Map, stored func(error)) bool {
 	if jid == "req" {
 		jid = c.assignJID(load, id)
 	}
+	c.noteReturn(jid, id, load, from)
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	c.fire(event.TagJobReturn(jid, id), load)
+	c.book.Fired(jid, id, ledger.At(time.Now()))
 	c.fireStateErrors(load)
 	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
+		c.book.Kept(jid, id, 0, ledger.NotKept)
 		stored(nil)
 		return true
 	}
-	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: stored}) {
+	kept := func(err error) {
+		c.noteKept(jid, id, err)
+		stored(err)
+	}
+	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: kept}) {
 		stored(errors.New("the job store does not take returns"))
 	}
 	return true
@@ -105,7 +114,7 @@ func syndicReturn(c *core, r *call) (any, error) {
 					one.Set(k, v)
 				}
 			}
-			c.returned(one, func(err error) {
+			c.returned(one, r.from, func(err error) {
 				if err != nil {
 					c.log.Error("return from a syndic could not be stored", "minion", id, "err", err)
 				}

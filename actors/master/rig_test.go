@@ -451,3 +451,15 @@ func (r *rig) eventually(what string, try func() error) {
 
 // discard is a logger for what a test does not look at.
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// newContext is a context that ends with the test, or when it is told to.
+func newContext(t testing.TB) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	return ctx, stop
+}
+
+// oldClock makes a minion whose clock is an hour behind.
+func oldClock(o *auth.MinionOptions) {
+	o.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+}

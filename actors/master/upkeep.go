@@ -41,6 +41,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		sessions: func() ([]string, error) { return names(sessions) },
 		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
 		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
+		facts:    func() { c.jobs.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
 			func(time.Time) error { _, err := c.eauth.CleanTokens(); return err },
 			func(now time.Time) error {
@@ -206,6 +207,6 @@ func (c *core) pingAll() {
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jids.next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)
-	c.begin(load, extra, publication(c, load, extra), who)
+	c.begin(load, extra, publication(c, load, extra), who, origin{})
 	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
 }

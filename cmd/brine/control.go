@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -40,7 +41,7 @@ func masterAnswers(m *master.Master) admin.Options {
 			return read(r)
 		}
 	}
-	return admin.Options{
+	opt := admin.Options{
 		Queries: map[string]admin.Query{
 			cmdJobList: func(ctx context.Context, r *payload.Map) (any, error) {
 				minutes, _ := r.Int("minutes")
@@ -64,6 +65,9 @@ func masterAnswers(m *master.Master) admin.Options {
 			},
 		},
 	}
+	maps.Copy(opt.Queries, ledgerQueries(m))
+	maps.Copy(opt.Private, ledgerNotes(m))
+	return opt
 }
 
 // minionAnswers are what only a minion can tell.

@@ -37,6 +37,8 @@ func tools() []tool {
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
 		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: adminBundle},
+		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: adminTrace},
+		{name: "why", what: "JID [MINION]: show why minions have not returned", run: adminWhy},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
 		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate, signals: true},
 		{name: "bench", what: "measure brine and real Salt side by side", run: benchCmd, signals: true},

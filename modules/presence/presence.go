@@ -53,6 +53,27 @@ func (f *Finder) Connected() (map[string]string, error) {
 	return found, nil
 }
 
+// Among tells which of some minions are connected, as far as that can be told: ids whose addresses are not known are
+// in neither list.
+func (f *Finder) Among(ids []string) (up, down []string, err error) {
+	peers, err := f.addresses()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		grains, err := f.Cache.Data(bankGrains, id)
+		if err != nil || len(grains.List("ipv4"))+len(grains.List("ipv6")) == 0 {
+			continue
+		}
+		if _, ok := match(grains, peers); ok {
+			up = append(up, id)
+		} else {
+			down = append(down, id)
+		}
+	}
+	return up, down, nil
+}
+
 // match finds the first address of a minion that is among the peers.
 func match(grains *payload.Map, peers map[netip.Addr]bool) (string, bool) {
 	for _, key := range []string{"ipv4", "ipv6"} {

@@ -62,7 +62,7 @@ func ping(jid string) *payload.Map {
 }
 
 func answer(jid, id string, v any) Return {
-	return Return{jid, id, payload.M("jid", jid, "id", id, "return", v, "retcode", 0, "success", true, "fun", "test.ping")}
+	return Return{JID: jid, ID: id, Load: payload.M("jid", jid, "id", id, "return", v, "retcode", 0, "success", true, "fun", "test.ping")}
 }
 
 func getLoad(t *testing.T, c cache, jid string) *payload.Map {
@@ -118,7 +118,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("unknown job: got returns %v, want none", ret)
 		}
 		commit(t, c, []Load{{JID: jid1, Load: ping(jid1), Minions: []string{"web2", "web1"}}},
-			Return{jid1, "web1", payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode", 2, "success", false, "out", "nested", "jid", jid1)},
+			Return{JID: jid1, ID: "web1", Load: payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode", 2, "success", false, "out", "nested", "jid", jid1)},
 			answer(jid1, "web2", true))
 		c.Close()
 		c = open(Options{})
@@ -189,7 +189,7 @@ func TestFirstReturnStays(t *testing.T) {
 func TestUnannouncedJob(t *testing.T) {
 	each(t, func(t *testing.T, dir string, open func(Options) cache) {
 		c := open(Options{})
-		late := Return{jid1, "web1", payload.M("jid", jid1, "id", "web1", "return", payload.M("fun", "x.y", "user", "ada"))}
+		late := Return{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", payload.M("fun", "x.y", "user", "ada"))}
 		commit(t, c, nil, late)
 		want := payload.M("jid", jid1, "id", "web1", "fun", "x.y", "user", "ada", "Minions", []any{})
 		if diff := cmp.Diff(want, getLoad(t, c, jid1)); diff != "" {

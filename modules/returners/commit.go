@@ -36,7 +36,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 	err := s.update(func(tx *bbolt.Tx) error {
 		t := newTxn(tx, s.opt, s.layout)
 		for _, l := range loads {
-			if !validJID(l.JID) {
+			if !validJID(l.JID) || l.Facts != nil {
 				continue
 			}
 			if err := t.putLoad(l); err != nil {
@@ -57,6 +57,9 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 			if made != nil {
 				files = append(files, *made)
 			}
+		}
+		if err := t.putFacts(loads); err != nil {
+			return err
 		}
 		err := t.finish(s.opt.MaxBytes)
 		evicted = t.removed
@@ -194,12 +197,17 @@ func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
 	if noCache {
 		return made, Uncached, nil
 	}
-	if t.buf, err = payload.AppendBin(t.buf[:0], record(r.Load)); err != nil {
+	t.buf = appendFacts(t.buf[:0], r.Facts)
+	head := len(t.buf)
+	if t.buf, err = payload.AppendBin(t.buf, record(r.Load)); err != nil {
 		return made, 0, fmt.Errorf("pack return of %s for job %s: %w", r.ID, r.JID, err)
 	}
 	key := returnKey(r.JID, r.ID)
 	if old := t.returns.Get(key); old != nil {
-		if bytes.Equal(old, t.buf) {
+		if _, old, err = splitFacts(old); err != nil {
+			return made, 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
+		}
+		if bytes.Equal(old, t.buf[head:]) {
 			return made, Repeated, nil
 		}
 		return made, Differing, nil

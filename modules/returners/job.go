@@ -19,12 +19,17 @@ type Load struct {
 	NoCache bool         // returns of the job are not stored
 
 	Announced bool // the files for Salt's tools are written already (Store.Announce)
+
+	// Facts, when set, are a piece of what the master knows of a job (Store.Facts), and all that there is to be stored.
+	// They go with the job; of a job that is not stored nothing is kept. LocalCache keeps none.
+	Facts []byte
 }
 
 // Return is the answer of one minion.
 type Return struct {
 	JID, ID string
 	Load    *payload.Map // as the minion sent it
+	Facts   []byte       // a piece of what the master knows of it, kept with it (Store only); nil: none
 }
 
 // Extra is a return of a batch that was not stored.

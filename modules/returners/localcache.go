@@ -68,7 +68,7 @@ const syncWriters = 16
 // Commit stores loads and returns. On an error some of them may be stored; to store them again does no harm.
 func (c *LocalCache) Commit(loads []Load, returns []Return) (Result, error) {
 	for _, l := range loads {
-		if validJID(l.JID) && !l.Announced {
+		if validJID(l.JID) && !l.Announced && l.Facts == nil {
 			if err := c.Announce(l); err != nil {
 				return Result{}, err
 			}

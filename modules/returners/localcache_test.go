@@ -26,10 +26,10 @@ func saltLoad() *payload.Map {
 // saltReturns are the returns that make.py stores, the one that came too late included.
 func saltReturns() []Return {
 	return []Return{
-		{jid1, "web1", payload.M("jid", jid1, "id", "web1", "return", true, "retcode", 0, "success", true, "fun", "test.ping")},
-		{jid1, "web2", payload.M("jid", jid1, "id", "web2", "return", payload.M("b", []any{1, 2.5, nil, []byte{0xff, 0}}, "é", "text"),
+		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", true, "retcode", 0, "success", true, "fun", "test.ping")},
+		{JID: jid1, ID: "web2", Load: payload.M("jid", jid1, "id", "web2", "return", payload.M("b", []any{1, 2.5, nil, []byte{0xff, 0}}, "é", "text"),
 			"retcode", 2, "success", false, "out", "nested")},
-		{jid1, "web1", payload.M("jid", jid1, "id", "web1", "return", "late", "retcode", 0, "success", true)},
+		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", "late", "retcode", 0, "success", true)},
 	}
 }
 

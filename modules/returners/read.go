@@ -71,6 +71,13 @@ func (s *Store) GetJID(jid string) (*payload.Map, error) {
 		prefix := returnKey(jid, "")
 		c := tx.Bucket(bucketReturns).Cursor()
 		for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			if isFacts(k, prefix) {
+				continue
+			}
+			_, v, err := splitFacts(v)
+			if err != nil {
+				return fmt.Errorf("return of %s: %w", k[len(prefix):], err)
+			}
 			ret, err := payload.UnmarshalBinMap(v)
 			if err != nil {
 				return fmt.Errorf("return of %s: %w: %w", k[len(prefix):], ErrDamaged, err)

@@ -51,7 +51,7 @@ type Store struct {
 	swept  time.Time // when Clean last looked for job directories that the store does not know
 }
 
-// Buckets of the file. A key of returns is jid, NUL, id; one of order is the time of creation (8 bytes) and the
+// Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the
 // jid. totals holds the number of bytes of all keys and values under "bytes", and the version of the format.
 var (
 	bucketJobs    = []byte("jobs")

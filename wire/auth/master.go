@@ -33,6 +33,9 @@ type MasterOptions struct {
 	// Connected returns the number of connected minions and whether id is among them; asked with MaxMinions.
 	Connected func(id string) (n int, present bool)
 
+	// Refused is told of requests that were not served and named an id, which nothing vouches for; may be nil.
+	Refused func(id, why string)
+
 	SignPublications bool   // [sign_pub_messages]
 	PublishSigAlgo   string // [publish_signing_algorithm] default PKCS1v15-SHA1
 	SigningAlgorithm string // [signing_algorithm] of signed returns; "": what the minion names, else PKCS1v15-SHA1

@@ -49,6 +49,9 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 	if r != nil {
 		id, _ := req.ID.(string)
 		m.log.Warn("request refused", "minion", id, "why", r.why)
+		if m.opt.Refused != nil && id != "" {
+			m.opt.Refused(id, r.why)
+		}
 		return nil, r.packed()
 	}
 	return o, nil

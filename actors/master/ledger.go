@@ -1,0 +1,211 @@
+package master
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"brine/modules/ledger"
+	"brine/modules/pytext"
+	"brine/modules/returners"
+	"brine/wire/auth"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// What of jobs and minions is remembered in memory; older jobs are read from the store.
+const (
+	ledgerJobs = 4096
+	ledgerRows = 32768
+)
+
+func newBook() *ledger.Book { return ledger.NewBook(ledger.Limits{Jobs: ledgerJobs, Rows: ledgerRows}) }
+
+// origin is where a request came from, as the ledger tells it. The zero value: nobody asked.
+type origin struct {
+	at, began, matched time.Time
+	lane, worker       string
+}
+
+// noteJob begins the facts of a job.
+func (c *core) noteJob(load *payload.Map, who found, from origin) {
+	job := ledger.Job{
+		JID: load.Str("jid"), Fun: pytext.Str(load.Value("fun")), Tgt: pytext.Str(load.Value("tgt")), TgtType: load.Str("tgt_type"), User: load.Str("user"),
+		Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at), Work: ledger.At(from.began), Matched: ledger.At(from.matched),
+		Announced: ledger.At(time.Now()), Minions: who.Minions, Missing: who.Missing,
+	}
+	if arg := load.List("arg"); job.Fun == funFindJob && len(arg) > 0 {
+		job.Asks, _ = arg[0].(string)
+	}
+	c.book.Begin(job)
+}
+
+// funFindJob asks minions whether they run a job; what they say is a fact of that job.
+const funFindJob = "saltutil.find_job"
+
+// noteSent is told by the Publisher what became of a publication.
+func (c *core) noteSent(jid string, sealed, sent time.Time, err error) {
+	c.book.Note(jid, func(j *ledger.Job) {
+		j.Sealed, j.Sent, j.Failed = ledger.At(sealed), ledger.At(sent), ""
+		if err != nil {
+			j.Failed = err.Error()
+		}
+	})
+}
+
+// noteReply is told when the command line has been answered.
+func (c *core) noteReply(jid string) {
+	now := ledger.At(time.Now())
+	c.book.Note(jid, func(j *ledger.Job) { j.Replied = now })
+}
+
+// noteReturn notes a return, and what it says of another job.
+func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
+	at := from.at
+	if at.IsZero() {
+		at = time.Now()
+	}
+	retcode, _ := load.Int("retcode")
+	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode})
+	if asks == "" || retcode != 0 {
+		return
+	}
+	if found, ok := load.Value("return").(*payload.Map); ok {
+		c.book.NoteRow(asks, id, func(r *ledger.Row) { r.FoundAt, r.Running = ledger.At(at), found.Len() > 0 })
+	}
+}
+
+// noteKept notes that a return is on disk, or why it is not.
+func (c *core) noteKept(jid, id string, err error) {
+	lost := ""
+	if err != nil {
+		lost = err.Error()
+	}
+	c.book.Kept(jid, id, ledger.At(time.Now()), lost)
+}
+
+// noteRefused notes a return whose signature does not do.
+func (c *core) noteRefused(r *call, err error) {
+	why := "its signature does not match"
+	if err != nil {
+		why = err.Error()
+	}
+	if jid := r.load.Str("jid"); jid != "" && r.id != "" {
+		c.book.NoteRow(jid, r.id, func(row *ledger.Row) { row.RefusedAt, row.Refused = ledger.At(r.from.at), why })
+	}
+}
+
+// met notes an authentic request of a minion.
+func (c *core) met(o *auth.Opened) {
+	if o.TokenOK {
+		c.book.Peers.Met(o.ID, ledger.At(time.Now()))
+	}
+}
+
+// refused notes a request that could not be opened.
+func (c *core) refused(id, why string) {
+	if auth.ValidID(id) {
+		c.book.Peers.Refused(id, why, ledger.At(time.Now()))
+	}
+}
+
+// claimedID is the id that a sign-in names which was refused before anybody looked at its id.
+func claimedID(req *payload.Request) string {
+	load, _ := req.Load.(*payload.Map)
+	if id := load.Str("id"); auth.ValidID(id) {
+		return id
+	}
+	return ""
+}
+
+// topicMinion begins the topic by which a brine minion names itself on the publish port of a brine master. No
+// publication has such a topic: the subscription, and its end, tell who is connected.
+const topicMinion = "brine:"
+
+// subscriptionsOf takes what the publish port tells of its subscribers.
+func subscriptionsOf(peers *ledger.Peers) func(topic string, n int) {
+	everything, broadcast := 0, 0 // calls come one after the other
+	return func(topic string, n int) {
+		now := ledger.At(time.Now())
+		switch id, named := strings.CutPrefix(topic, topicMinion); {
+		case named && auth.ValidID(id):
+			peers.Named(id, n, now)
+			return
+		case topic == "":
+			everything = n
+		case topic == topicBroadcast:
+			broadcast = n
+		default:
+			return
+		}
+		peers.Everything(everything+broadcast, now)
+	}
+}
+
+// openPub opens a publish socket whose subscribers are noted.
+func (c *core) openPub(opt zmq.PubOptions) pubSocket {
+	c.book.Peers.Start(ledger.At(time.Now()))
+	opt.OnSubscription = subscriptionsOf(&c.book.Peers)
+	return zmq.NewPub(opt)
+}
+
+// jobFacts makes pieces of the book for the JobStore.
+type jobFacts struct {
+	book *ledger.Book // nil: there are none
+	log  *slog.Logger
+}
+
+// pieces takes what is new of the jobs in a group, or of all.
+func (f jobFacts) pieces(g *group) []returners.Load {
+	if f.book == nil {
+		return nil
+	}
+	seen, all := map[string]bool{}, false
+	var out []returners.Load
+	take := func(jid string) {
+		if seen[jid] && !all {
+			return
+		}
+		seen[jid] = true
+		piece, err := f.book.Take(jid, all)
+		if err != nil {
+			f.log.Error("what is known of a job cannot be packed", "jid", jid, "err", err)
+		} else if piece != nil {
+			out = append(out, returners.Load{JID: jid, Facts: piece, Announced: true})
+		}
+	}
+	for _, r := range g.returns {
+		take(r.JID)
+	}
+	if g.facts {
+		all = true
+		for _, jid := range f.book.Dirty() {
+			take(jid)
+		}
+	}
+	return out
+}
+
+// of takes what is new of a return.
+func (f jobFacts) of(r *StoreReturn, now time.Time) []byte {
+	if f.book == nil {
+		return nil
+	}
+	piece, err := f.book.TakeReturn(r.JID, r.ID, ledger.At(now))
+	if err != nil {
+		f.log.Error("what is known of a return cannot be packed", "jid", r.JID, "minion", r.ID, "err", err)
+	}
+	return piece
+}
+
+// unkept gives pieces back that were not stored.
+func (f jobFacts) unkept(pieces []returners.Load, returns []returners.Return) {
+	for _, p := range pieces {
+		f.book.Again(p.JID)
+	}
+	for _, r := range returns {
+		if r.Facts != nil {
+			f.book.Again(r.JID)
+		}
+	}
+}

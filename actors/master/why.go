@@ -1,0 +1,317 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"brine/modules/keys"
+	"brine/modules/ledger"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// factsReader is a job store that keeps what is known of jobs.
+type factsReader interface {
+	Facts(jid string) (pieces [][]byte, written []time.Time, err error)
+}
+
+// errNoJob means that nothing at all is known of a job.
+var errNoJob = errors.New("no such job")
+
+// snapshot is all that is known of a job, in memory and on disk. here says that this process has published it.
+// nil: nothing.
+func (c *core) snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
+	if store, ok := c.store.(factsReader); ok {
+		pieces, written, err := store.Facts(jid)
+		if err != nil {
+			return nil, false, err
+		}
+		stamps := make([]ledger.Stamp, len(written))
+		for i, t := range written {
+			stamps[i] = ledger.At(t)
+		}
+		if s, err = ledger.Unpack(pieces, stamps); err != nil {
+			return nil, false, err
+		}
+	}
+	mem := c.book.Snapshot(jid)
+	here = mem != nil && mem.Job.Announced != 0
+	if s = s.Join(mem); s == nil || s.Job.Minions == nil {
+		s, err = c.fromLoad(jid, s)
+	}
+	return s, here, err
+}
+
+// fromLoad adds what the job store knows of a job that the ledger does not.
+func (c *core) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error) {
+	load, err := c.store.Load(jid)
+	if err != nil || load == nil {
+		return s, err
+	}
+	if s == nil {
+		s = &ledger.Snapshot{Rows: map[string]*ledger.Row{}}
+	}
+	j := &s.Job
+	if j.JID == "" || j.Fun == "" {
+		j.JID, j.Fun, j.Tgt = jid, pytext.Str(load.Value("fun")), pytext.Str(load.Value("tgt"))
+		j.TgtType, j.User = load.Str("tgt_type"), load.Str("user")
+	}
+	for _, id := range load.List("Minions") {
+		if text, ok := id.(string); ok {
+			j.Minions = append(j.Minions, text)
+		}
+	}
+	return s, nil
+}
+
+// silent are the minions of a job that have not returned, sorted.
+func (c *core) silent(s *ledger.Snapshot) ([]string, error) {
+	var ids []string
+	for _, id := range slices.Concat(s.Job.Minions, s.Job.Missing) {
+		if r := s.Rows[id]; r == nil || r.Returned == 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 || s.Job.Announced != 0 { // a job whose facts are whole
+		return ids, nil
+	}
+	returns, err := c.store.Returns(s.Job.JID)
+	return slices.DeleteFunc(ids, func(id string) bool { return returns.Has(id) }), err
+}
+
+// Trace is the way of a job through every hop, as a map with documented names; of one minion when id is set.
+func (m *Master) Trace(_ context.Context, jid, id string) (*payload.Map, error) {
+	c := m.core
+	s, _, err := c.snapshot(jid)
+	if err == nil && s == nil {
+		err = fmt.Errorf("job %s: %w", jid, errNoJob)
+	}
+	if err != nil {
+		return nil, err
+	}
+	silent, err := c.silent(s)
+	if err != nil {
+		return nil, err
+	}
+	out := jobMap(s, len(silent))
+	if id != "" {
+		row := s.Rows[id]
+		s.Rows = map[string]*ledger.Row{}
+		if row != nil {
+			s.Rows[id] = row
+		}
+		silent = slices.DeleteFunc(silent, func(other string) bool { return other != id })
+	}
+	hops := ledger.Trace(s, silent)
+	first := firstStamp(hops)
+	list := make([]any, len(hops))
+	for i, h := range hops {
+		list[i] = hopMap(h, first)
+	}
+	return out.Set("began", int64(first)).Set("hops", list).Set("late", anyList(ledger.Named(hops, ledger.HopLate))).
+		Set("missing", anyList(ledger.Named(hops, ledger.HopMissing))), nil
+}
+
+// jobMap is what trace and why say of the job as a whole.
+func jobMap(s *ledger.Snapshot, silent int) *payload.Map {
+	j := &s.Job
+	returned := 0
+	for _, r := range s.Rows {
+		if r.Returned != 0 {
+			returned++
+		}
+	}
+	return payload.M("jid", j.JID, "fun", j.Fun, "tgt", j.Tgt, "tgt_type", j.TgtType, "user", j.User,
+		"minions", int64(len(j.Minions)), "returned", int64(returned), "silent", int64(silent))
+}
+
+func firstStamp(hops []ledger.Hop) (first ledger.Stamp) {
+	for _, h := range hops {
+		if h.At != 0 && (first == 0 || h.At < first) {
+			first = h.At
+		}
+	}
+	return first
+}
+
+func hopMap(h ledger.Hop, first ledger.Stamp) *payload.Map {
+	m := payload.M("hop", h.Name, "minion", h.Minion, "state", string(h.State), "at", nil, "after_us", nil, "where", h.Where)
+	if h.At != 0 {
+		m.Set("at", int64(h.At)).Set("after_us", int64(h.At-first))
+	}
+	return m
+}
+
+// Why is the reason for the silence of each minion of a job, or of one: also of one that is not silent.
+func (m *Master) Why(ctx context.Context, jid, id string) (*payload.Map, error) {
+	c := m.core
+	s, here, err := c.snapshot(jid)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil && id == "" {
+		return nil, fmt.Errorf("job %s: %w", jid, errNoJob)
+	}
+	out, ids := payload.M("jid", jid), []string{id}
+	if s != nil {
+		silent, err := c.silent(s)
+		if err != nil {
+			return nil, err
+		}
+		if out = jobMap(s, len(silent)); id == "" {
+			ids = silent
+		}
+	}
+	cases, err := c.cases(jid, s, here, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, len(cases))
+	for i := range cases {
+		list[i] = reasonMap(&cases[i])
+	}
+	return out.Set("reasons", list), nil
+}
+
+// cases puts together what is known of some minions of a job.
+func (c *core) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([]ledger.Case, error) {
+	status, denied, err := c.keyStates()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	meant := map[string]bool{}
+	missing := map[string]bool{}
+	var sent ledger.Stamp
+	var links *ledger.Links
+	if s != nil {
+		addAll(meant, s.Job.Minions)
+		addAll(missing, s.Job.Missing)
+		sent, links = s.Job.Sent, s.Links
+	}
+	all := make([]ledger.Case, len(ids))
+	for i, id := range ids {
+		one := ledger.Case{Now: ledger.At(now), JID: jid, ID: id, Job: s, Here: here, Age: ageOf(jid, now), Keep: c.cfg.KeepJobsSeconds,
+			Key: status[id], Denied: denied[id], Peer: c.book.Peers.Get(id), LinkNow: c.book.Peers.At(id, ledger.At(now))}
+		if one.Link = c.book.Peers.At(id, sent); one.Link == ledger.LinkUnknown {
+			one.Link = links.Of(id)
+		}
+		switch {
+		case meant[id]:
+			one.Target = ledger.Meant
+		case missing[id]:
+			one.Target = ledger.Missing
+		case len(meant) > 0:
+			one.Target = ledger.NotMeant
+		}
+		if s.Row(id) == nil || s.Row(id).Returned == 0 {
+			one.Stored = c.hasReturned(jid, id)
+		}
+		all[i] = one
+	}
+	return all, c.guessLinks(all)
+}
+
+func addAll(set map[string]bool, ids []string) {
+	for _, id := range ids {
+		set[id] = true
+	}
+}
+
+// ageOf is how long ago a job was published by its jid; 0 when that holds no time.
+func ageOf(jid string, now time.Time) time.Duration {
+	if !payload.IsJID(jid) {
+		return 0
+	}
+	t, err := time.Parse("20060102150405", jid[:14])
+	if err != nil {
+		return 0
+	}
+	return now.Sub(t)
+}
+
+// keyStates tells the state of every key.
+func (c *core) keyStates() (status map[string]string, denied map[string]bool, err error) {
+	status, denied = map[string]string{}, map[string]bool{}
+	for _, st := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected} { // the last one counts, as with Salt
+		ids, listErr := c.keys.IDs(st)
+		err = errors.Join(err, listErr)
+		for _, id := range ids {
+			status[id] = st.State()
+		}
+	}
+	ids, listErr := c.keys.IDs(keys.Denied)
+	addAll(denied, ids)
+	return status, denied, errors.Join(err, listErr)
+}
+
+// hasReturned tells whether the job store holds a return.
+func (c *core) hasReturned(jid, id string) bool {
+	store, ok := c.store.(interface {
+		Returned(jid, id string) (bool, error)
+	})
+	if !ok {
+		returns, err := c.store.Returns(jid)
+		return err == nil && returns.Has(id)
+	}
+	found, err := store.Returned(jid, id)
+	return err == nil && found
+}
+
+// maxGuesses bounds for how many minions connections are guessed by addresses.
+const maxGuesses = 1000
+
+// guessLinks looks for connections from the addresses of minions that name themselves nowhere: Salt's.
+func (c *core) guessLinks(all []ledger.Case) error {
+	byID := map[string]*ledger.Case{}
+	for i := range all {
+		if one := &all[i]; one.LinkNow == ledger.LinkUnknown && one.Key == "accepted" && len(byID) < maxGuesses {
+			byID[one.ID] = one
+		}
+	}
+	if len(byID) == 0 {
+		return nil
+	}
+	up, down, err := c.presence.Among(slices.Sorted(maps.Keys(byID)))
+	for _, id := range up {
+		byID[id].LinkNow, byID[id].Guess = ledger.LinkUp, true
+	}
+	for _, id := range down {
+		byID[id].LinkNow, byID[id].Guess = ledger.LinkDown, true
+	}
+	return err
+}
+
+// reasonMap is one reason with the facts it stands on.
+func reasonMap(one *ledger.Case) *payload.Map {
+	r := ledger.Why(*one)
+	facts := payload.M("key", one.Key, "connected_at_publish", one.Link.String(), "connected", one.LinkNow.String(),
+		"by_address", one.Guess, "last_heard", int64(one.Peer.Heard))
+	if row := one.Job.Row(one.ID); row != nil {
+		facts.Set("master", row.Map())
+	}
+	if one.Answer != nil {
+		facts.Set("answer", one.Answer.Map())
+	}
+	return payload.M("minion", one.ID, "code", string(r.Code), "text", r.Text, "asked", one.Asked != ledger.NotAsked, "facts", facts)
+}
+
+// Gone lists those of some minions that certainly did not get a job.
+func (m *Master) Gone(jid string, ids []string) []string {
+	s := m.core.book.Snapshot(jid)
+	if s == nil || s.Job.Sent == 0 {
+		return nil
+	}
+	return m.core.book.Peers.Gone(ids, s.Job.Sent)
+}
+
+// NoteClient notes what a command line says of its job.
+func (m *Master) NoteClient(jid string, said *payload.Map) {
+	m.core.book.Note(jid, func(j *ledger.Job) { j.Client = ledger.ReadClient(said) })
+}

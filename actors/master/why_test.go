@@ -1,0 +1,207 @@
+package master
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules/keys"
+	"brine/modules/ledger"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// why is the reason for the silence of one minion.
+func (r *rig) why(jid, id string) *payload.Map {
+	r.t.Helper()
+	got, err := r.m.Why(testContext(r.t), jid, id)
+	if err != nil {
+		r.t.Fatalf("why %s %s: %v", jid, id, err)
+	}
+	reasons := got.List("reasons")
+	if len(reasons) != 1 {
+		r.t.Fatalf("why %s %s: %v", jid, id, got)
+	}
+	one, _ := reasons[0].(*payload.Map)
+	return one
+}
+
+func (r *rig) wantWhy(jid, id string, code ledger.Code, text string) {
+	r.t.Helper()
+	if got := r.why(jid, id); got.Str("code") != string(code) || !strings.Contains(got.Str("text"), text) {
+		r.t.Errorf("%s: got [%s] %s, want [%s] ... %s", id, got.Str("code"), got.Str("text"), code, text)
+	}
+}
+
+// awaitHop waits until a hop of a job is known: facts come from several actors.
+func (r *rig) awaitHop(jid, name, id string) *payload.Map {
+	r.t.Helper()
+	var hop *payload.Map
+	r.eventually("hop "+name, func() error {
+		got, err := r.m.Trace(testContext(r.t), jid, "")
+		if err != nil {
+			return err
+		}
+		for _, v := range got.List("hops") {
+			h, _ := v.(*payload.Map)
+			if h.Str("hop") == name && h.Str("minion") == id && h.Value("at") != nil {
+				hop = h
+				return nil
+			}
+		}
+		return fmt.Errorf("hops %v", got.List("hops"))
+	})
+	return hop
+}
+
+// subscribe is the publish side of a minion that names itself, until the function that comes back is called.
+func (r *rig) subscribe(topics ...string) (end func()) {
+	r.t.Helper()
+	ctx, stop := newContext(r.t)
+	ended := make(chan struct{})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: topics, Context: r.zctx})
+	go func() {
+		defer close(ended)
+		_ = sub.Serve(ctx, func([][]byte) {})
+	}()
+	end = func() { stop(); <-ended }
+	r.t.Cleanup(end)
+	return end
+}
+
+func (r *rig) awaitLink(id string, want ledger.State) {
+	r.t.Helper()
+	r.eventually("connection of "+id, func() error {
+		if got := r.m.core.book.Peers.At(id, ledger.At(time.Now())); got != want {
+			return fmt.Errorf("connected: %v, want %v", got, want)
+		}
+		return nil
+	})
+}
+
+func TestTrace(t *testing.T) {
+	r := newRig(t)
+	m := r.minion("m1")
+	r.accept("m2", "minion")
+	jid := r.publish(payload.M("tgt", "m1,m2,nobody", "tgt_type", "list"))
+	m.ask(ret("m1", jid))
+	for _, name := range []string{"request", "worker", "target", "announce", "seal", "publish", "reply", "save"} {
+		r.awaitHop(jid, name, "")
+	}
+	for _, name := range []string{"arrive", "event", "store"} {
+		r.awaitHop(jid, name, "m1")
+	}
+	got, err := r.m.Trace(testContext(t), jid, "m2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "missing", got.Value("missing"), []any{"m2: receive"})
+	for k, want := range map[string]any{"jid": jid, "fun": "test.ping", "tgt_type": "list", "user": userName(), "minions": 2, "returned": 1, "silent": 2} {
+		equal(t, k, got.Value(k), want)
+	}
+	if _, err := r.m.Trace(testContext(t), "20200101000000000000", ""); err == nil {
+		t.Error("traced a job that never was")
+	}
+}
+
+// TestWhyByTheMaster: reasons that need no word of the minion.
+func TestWhyByTheMaster(t *testing.T) {
+	r := newRig(t)
+	m := r.minion("m1")
+	for id, st := range map[string]keys.Status{"gone": keys.Accepted, "pending": keys.Pending, "rejected": keys.Rejected, "denied": keys.Denied, "down": keys.Accepted} {
+		if err := r.keyStore().Put(st, id, strings.TrimSpace(r.rsa["minion"].Public)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := r.subscribe("brine:m1", "")
+	r.awaitLink("m1", ledger.LinkUp)
+	jid := r.publish(payload.M("tgt", "m1,gone,pending,rejected,denied,down,never", "tgt_type", "list"))
+	r.awaitHop(jid, "publish", "")
+	r.wantWhy(jid, "pending", ledger.KeyPending, "salt-key -a pending")
+	r.wantWhy(jid, "rejected", ledger.KeyRejected, "rejected")
+	r.wantWhy(jid, "denied", ledger.KeyDenied, "denied")
+	r.wantWhy(jid, "never", ledger.KeyNone, "no key")
+	r.wantWhy(jid, "down", ledger.NotConnected, "not connected when the job was sent")
+	r.wantWhy(jid, "other", ledger.KeyNone, "no key")
+	if _, err := r.keyStore().Remove(keys.Accepted, "gone"); err != nil {
+		t.Fatal(err)
+	}
+	r.wantWhy(jid, "gone", ledger.KeyDeleted, "deleted since")
+	m.ask(ret("m1", jid))
+	r.wantWhy(jid, "m1", ledger.Returned, "it returned")
+	equal(t, "gone", anyList(r.m.Gone(jid, []string{"m1", "down"})), []any{"down"})
+
+	other := r.publish(payload.M("tgt", "m1"))
+	r.awaitHop(other, "publish", "")
+	r.wantWhy(other, "down", ledger.NotTargeted, "did not mean it")
+	r.wantWhy(other, "m1", ledger.UnknownCause, "was not asked")
+	end()
+	r.awaitLink("m1", ledger.LinkDown)
+	r.wantWhy(other, "m1", ledger.ConnectionLost, "its connection was lost")
+	r.wantWhy("20200101000000000000", "m1", ledger.Expired, "older than keep_jobs")
+	r.wantWhy("nonsense", "m1", ledger.UnknownJob, "knows no job nonsense")
+}
+
+// TestWhyAfterRestart: what a master knew of its jobs is known to the next one.
+func TestWhyAfterRestart(t *testing.T) {
+	r := newRig(t)
+	m := r.minion("m1")
+	r.accept("down", "minion")
+	r.subscribe("brine:m1", "")
+	r.awaitLink("m1", ledger.LinkUp)
+	jid := r.publish(payload.M("tgt", "m1,down,nobody", "tgt_type", "list"))
+	r.awaitHop(jid, "publish", "")
+	m.ask(ret("m1", jid))
+	r.stop()
+	r.start()
+	r.wantWhy(jid, "m1", ledger.Returned, "it returned")
+	r.wantWhy(jid, "down", ledger.NotConnected, "not connected when the job was sent")
+	r.wantWhy(jid, "nobody", ledger.KeyNone, "no key")
+	for _, name := range []string{"request", "publish", "save"} {
+		r.awaitHop(jid, name, "")
+	}
+	for _, name := range []string{"arrive", "event", "store"} {
+		r.awaitHop(jid, name, "m1")
+	}
+}
+
+// TestFindJobIsAFact: what Salt's minions say to find_job is known of the job it was about.
+func TestFindJobIsAFact(t *testing.T) {
+	r := newRig(t)
+	a, b := r.minion("a"), r.minion("b")
+	r.subscribe("") // somebody of Salt's
+	r.eventually("a subscriber", func() error {
+		if r.m.core.book.Peers.At("a", ledger.At(time.Now())) == ledger.LinkUnknown {
+			return nil
+		}
+		return fmt.Errorf("nobody")
+	})
+	jid := r.publish(payload.M("tgt", "*"))
+	find := r.publish(payload.M("tgt", "*", "fun", "saltutil.find_job", "arg", []any{jid}))
+	a.ask(ret("a", find, "fun", "saltutil.find_job", "return", payload.M("jid", jid, "fun", "test.sleep")))
+	b.ask(ret("b", find, "fun", "saltutil.find_job", "return", payload.NewMap(0)))
+	r.wantWhy(jid, "a", ledger.JobRunning, "still running the job")
+	r.wantWhy(jid, "b", ledger.NotRunning, "does not run the job")
+}
+
+// TestWhyRefused: requests and returns that the master turns away.
+func TestWhyRefused(t *testing.T) {
+	r := newRig(t, "require_minion_sign_messages: True", "drop_messages_signature_fail: True", "request_server_ttl: 30")
+	m := r.minion("m1")
+	jid := r.publish(payload.M("tgt", "m1"))
+	r.awaitHop(jid, "publish", "")
+	equal(t, "unsigned return", m.ask(ret("m1", jid)), false)
+	r.wantWhy(jid, "m1", ledger.RefusedSign, "was refused")
+
+	late := r.newMinion("m1", oldClock)
+	if step := late.signIn(); step.ExitCode != 0 {
+		t.Fatalf("sign-in: %+v", step)
+	}
+	other := r.publish(payload.M("tgt", "m1"))
+	r.awaitHop(other, "publish", "")
+	if _, err := late.try(ret("m1", other)); err == nil {
+		t.Fatal("a request of an hour ago was taken")
+	}
+	r.wantWhy(other, "m1", ledger.RefusedClock, "request_server_ttl")
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"brine/actors/admin"
+	"brine/actors/master"
+	"brine/modules/ledger"
+	"brine/wire/payload"
+)
+
+// Commands of the control socket about what is known of a job. Each takes {cmd, jid, ...}.
+const (
+	cmdTrace  = "trace"       // {jid, minion}: its hops
+	cmdWhy    = "why"         // {jid, minion}: the reason for each silence
+	cmdGone   = "jobs.gone"   // {jid, ids}: who certainly did not get it
+	cmdClient = "jobs.client" // {jid, facts}: what a command line says; only notes it
+)
+
+// ledgerQueries answer about what a master knows of its jobs.
+func ledgerQueries(m *master.Master) map[string]admin.Query {
+	return map[string]admin.Query{
+		cmdTrace: func(ctx context.Context, r *payload.Map) (any, error) {
+			return m.Trace(ctx, r.Str("jid"), r.Str("minion"))
+		},
+		cmdWhy: func(ctx context.Context, r *payload.Map) (any, error) {
+			return m.Why(ctx, r.Str("jid"), r.Str("minion"))
+		},
+		cmdGone: func(_ context.Context, r *payload.Map) (any, error) {
+			return listOf(m.Gone(r.Str("jid"), textsOf(r.List("ids")))), nil
+		},
+	}
+}
+
+// ledgerNotes take what command lines say of their jobs.
+func ledgerNotes(m *master.Master) map[string]admin.Query {
+	return map[string]admin.Query{
+		cmdClient: func(_ context.Context, r *payload.Map) (any, error) {
+			m.NoteClient(r.Str("jid"), r.Map("facts"))
+			return nil, nil
+		},
+	}
+}
+
+// listOf and textsOf turn ids into a list of a message, and back.
+func listOf(ids []string) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}
+
+func textsOf(list []any) []string {
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// adminJob asks the master of this configuration about one job: the words are JID and, if wanted, MINION.
+func adminJob(c *call, cmd, description string) (*adminTool, *payload.Map, error) {
+	a, err := c.openAdmin(adminWord{words: " JID [MINION]", description: description, least: 1, most: 2,
+		want: "Requires the id of a job, and if wanted the id of a minion"})
+	if err != nil {
+		return nil, nil, err
+	}
+	words := a.opt.Args
+	request := payload.M("cmd", cmd, "jid", words[0])
+	if len(words) > 1 {
+		request.Set("minion", words[1])
+	}
+	v, err := a.ask(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	got, ok := v.(*payload.Map)
+	if !ok {
+		return nil, nil, errors.New("the master's answer is not what it should be")
+	}
+	return a, got, nil
+}
+
+// adminTrace shows the way of a job through every hop.
+func adminTrace(c *call) error {
+	a, got, err := adminJob(c, cmdTrace, "Show the way of a job through every hop, with times.")
+	if err != nil {
+		return err
+	}
+	if a.opt.Bool("as_json") {
+		return a.asJSON(got)
+	}
+	return a.emit(traceText(got))
+}
+
+// headText is the first line of what is said about a job.
+func headText(got *payload.Map) string {
+	n := func(k string) int64 { v, _ := got.Int(k); return v }
+	text := "job " + got.Str("jid")
+	if fun := got.Str("fun"); fun != "" {
+		text += fmt.Sprintf(": %s on %s (%s)", fun, got.Str("tgt"), got.Str("tgt_type"))
+	}
+	if user := got.Str("user"); user != "" {
+		text += " by " + user
+	}
+	if got.Has("minions") {
+		text += fmt.Sprintf("; minions %d, returned %d, silent %d", n("minions"), n("returned"), n("silent"))
+	}
+	return text + "\n"
+}
+
+// traceText is a trace as a table, a block for each minion.
+func traceText(got *payload.Map) string {
+	var b strings.Builder
+	b.WriteString(headText(got))
+	if us, _ := got.Int("began"); us != 0 {
+		fmt.Fprintf(&b, "times after %s\n", ledger.Stamp(us).Time().Format("2006-01-02 15:04:05.000000 UTC"))
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	minion := ""
+	for _, v := range got.List("hops") {
+		h, _ := v.(*payload.Map)
+		if id := h.Str("minion"); id != minion {
+			minion = id
+			if id != "" {
+				fmt.Fprintf(w, "%s\t\t\t\n", id)
+			}
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Str("hop"), hopState(h), h.Str("where"))
+	}
+	_ = w.Flush() // into memory
+	for _, k := range []string{"late", "missing"} {
+		if list := textsOf(got.List(k)); len(list) > 0 {
+			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(list, ", "))
+		}
+	}
+	return b.String()
+}
+
+// hopTime is when a hop was, in milliseconds after the first.
+func hopTime(h *payload.Map) string {
+	us, ok := h.Int("after_us")
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%+.3f ms", float64(us)/float64(time.Millisecond/time.Microsecond))
+}
+
+func hopState(h *payload.Map) string {
+	if s := h.Str("state"); s != string(ledger.HopDone) {
+		return strings.ToUpper(s)
+	}
+	return ""
+}
+
+// adminWhy shows why minions are silent.
+func adminWhy(c *call) error {
+	a, got, err := adminJob(c, cmdWhy, "Show why minions have not returned a job.")
+	if err != nil {
+		return err
+	}
+	if a.opt.Bool("as_json") {
+		return a.asJSON(got)
+	}
+	return a.emit(whyText(got))
+}
+
+// whyText is a line for each reason.
+func whyText(got *payload.Map) string {
+	var b strings.Builder
+	b.WriteString(headText(got))
+	reasons := got.List("reasons")
+	if len(reasons) == 0 {
+		b.WriteString("nobody is silent\n")
+	}
+	for _, v := range reasons {
+		r, _ := v.(*payload.Map)
+		b.WriteString(reasonLine(r) + "\n")
+	}
+	return b.String()
+}
+
+// reasonLine is one reason in a line.
+func reasonLine(r *payload.Map) string {
+	return fmt.Sprintf("%s: %s [%s]", r.Str("minion"), r.Str("text"), r.Str("code"))
+}

@@ -1,0 +1,331 @@
+package ledger
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+)
+
+// Limits bound a Book. The oldest job goes first when a limit is reached.
+type Limits struct {
+	Jobs int // that are remembered
+	Rows int // minions with facts, of all jobs together
+}
+
+// shards is how many parts a book has: workers that note facts of different jobs seldom meet.
+const shards = 16
+
+// Book keeps the facts of the last jobs, and of peers, in memory. It is safe for concurrent use; every method takes a
+// microsecond or less but for Take, Snapshot and Dirty.
+type Book struct {
+	Peers Peers
+
+	seed  maphash.Seed
+	parts [shards]part
+	most  Limits // of one part
+}
+
+type part struct {
+	mu    sync.Mutex
+	jobs  map[string]*entry
+	order []string // oldest first, from head on
+	head  int
+	rows  int
+}
+
+// entry is one job of a part.
+type entry struct {
+	job   Job
+	rows  []Row
+	index map[string]int // of rows by id, made when there are many
+	whole bool           // the job itself has facts that are not stored
+	dirty []int          // rows that may have facts that are not stored, see Row.fresh
+	links bool           // how minions were connected is stored
+}
+
+// NewBook makes an empty book.
+func NewBook(l Limits) *Book {
+	b := &Book{seed: maphash.MakeSeed(), most: Limits{max(1, l.Jobs/shards), max(1, l.Rows/shards)}}
+	for i := range b.parts {
+		b.parts[i].jobs = map[string]*entry{}
+	}
+	b.Peers.init()
+	return b
+}
+
+func (b *Book) part(jid string) *part { return &b.parts[maphash.String(b.seed, jid)%shards] }
+
+// Begin notes a new job.
+func (b *Book) Begin(job Job) {
+	p := b.part(job.JID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entry(job.JID, b.most)
+	minions, missing := e.job.Minions, e.job.Missing
+	merge(&e.job, &job, jobFields)
+	if e.job.Minions, e.job.Missing = job.Minions, job.Missing; job.Minions == nil {
+		e.job.Minions, e.job.Missing = minions, missing
+	}
+	e.whole = true
+}
+
+// Note changes the facts of a job, which must be known already.
+func (b *Book) Note(jid string, change func(*Job)) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.jobs[jid]; e != nil {
+		change(&e.job)
+		e.whole = true
+	}
+}
+
+// NoteRow changes the facts of one minion of a job; the job need not be known.
+func (b *Book) NoteRow(jid, id string, change func(*Row)) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entry(jid, b.most)
+	r := e.row(p, id)
+	change(r)
+	e.touch(r)
+}
+
+// Return is a return that came in.
+type Return struct {
+	At      Stamp
+	Worker  string
+	Retcode int64
+	Minion  *Minion // nil: the minion says nothing
+}
+
+// Returned notes a return. asks is the job that the returned job asks about.
+func (b *Book) Returned(jid, id string, ret Return) (asks string) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entry(jid, b.most)
+	r := e.row(p, id)
+	if r.Returned != 0 {
+		r.Again++
+		return e.job.Asks
+	}
+	e.touch(r)
+	r.Returned, r.Worker, r.Retcode = ret.At, ret.Worker, ret.Retcode
+	if ret.Minion != nil {
+		r.hear(ret.Minion)
+	}
+	return e.job.Asks
+}
+
+// Fired notes that the event of a return was fired.
+func (b *Book) Fired(jid, id string, at Stamp) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.jobs[jid]; e != nil {
+		if i := e.find(id); i >= 0 && e.rows[i].Fired == 0 {
+			e.rows[i].Fired = at
+		}
+	}
+}
+
+// Kept notes what became of a return: it is on disk, or why it is not. What is stored with a return needs no piece
+// of its own.
+func (b *Book) Kept(jid, id string, at Stamp, lost string) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return
+	}
+	if i := e.find(id); i >= 0 {
+		r := &e.rows[i]
+		if r.Stored == 0 && lost == "" {
+			r.Stored, r.Lost = at, ""
+		} else if r.Stored == 0 && r.Lost != lost {
+			r.Lost = lost
+			e.touch(r)
+		}
+	}
+}
+
+// entry finds or makes the entry of a job.
+func (p *part) entry(jid string, most Limits) *entry {
+	if e := p.jobs[jid]; e != nil {
+		return e
+	}
+	e := &entry{job: Job{JID: jid}}
+	p.jobs[jid] = e
+	p.order = append(p.order, jid)
+	for len(p.jobs) > 1 && (len(p.jobs) > most.Jobs || p.rows > most.Rows) {
+		p.drop()
+	}
+	return e
+}
+
+// drop forgets the oldest job.
+func (p *part) drop() {
+	jid := p.order[p.head]
+	p.order[p.head] = ""
+	p.head++
+	p.rows -= len(p.jobs[jid].rows)
+	delete(p.jobs, jid)
+	if p.head > 64 && p.head > len(p.order)/2 {
+		p.order = append([]string(nil), p.order[p.head:]...)
+		p.head = 0
+	}
+}
+
+const (
+	few     = 8       // rows that are searched one by one
+	maxRows = 1 << 16 // of a job; of more minions nothing is noted
+)
+
+func (e *entry) find(id string) int {
+	if e.index != nil {
+		if i, ok := e.index[id]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range e.rows {
+		if e.rows[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// row finds or makes the row of a minion.
+func (e *entry) row(p *part, id string) *Row {
+	i := e.find(id)
+	if i < 0 {
+		if i = len(e.rows); i >= maxRows {
+			return &Row{}
+		}
+		e.rows = append(e.rows, Row{ID: id})
+		p.rows++
+		if e.index != nil {
+			e.index[id] = i
+		} else if len(e.rows) > few {
+			e.index = make(map[string]int, 2*few)
+			for n := range e.rows {
+				e.index[e.rows[n].ID] = n
+			}
+		}
+	}
+	return &e.rows[i]
+}
+
+// touch marks a row as one to be stored.
+func (e *entry) touch(r *Row) {
+	if i := e.find(r.ID); i >= 0 && !r.fresh {
+		r.fresh = true
+		e.dirty = append(e.dirty, i)
+	}
+}
+
+// TakeReturn makes a piece of the facts of a return, which is about to be stored with it, and counts them as stored.
+// nil: there are none.
+func (b *Book) TakeReturn(jid, id string, now Stamp) ([]byte, error) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return nil, nil
+	}
+	i := e.find(id)
+	if i < 0 || !e.rows[i].fresh {
+		return nil, nil
+	}
+	e.rows[i].fresh = false
+	if n := len(e.dirty); n > 0 && e.dirty[n-1] == i {
+		e.dirty = e.dirty[:n-1]
+	}
+	r := e.rows[i]
+	r.Stored = now
+	return pack(&e.job, false, nil, []*Row{&r})
+}
+
+// Take makes a piece of the other facts of a job that are not stored yet, and counts them as stored. Those of a job that
+// is on its way to the minions are left for later, unless all are wanted. nil: there are none.
+func (b *Book) Take(jid string, all bool) ([]byte, error) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil || !all && e.whole && e.job.Sent == 0 && e.job.Failed == "" {
+		return nil, nil
+	}
+	e.dirty = slices.DeleteFunc(e.dirty, func(i int) bool { return !e.rows[i].fresh })
+	if !e.whole && len(e.dirty) == 0 {
+		return nil, nil
+	}
+	var links *Links
+	if e.whole && !e.links && e.job.Sent != 0 {
+		links, e.links = b.Peers.Links(e.job.Minions, e.job.Sent), true
+	}
+	rows := make([]*Row, len(e.dirty))
+	for n, i := range e.dirty {
+		rows[n] = &e.rows[i]
+		e.rows[i].fresh = false
+	}
+	whole := e.whole
+	e.whole, e.dirty = false, e.dirty[:0]
+	return pack(&e.job, whole, links, rows)
+}
+
+// Again counts all facts of a job as not stored, for what Take gave was not.
+func (b *Book) Again(jid string) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return
+	}
+	e.whole, e.links, e.dirty = true, false, e.dirty[:0]
+	for i := range e.rows {
+		e.rows[i].fresh = true
+		e.dirty = append(e.dirty, i)
+	}
+}
+
+// Dirty lists the jobs with facts that are not stored.
+func (b *Book) Dirty() (jids []string) {
+	for i := range b.parts {
+		p := &b.parts[i]
+		p.mu.Lock()
+		for jid, e := range p.jobs {
+			if e.whole || len(e.dirty) > 0 {
+				jids = append(jids, jid)
+			}
+		}
+		p.mu.Unlock()
+	}
+	return jids
+}
+
+// Snapshot copies the facts of a job; nil when the book has none.
+func (b *Book) Snapshot(jid string) *Snapshot {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return nil
+	}
+	s := &Snapshot{Job: e.job, Rows: make(map[string]*Row, len(e.rows))}
+	for i := range e.rows {
+		r := e.rows[i]
+		if r.Minion != nil {
+			m := *r.Minion
+			r.Minion = &m
+		}
+		s.Rows[r.ID] = &r
+	}
+	return s
+}

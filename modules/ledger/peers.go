@@ -1,0 +1,282 @@
+package ledger
+
+import (
+	"sync"
+)
+
+// State says whether a minion was connected to the publish port.
+type State int64
+
+// The states.
+const (
+	LinkUnknown State = iota // nothing tells
+	LinkDown                 // it certainly had no connection: a publication cannot have reached it
+	LinkUp                   // it had one, as far as the network tells
+)
+
+// String is the state in the JSON that operators get.
+func (s State) String() string {
+	switch s {
+	case LinkDown:
+		return "no"
+	case LinkUp:
+		return "yes"
+	}
+	return "unknown"
+}
+
+const (
+	maxPeers = 1 << 16 // ids that are remembered
+	changes  = 4       // the last connections and disconnections of a peer
+)
+
+// Peer is what a master knows of a minion beside its jobs.
+type Peer struct {
+	Up     int   // subscriptions that name it, now
+	Brine  bool  // it has made such a subscription since its last sign-in
+	Heard  Stamp // its last request that was authentic
+	Offset int64 // of its clock, in microseconds to add to its stamps
+	Timed  bool  // Offset is known
+
+	SignedAt  Stamp  // its last sign-in
+	SignAct   string // what came of it, in Salt's words: accept, pend, reject, denied, full; "" refused before that
+	SignWhy   string
+	RefusedAt Stamp // its last request that was refused
+	RefusedAs string
+
+	history [changes]change // the newest first
+}
+
+// change is one connection or disconnection.
+type change struct {
+	at Stamp
+	up bool
+}
+
+// Peers are the minions as a master meets them on its ports.
+type Peers struct {
+	mu    sync.Mutex
+	byID  map[string]*Peer
+	begun Stamp // before it nothing is known
+	named int   // ids with a subscription that names them
+	all   int   // subscriptions of everything
+
+	// Periods in which somebody was subscribed who has no name.
+	first Stamp // began the first; 0: there was none
+	since Stamp // began the one that lasts; 0: none does
+	until Stamp // ended the last
+}
+
+// blink is how long a minion may take from its first subscription to the one that names it, in microseconds.
+const blink = 50_000
+
+func (p *Peers) init() { p.byID = map[string]*Peer{} }
+
+// Start says from when on subscriptions are seen.
+func (p *Peers) Start(now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun, p.named, p.all, p.first, p.since, p.until = now, 0, 0, 0, 0, 0
+	for id, peer := range p.byID {
+		peer.Up, peer.Brine, peer.history = 0, false, [changes]change{}
+		if peer.SignedAt == 0 && peer.RefusedAt == 0 {
+			delete(p.byID, id)
+		}
+	}
+}
+
+// Named notes how many subscriptions name an id now.
+func (p *Peers) Named(id string, n int, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.get(id)
+	if n > 0 {
+		peer.Brine = true
+	}
+	if up := n > 0; up != (peer.Up > 0) {
+		copy(peer.history[1:], peer.history[:])
+		peer.history[0] = change{now, up}
+		p.named += map[bool]int{true: 1, false: -1}[up]
+	}
+	peer.Up = n
+	p.count(now)
+}
+
+// Everything notes how many subscriptions take all publications now; minions have one such each.
+func (p *Peers) Everything(n int, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = n
+	p.count(now)
+}
+
+// count notes when there are subscribers without a name.
+func (p *Peers) count(now Stamp) {
+	switch {
+	case p.all > p.named:
+		if p.since == 0 {
+			p.since = now
+		}
+		return
+	case p.since != 0 && now-p.since > blink:
+		if p.until = now; p.first == 0 {
+			p.first = p.since
+		}
+	}
+	p.since = 0
+}
+
+// SignedIn notes the outcome of a sign-in. Who signs in may be another program than before.
+func (p *Peers) SignedIn(id, act, why string, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.get(id)
+	peer.SignedAt, peer.SignAct, peer.SignWhy = now, act, why
+	peer.Brine = peer.Up > 0
+}
+
+// Refused notes a request that was refused.
+func (p *Peers) Refused(id, why string, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.get(id)
+	peer.RefusedAt, peer.RefusedAs = now, why
+}
+
+// Met notes an authentic request.
+func (p *Peers) Met(id string, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.get(id).Heard = now
+}
+
+// skew is by how much two measurements of an offset may differ because messages take time, in microseconds.
+const skew = 50_000
+
+// Clock notes what a message that a minion made at sent, by its own clock, says about that clock. A message takes some
+// time, so the least of several offsets counts. It returns the offset.
+func (p *Peers) Clock(id string, sent, now Stamp) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.get(id)
+	offset := int64(now - sent)
+	if !peer.Timed || offset < peer.Offset || offset > peer.Offset+skew {
+		peer.Offset, peer.Timed = offset, true
+	}
+	return peer.Offset
+}
+
+// get finds or makes a peer. Ids come from outside: when there are too many, others are forgotten.
+func (p *Peers) get(id string) *Peer {
+	peer := p.byID[id]
+	if peer != nil {
+		return peer
+	}
+	if len(p.byID) >= maxPeers {
+		for other, o := range p.byID {
+			if o.Up == 0 {
+				delete(p.byID, other)
+				break
+			}
+		}
+	}
+	peer = &Peer{}
+	if len(p.byID) < maxPeers {
+		p.byID[id] = peer
+	}
+	return peer
+}
+
+// Get copies what is known of an id.
+func (p *Peers) Get(id string) Peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if peer := p.byID[id]; peer != nil {
+		return *peer
+	}
+	return Peer{}
+}
+
+// At tells whether a minion was connected at a moment.
+func (p *Peers) At(id string, at Stamp) State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at(id, at)
+}
+
+func (p *Peers) at(id string, at Stamp) State {
+	if at == 0 || at < p.begun || p.begun == 0 {
+		return LinkUnknown
+	}
+	peer := p.byID[id]
+	if peer == nil {
+		peer = &Peer{}
+	}
+	for i, c := range peer.history {
+		switch {
+		case c.at == 0 && i == 0 && !peer.Brine:
+			return p.nameless(at) // it never had a subscription of its own
+		case c.at == 0:
+			return LinkDown
+		case c.at <= at && c.up:
+			return LinkUp
+		case c.at <= at && !peer.Brine:
+			return p.nameless(at)
+		case c.at <= at:
+			return LinkDown
+		}
+	}
+	return LinkUnknown // it has come and gone too often since
+}
+
+// nameless is the state of a minion whose subscriptions have no name: it had none when nobody had one.
+func (p *Peers) nameless(at Stamp) State {
+	first := p.first
+	if first == 0 {
+		first = p.since
+	}
+	if first == 0 || at < first || p.since == 0 && at > p.until {
+		return LinkDown
+	}
+	return LinkUnknown
+}
+
+// Links tells how some minions were connected at a moment.
+func (p *Peers) Links(ids []string, at Stamp) *Links {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var counts [LinkUp + 1]int
+	states := make([]State, len(ids))
+	for i, id := range ids {
+		states[i] = p.at(id, at)
+		counts[states[i]]++
+	}
+	l := &Links{Other: map[string]State{}}
+	for s := range counts {
+		if counts[s] > counts[l.Rest] {
+			l.Rest = State(s)
+		}
+	}
+	for i, id := range ids {
+		if states[i] != l.Rest {
+			l.Other[id] = states[i]
+		}
+	}
+	return l
+}
+
+// Gone lists those of some minions that had no connection at a moment and have made none since: what was sent then
+// cannot have reached them.
+func (p *Peers) Gone(ids []string, at Stamp) (gone []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if p.at(id, at) != LinkDown {
+			continue
+		}
+		if peer := p.byID[id]; peer == nil || peer.history[0].at < at {
+			gone = append(gone, id)
+		}
+	}
+	return gone
+}

@@ -1,0 +1,367 @@
+package ledger
+
+import (
+	"strings"
+	"time"
+)
+
+// Code names a reason. Codes are stable: programs may compare them.
+type Code string
+
+// The codes. Those of the first group are about jobs whose return is here, the others about silence.
+const (
+	Returned      Code = "returned"
+	ReturnedLate  Code = "returned_late" // after the command line had stopped waiting
+	JobKilled     Code = "killed"        // by a signal
+	JobPanicked   Code = "panicked"      // its actor died
+	JobOOM        Code = "oom"           // out of memory
+	JobDied       Code = "died"          // its process ended by itself
+	JobRestarted  Code = "minion_restarted"
+	JobStopped    Code = "minion_stopped"
+	JobQueueFull  Code = "queue_full"
+	JobBlackout   Code = "blackout"
+	JobUnpackable Code = "unpackable"
+
+	UnknownJob Code = "unknown_job" // the master knows no such job
+	Expired    Code = "expired"     // it is older than keep_jobs
+	NotSent    Code = "not_sent"    // the publication was never sent
+	Publishing Code = "publishing"  // it is not sent yet
+
+	KeyPending  Code = "key_pending"
+	KeyRejected Code = "key_rejected"
+	KeyDenied   Code = "key_denied"
+	KeyDeleted  Code = "key_deleted" // it was accepted when the job was published
+	KeyNone     Code = "key_none"    // the master has never had one, or not at that time
+	NotTargeted Code = "not_targeted"
+
+	NotConnected   Code = "not_connected"   // when the job was sent
+	ConnectionLost Code = "connection_lost" // since then
+	MasterFull     Code = "master_full"     // max_minions
+	RefusedVersion Code = "refused_version" // protocol
+	RefusedClock   Code = "refused_clock"   // request_server_ttl
+	RefusedRequest Code = "refused_request"
+	RefusedSign    Code = "refused_signature" // of the return
+	ReturnLost     Code = "not_stored"        // the return came, and could not be stored
+
+	JobNotMatched Code = "not_matched" // on the minion
+	JobSeen       Code = "seen_before"
+	JobStopping   Code = "minion_stopping"
+	JobMalformed  Code = "malformed"
+	JobNotReady   Code = "not_ready"
+	JobUnopened   Code = "unopened"
+	JobReceived   Code = "received"
+	JobQueued     Code = "queued"
+	JobRunning    Code = "running"
+	NotRunning    Code = "not_running" // alive without the job
+	JobSpooled    Code = "spooled"
+	SpoolFailed   Code = "spool_failed"
+	TooLarge      Code = "too_large"
+	ReturnDropped Code = "return_dropped"
+	JobNoReturn   Code = "no_return"
+	NeverReceived Code = "never_received"
+
+	NoAnswer     Code = "connected_no_answer"
+	OldMinion    Code = "unknown_old_minion" // Salt's: it says no more
+	UnknownCause Code = "unknown"
+)
+
+// Reason is why a minion is silent, or that it is not. Text is plain sentences.
+type Reason struct {
+	Code Code
+	Text string
+}
+
+// Target is what a job's target says about a minion.
+type Target int
+
+// The relations of a minion to a job.
+const (
+	TargetUnknown Target = iota // the master does not remember whom the job meant
+	Meant
+	Missing  // named by the target, unknown to the master
+	NotMeant // neither
+)
+
+// Asked is what came of a question to the minion.
+type Asked int
+
+// Outcomes of a question.
+const (
+	NotAsked Asked = iota
+	Silent         // no answer came
+	Answered
+)
+
+// Case is everything that a reason is made of.
+type Case struct {
+	Now     Stamp
+	JID, ID string
+
+	Job    *Snapshot     // nil: nothing is known of the job
+	Here   bool          // the job was published by the master that runs now
+	Age    time.Duration // of the job by its jid; 0 when that tells no time
+	Keep   time.Duration // keep_jobs; 0: for ever
+	Target Target
+
+	Key    string // accepted, pending, rejected, or ""
+	Denied bool   // a key of this id is denied
+
+	Link, LinkNow State   // when the job was sent, and now
+	Guess         bool    // LinkNow is by addresses
+	Peer          Peer    // what the master has met
+	Asked         Asked   // a brine minion was asked about the job
+	Answer        *Minion // its answer; its stamps are by the master's clock already
+	Stored        bool    // the job store holds its return
+}
+
+// Why finds the reason.
+func Why(c Case) Reason {
+	for _, rule := range rules {
+		if r := rule(&c); r.Code != "" {
+			r.Text += c.clockText()
+			return r
+		}
+	}
+	return Reason{UnknownCause, "nothing tells why " + c.ID + " gave no return"}
+}
+
+// rules in the order in which they count: what is certain and nearest to the return comes first.
+var rules = []func(*Case) Reason{
+	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, byLink, byFindJob, byPresence,
+}
+
+func (c *Case) row() *Row {
+	if r := c.Job.Row(c.ID); r != nil {
+		return r
+	}
+	return &Row{}
+}
+
+// minion are the newest facts of the minion, by the master's clock; nil when it has said nothing.
+func (c *Case) minion() *Minion {
+	if c.Answer != nil {
+		return c.Answer
+	}
+	if m := c.row().Minion; m != nil {
+		return m.byMaster()
+	}
+	return nil
+}
+
+// byMaster is what a minion says in stamps of the master's clock.
+func (m *Minion) byMaster() *Minion {
+	out := *m
+	for _, f := range minionFields {
+		if f.stamp != nil {
+			if s := f.stamp(&out); *s != 0 {
+				*s += Stamp(m.Offset)
+			}
+		}
+	}
+	return &out
+}
+
+func unknownJob(c *Case) Reason {
+	switch {
+	case c.Job != nil || c.Stored:
+		return Reason{}
+	case c.Keep > 0 && c.Age > c.Keep:
+		return say(Expired, "the job is older than keep_jobs (", span(c.Keep), "): what was known of it is removed")
+	}
+	return say(UnknownJob, "this master knows no job ", c.JID)
+}
+
+func returned(c *Case) Reason {
+	r := c.row()
+	if r.Returned == 0 {
+		if c.Stored {
+			return say(Returned, "it has returned; see salt-run jobs.lookup_jid ", c.JID)
+		}
+		return Reason{}
+	}
+	if out := c.died(); out.Code != "" {
+		return out
+	}
+	at := c.at(r.Returned)
+	if r.Stored == 0 && r.Lost != "" && r.Lost != NotKept && !c.Stored {
+		return say(ReturnLost, "its return came ", at, " and is not stored: ", r.Lost)
+	}
+	if cl := c.Job.Job.Client; cl != nil && cl.Ended != 0 && r.Returned > cl.Ended && cl.Seen[c.ID] == 0 {
+		return say(ReturnedLate, "it returned ", at, ", ", span(r.Returned.Sub(cl.Ended)), " after the command line had stopped waiting; see salt-run jobs.lookup_jid ", c.JID)
+	}
+	return say(Returned, "it returned ", at)
+}
+
+// died tells of jobs whose return says that they did not come to their end.
+func (c *Case) died() Reason {
+	m := c.minion()
+	if m == nil {
+		return Reason{}
+	}
+	at, more := c.at(m.Made), detail(m.Detail)
+	switch m.Outcome {
+	case Killed:
+		return say(JobKilled, "the job was killed ", at, more)
+	case Panicked:
+		return say(JobPanicked, "the job panicked on the minion ", at, more)
+	case OutOfMemory:
+		return say(JobOOM, "the job's process was ended for want of memory ", at, more)
+	case Died:
+		return say(JobDied, "the job's process ended by itself ", at, more)
+	case Restarted:
+		return say(JobRestarted, "the minion's process ended while the job ran, and the next one answered ", at, more)
+	case Stopped:
+		return say(JobStopped, "the minion was stopped while the job ran, ", at, more)
+	case QueueFull:
+		return say(JobQueueFull, "the job queue of the minion was full ", at, more, "; see process_count_max and job_queue_max")
+	case BlackedOut:
+		return say(JobBlackout, "the minion is in blackout (minion_blackout) and ran nothing", more)
+	case Unpackable:
+		return say(JobUnpackable, "what the function returned cannot be sent", more)
+	}
+	return Reason{}
+}
+
+func refusedReturn(c *Case) Reason {
+	r := c.row()
+	if r.RefusedAt == 0 {
+		return Reason{}
+	}
+	return say(RefusedSign, "its return came ", c.at(r.RefusedAt), " and was refused: ", r.Refused)
+}
+
+func notSent(c *Case) Reason {
+	if c.Job == nil {
+		return Reason{}
+	}
+	j := &c.Job.Job
+	switch {
+	case j.Failed != "":
+		return say(NotSent, "the master did not send the job: ", j.Failed)
+	case c.Here && j.Sent == 0 && j.Request != 0:
+		return say(Publishing, "the master has had the job in hand since ", clock(j.Request), " and has not sent it yet; see brine tree")
+	}
+	return Reason{}
+}
+
+func byKey(c *Case) Reason {
+	var r Reason
+	switch c.Key {
+	case "accepted":
+		return r
+	case "pending":
+		r = say(KeyPending, "its key waits to be accepted: salt-key -a ", c.ID)
+	case "rejected":
+		r = say(KeyRejected, "its key is rejected: salt-key -d ", c.ID, ", and let it sign in again")
+	default:
+		switch {
+		case c.Denied:
+			r = say(KeyDenied, "its key is denied: another key was known for the id; salt-key -d ", c.ID, ", and let it sign in again")
+		case c.Target == Meant:
+			return say(KeyDeleted, "its key was deleted since the job was published")
+		default:
+			return say(KeyNone, "the master has no key of it: the minion has never signed in, or its key was deleted")
+		}
+	}
+	if c.Target == Meant {
+		r.Text += " (it was accepted when the job was published)"
+	}
+	return r
+}
+
+func notMeant(c *Case) Reason {
+	switch c.Target {
+	case NotMeant:
+		j := &c.Job.Job
+		return say(NotTargeted, "the target ", j.Tgt, " (", j.TgtType, ") did not mean it when the job was published; salt --preview-target shows whom a target means")
+	case Missing:
+		return say(KeyNone, "the master had no accepted key of it when the job was published")
+	}
+	return Reason{}
+}
+
+// refusedAtPort tells of minions that the master turns away.
+func refusedAtPort(c *Case) Reason {
+	p := &c.Peer
+	if p.SignedAt > p.Heard && p.SignedAt > p.RefusedAt {
+		switch {
+		case p.SignAct == "full":
+			return say(MasterFull, "the master turned it away ", c.at(p.SignedAt), ": max_minions is reached")
+		case p.SignAct == "" && strings.Contains(p.SignWhy, "version"):
+			return say(RefusedVersion, "the master refused its sign-in ", c.at(p.SignedAt), ": ", p.SignWhy, "; see minimum_auth_version")
+		case p.SignAct == "":
+			return say(RefusedRequest, "the master refused its sign-in ", c.at(p.SignedAt), ": ", p.SignWhy)
+		}
+	}
+	if p.RefusedAt <= p.Heard || p.RefusedAt < c.sent() {
+		return Reason{}
+	}
+	switch {
+	case strings.Contains(p.RefusedAs, "request_server_ttl"):
+		return say(RefusedClock, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ", as ", p.RefusedAs, ": its clock is behind, or the network slow")
+	case strings.Contains(p.RefusedAs, "version"):
+		return say(RefusedVersion, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs, "; see minimum_auth_version")
+	}
+	return say(RefusedRequest, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs)
+}
+
+func (c *Case) sent() Stamp {
+	if c.Job == nil {
+		return 0
+	}
+	return c.Job.Job.Sent
+}
+
+func byLink(c *Case) Reason {
+	if c.Link != LinkDown {
+		return Reason{}
+	}
+	text := say(NotConnected, "it was not connected when the job was sent ", c.at(c.sent()))
+	if c.LinkNow == LinkUp {
+		text.Text += "; it is now, but jobs are not sent again: publish it once more"
+	} else {
+		text.Text += "; it does not get this job any more: start the minion and publish it once more"
+	}
+	return text
+}
+
+// byFindJob uses what a find_job about this job has brought to light.
+func byFindJob(c *Case) Reason {
+	r := c.row()
+	switch {
+	case r.FoundAt == 0:
+		return Reason{}
+	case r.Running:
+		return say(JobRunning, "it was still running the job ", c.at(r.FoundAt), ", as it answered to find_job")
+	}
+	return say(NotRunning, "it answered to find_job ", c.at(r.FoundAt), " that it does not run the job: it did not take it, has not begun, or its return was lost")
+}
+
+func byPresence(c *Case) Reason {
+	switch {
+	case c.Answer != nil || c.Asked == Answered:
+		return say(NeverReceived, "it is connected and answers, and knows nothing of the job: the publication did not reach it")
+	case c.LinkNow == LinkDown && c.Guess:
+		return say(NotConnected, "no connection from an address of it is there now; whether it had one when the job was sent is not known")
+	case c.LinkNow == LinkDown:
+		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent; what it did with the job is not known")
+	case c.Asked == Silent:
+		return say(NoAnswer, "it is connected", c.heard(), " and did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent")
+	case c.Peer.Brine:
+		return say(UnknownCause, "it is connected", c.heard(), " and was not asked")
+	case c.LinkNow == LinkUp:
+		return say(OldMinion, "a connection from an address of it is there", c.heard(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+	}
+	return say(OldMinion, "whether it is connected is not known", c.heard(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+}
+
+// changed is when a peer last came or went.
+func (p *Peer) changed() Stamp { return p.history[0].at }
+
+// heard says when the minion was last heard of.
+func (c *Case) heard() string {
+	if c.Peer.Heard == 0 {
+		return ""
+	}
+	return " (last heard of " + c.at(c.Peer.Heard) + ")"
+}

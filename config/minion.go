@@ -125,6 +125,10 @@ type Minion struct {
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
 	// JobQueueMax caps the publications waiting on disk behind process_count_max. 0: no cap.
 	JobQueueMax int `mapstructure:"job_queue_max"`
+	// JobMemoryLimit is how many bytes of data each process of a job may have beyond what the program itself has at its
+	// start, and JobCPULimit how much processor time it may use. 0: no limit. They hold with multiprocessing: True.
+	JobMemoryLimit int64         `mapstructure:"job_memory_limit"`
+	JobCPULimit    time.Duration `mapstructure:"job_cpu_limit"`
 }
 
 // MasterAddr is one master of a minion's list.

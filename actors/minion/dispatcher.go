@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -23,6 +24,11 @@ type (
 		Link  *link
 		to    *supervisor.Ref
 		again bool // it was lost once
+	}
+	// JobStarted says in which process a job runs.
+	JobStarted struct {
+		Name string
+		PID  int
 	}
 	// JobEnded says that a job has been answered.
 	JobEnded struct{ Name string }
@@ -82,6 +88,8 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 		d.onJobReceived(ctx, m)
 	case *LostJob:
 		d.onLostJob(ctx, m)
+	case *JobStarted:
+		d.reg.started(m.Name, m.PID)
 	case *JobEnded:
 		d.onJobEnded(ctx, m)
 	case *GetRunning:
@@ -201,14 +209,17 @@ func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {
 }
 
 func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
-	j := d.reg.find(m.JID)
+	j, pid := d.reg.find(m.JID), os.Getpid()
+	if j != nil {
+		pid = j.pid()
+	}
 	switch {
-	case j != nil && ends(m.Sig):
+	case j != nil && (worker.Ends(m.Sig) || pid != os.Getpid()):
 		j.kill(&killJob{Sig: m.Sig})
 	case j == nil && !d.unqueue(ctx, m):
 		return ""
 	}
-	return fmt.Sprintf("Signal %d sent to job %s at pid %d", int(m.Sig), m.JID, os.Getpid())
+	return fmt.Sprintf("Signal %d sent to job %s at pid %d", int(m.Sig), m.JID, pid)
 }
 
 // textStopped is the return of the jobs that a stop of the minion ends.

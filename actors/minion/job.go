@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -38,10 +39,6 @@ type (
 // errKilled is the cause of a job's context when it was sent a signal.
 var errKilled = errors.New("killed by a signal")
 
-func textKilled(sig syscall.Signal) string {
-	return fmt.Sprintf("The job was ended by signal %d (%v)", int(sig), sig)
-}
-
 // textLost is the return of a job that was running when the minion's process died.
 const textLost = "The minion's process ended while the job was running"
 
@@ -55,6 +52,7 @@ type jobOptions struct {
 	started func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
 	crashed func(l *link, jid string, text string)          // reports an exception (_salt_error)
 	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
+	launch  *worker.Launcher                                // starts processes for functions; nil: they run in this one
 	pubRet  bool
 	log     *slog.Logger
 }
@@ -87,7 +85,8 @@ type job struct {
 	rec  *jobRecord
 	self *supervisor.Ref
 	stop context.CancelCauseFunc
-	over bool // the Dispatcher was told
+	proc *jobProcess // nil where the function runs in this process
+	over bool        // the Dispatcher was told
 }
 
 func (j *job) Receive(ctx actor.Context) {
@@ -98,6 +97,12 @@ func (j *job) Receive(ctx actor.Context) {
 		j.onBegunNoted(ctx)
 	case *jobDone:
 		j.finish(ctx, m.result)
+	case *processBegun:
+		j.onProcessBegun(ctx, m)
+	case *processRefused:
+		j.onProcessRefused(ctx, m)
+	case *processEnded:
+		j.onProcessEnded(ctx, m)
 	case *showJob:
 		j.show()
 	case *killJob:
@@ -162,7 +167,11 @@ func (j *job) onBegunNoted(ctx actor.Context) {
 		j.opt.started(j.rec.link, j.rec.load)
 	}
 	after(ctx, j.opt.clock, showAfter, &showJob{})
-	j.run(ctx)
+	if j.opt.launch != nil && !inProcess(j.rec.load) {
+		j.runProcess(ctx)
+	} else {
+		j.run(ctx)
+	}
 }
 
 // show makes the proc entry of a job that is still running.
@@ -171,7 +180,7 @@ func (j *job) show() {
 		return
 	}
 	j.rec.shown.Store(true)
-	entry, err := payload.MarshalBin(j.rec.entry)
+	entry, err := payload.MarshalBin(j.rec.entry.Clone().Set("pid", int64(j.pid())))
 	if err == nil {
 		err = j.opt.proc.write(j.rec.key, entry)
 	}
@@ -184,14 +193,10 @@ func (j *job) show() {
 func (j *job) run(ctx actor.Context) {
 	run, stop := context.WithCancelCause(supervisor.Context(ctx))
 	j.stop = stop
-	self, l := j.self, j.rec.link
-	env := j.opt.env(l)
-	load := j.rec.entry.Clone()
-	load.Delete("pid")
-	connected := l != nil && l.up()
+	self, env, what := j.self, j.opt.env(j.rec.link), j.execution()
 	supervisor.Go(ctx, "function", func(context.Context) error {
 		defer stop(nil)
-		self.Send(&jobDone{result: modules.Execute(run, env, modules.Job{Load: load, Connected: connected})})
+		self.Send(&jobDone{result: modules.Execute(run, env, what)})
 		return nil
 	})
 }
@@ -201,12 +206,16 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 	if j.rec.ret.Load() != nil {
 		return
 	}
+	if j.proc != nil {
+		j.signalProcess(m)
+		return
+	}
 	if j.stop != nil {
 		j.stop(fmt.Errorf("%w: %v", errKilled, m.Sig))
 	}
 	text := m.Text
 	if text == "" {
-		text = textKilled(m.Sig)
+		text = worker.TextSignal(m.Sig)
 	}
 	j.tell(ctx, text)
 }
@@ -218,11 +227,14 @@ func (j *job) tell(ctx actor.Context, what string) {
 
 // finish makes the return, of the first outcome only: a function may come to its end after it was killed.
 func (j *job) finish(ctx actor.Context, r modules.Result) {
-	ret := r.Map()
+	j.conclude(ctx, r.Map(), r.NoReturn, r.Crashed)
+}
+
+func (j *job) conclude(ctx actor.Context, ret *payload.Map, noReturn, crashed bool) {
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}
-	if r.NoReturn {
+	if noReturn {
 		j.drop(ctx)
 		return
 	}
@@ -232,8 +244,8 @@ func (j *job) finish(ctx actor.Context, r modules.Result) {
 			j.opt.log.Error("the return is not kept locally", "jid", j.jid(), "err", err)
 		}
 	}
-	if r.Crashed {
-		text, _ := r.Return.(string)
+	if crashed {
+		text, _ := ret.Value("return").(string)
 		j.opt.crashed(j.rec.link, j.jid(), text)
 	}
 	j.send(ctx)

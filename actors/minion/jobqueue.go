@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/worker"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -97,9 +98,9 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	if i < 0 {
 		return false
 	}
-	if q := d.reg.waiting[i]; ends(m.Sig) {
+	if q := d.reg.waiting[i]; worker.Ends(m.Sig) {
 		d.reg.waiting = slices.Delete(d.reg.waiting, i, i+1)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: textKilled(m.Sig) + " before it had begun"})
+		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: worker.TextSignal(m.Sig) + " before it had begun"})
 	}
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"brine/config"
 	"brine/modules"
 	"brine/modules/matchers"
+	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
@@ -40,6 +41,8 @@ type Options struct {
 	Exit     func(Exit) // asked to end the process
 	Ready    func()     // told once, when the first master can send jobs; may be nil
 	OnDeath  func(stats.Death)
+	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
+	Worker worker.Options
 
 	transport func(config.MasterAddr) (transport, error) // of tests
 }
@@ -205,6 +208,11 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
 		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, log: m.log}
+	if m.cfg.Multiprocessing {
+		own := m.opt.Worker
+		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}
+		opt.launch = worker.New(own)
+	}
 	if m.cfg.CacheJobs {
 		opt.cache = m.cacheJob
 	}

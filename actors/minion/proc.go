@@ -53,9 +53,9 @@ type orphan struct {
 	shown  bool // there is a proc entry to be removed
 }
 
-// orphans lists what proc entries tell of such jobs. Entries of processes that still live are left alone; entries that
+// orphans lists what proc entries tell of such jobs. Entries of jobs that still run are left alone; entries that
 // cannot be read are removed, as Salt does.
-func (d procDir) orphans(alive func(pid int) bool) ([]orphan, error) {
+func (d procDir) orphans(runs func(name string, pid int) bool) ([]orphan, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -72,7 +72,7 @@ func (d procDir) orphans(alive func(pid int) bool) ([]orphan, error) {
 			continue
 		}
 		pid, _ := job.Int("pid")
-		if pid != int64(os.Getpid()) && alive(int(pid)) {
+		if pid != int64(os.Getpid()) && runs(e.Name(), int(pid)) {
 			continue
 		}
 		master := job.Str(procMaster)

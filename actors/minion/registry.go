@@ -3,7 +3,6 @@ package minion
 import (
 	"slices"
 	"strings"
-	"syscall"
 
 	"brine/modules/execution/brinemod"
 	"brine/wire/payload"
@@ -62,6 +61,21 @@ func (r *registry) began(jid string) {
 	}
 }
 
+// started notes the process in which a job runs.
+func (r *registry) started(name string, pid int) {
+	for _, j := range r.running {
+		if j.name == name {
+			j.load = j.load.Clone().Set("pid", int64(pid))
+		}
+	}
+}
+
+// pid is the number of the process in which the job runs.
+func (j *runningJob) pid() int {
+	pid, _ := j.load.Int("pid")
+	return int(pid)
+}
+
 func (r *registry) add(j *runningJob) { r.running = append(r.running, j) }
 
 func (r *registry) ended(name string) {
@@ -116,14 +130,4 @@ func aboutJobs(load *payload.Map) bool {
 		return true
 	}
 	return false
-}
-
-// ends tells the signals that end a process which does not expect them.
-func ends(sig syscall.Signal) bool {
-	switch sig {
-	case 0, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
-		syscall.SIGURG, syscall.SIGWINCH:
-		return false
-	}
-	return sig > 0
 }

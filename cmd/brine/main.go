@@ -6,6 +6,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+
+	"brine/modules/worker"
 )
 
 func main() { os.Exit(dispatch(os.Args)) }
@@ -19,6 +21,8 @@ type tool struct {
 	signals bool
 	// link says that `brine links` makes a name for it.
 	link bool
+	// hidden says that it is not for operators.
+	hidden bool
 }
 
 // tools lists every tool. Salt's tools get a link each, brine's own are words behind brine.
@@ -30,6 +34,7 @@ func tools() []tool {
 		{name: "salt-call", what: "run functions of the minion on this host", run: saltCall, link: true},
 		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
+		{name: worker.Name, what: "run one job for a minion", run: jobProcess, signals: true, hidden: true},
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
 		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop},
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},

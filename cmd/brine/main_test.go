@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) {
 	commands := map[string]func(){"brine": main}
 	for _, t := range tools() {
-		if t.link {
+		if t.link || t.hidden {
 			commands[t.name] = main
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"brine/actors/minion"
 	"brine/cmd/optparse"
 	"brine/config"
-	"brine/modules"
-	"brine/modules/execution"
 	"brine/modules/grains"
 	"brine/modules/matchers"
 	"brine/supervisor"
@@ -86,8 +84,8 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg := modules.NewRegistry()
-	if err := execution.Register(reg, execution.Options{Version: saltVersion}); err != nil {
+	reg, err := functions()
+	if err != nil {
 		return nil, err
 	}
 	set, err := s.metricSet("minion", "Jobs/Job-")

@@ -89,6 +89,9 @@ func ownHelp(c *call) error {
 	var b strings.Builder
 	b.WriteString("Usage: brine TOOL [options]\n\nTools:\n")
 	for _, t := range tools() {
+		if t.hidden {
+			continue
+		}
 		fmt.Fprintf(&b, "  %-13s %s\n", t.name, t.what)
 	}
 	if len(c.args) > 0 && c.args[0] != "-h" && c.args[0] != "--help" {

@@ -1,0 +1,72 @@
+package minion
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"brine/modules"
+	"brine/modules/execution"
+	"brine/modules/worker"
+	"brine/wire/payload"
+)
+
+// TestMain makes the test binary play the process of a job.
+func TestMain(m *testing.M) {
+	if os.Args[0] != worker.Name {
+		os.Exit(m.Run())
+	}
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU)
+	go func() { <-over; os.Exit(worker.ExitCPU) }()
+	reg := modules.NewRegistry()
+	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), worker.Main(reg)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// processFunctions are what jobs with a process of their own call. Each leaves a line in the file it is given.
+func processFunctions() []modules.Func {
+	fun := func(name string, run func(c *modules.Call) (any, error)) modules.Func {
+		return modules.Func{Name: "p." + name, Params: []modules.Param{modules.Req("trace")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			f, err := os.OpenFile(a.Str("trace"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
+				_, err = fmt.Fprintf(f, "%s %d\n", c.JID, os.Getpid())
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				return nil, err
+			}
+			return run(c)
+		}}
+	}
+	return []modules.Func{
+		fun("pid", func(*modules.Call) (any, error) { return int64(os.Getpid()), nil }),
+		fun("see", func(c *modules.Call) (any, error) {
+			return payload.M("pillar", c.Pillar(), "role", c.Grains().Value("role"), "id", c.Opts().Value("id")), nil
+		}),
+		fun("wait", func(*modules.Call) (any, error) { select {} }),
+		fun("exception", func(*modules.Call) (any, error) { panic("boom") }),
+		fun("crash", func(*modules.Call) (any, error) { go panic("boom far away"); select {} }),
+		fun("grow", func(*modules.Call) (any, error) {
+			var all [][]byte
+			for range 4096 {
+				all = append(all, []byte(strings.Repeat("x", 1<<20)))
+			}
+			return len(all), nil
+		}),
+		fun("burn", func(*modules.Call) (any, error) {
+			for n := 0; ; n++ {
+				if n < 0 {
+					return n, nil
+				}
+			}
+		}),
+	}
+}

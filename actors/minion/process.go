@@ -1,0 +1,123 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	"brine/modules"
+	"brine/modules/worker"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"golang.org/x/sys/unix"
+)
+
+// Messages of a Job whose function has a process of its own (multiprocessing: True).
+type (
+	// processBegun says that the process is there. Signal may be called by any goroutine.
+	processBegun struct {
+		pid    int
+		signal func(syscall.Signal)
+	}
+	// processRefused says that there is none.
+	processRefused struct{ err error }
+	// processEnded is what came of the function.
+	processEnded struct{ out worker.Outcome }
+)
+
+// jobProcess is the process of a job as its actor sees it.
+type jobProcess struct {
+	pid    int                  // 0 until it is there
+	signal func(syscall.Signal) // nil until then
+	ending *killJob             // the last request to end it
+}
+
+// inProcess tells the jobs that never get a process of their own: questions about jobs, and their ends, which must be
+// answered when nothing can be started any more, and what acts on this process.
+func inProcess(load *payload.Map) bool {
+	return aboutJobs(load) || load.Str("fun") == "sys.reload_modules"
+}
+
+// runProcess calls the function in a process of its own, which ends with this incarnation.
+func (j *job) runProcess(ctx actor.Context) {
+	run, stop := context.WithCancelCause(supervisor.Context(ctx))
+	j.stop, j.proc = stop, &jobProcess{}
+	self, launch, env, what := j.self, j.opt.launch, j.opt.env(j.rec.link), j.execution()
+	label := "ProcessPayload(jid=" + j.rec.key + ")"
+	supervisor.Go(ctx, "process", func(context.Context) error {
+		defer stop(nil)
+		p, err := launch.Start(label)
+		if err != nil {
+			self.Send(&processRefused{err})
+			return nil
+		}
+		self.Send(&processBegun{p.PID(), p.Signal})
+		self.Send(&processEnded{p.Run(run, env, what)})
+		p.Wait()
+		return nil
+	})
+}
+
+// onProcessBegun makes the pid known, and hands on what was meant for the process before it was there.
+func (j *job) onProcessBegun(ctx actor.Context, m *processBegun) {
+	j.proc.pid, j.proc.signal = m.pid, m.signal
+	supervisor.Send(ctx, j.rec.dispatcher, &JobStarted{Name: j.rec.name, PID: m.pid})
+	if j.proc.ending != nil {
+		m.signal(j.proc.ending.Sig)
+	}
+}
+
+// signalProcess sends a signal to the process, and to what it has started. The job is answered when it has ended.
+func (j *job) signalProcess(m *killJob) {
+	if worker.Ends(m.Sig) {
+		j.proc.ending = m
+	}
+	if j.proc.signal != nil {
+		j.proc.signal(m.Sig)
+	}
+}
+
+func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
+	out := m.out
+	switch end := j.proc.ending; {
+	case out.Return != nil:
+		j.conclude(ctx, out.Return, out.NoReturn, out.Crashed)
+	case end != nil && end.Text != "":
+		j.tell(ctx, end.Text)
+	default:
+		j.tell(ctx, out.Death.Text())
+	}
+}
+
+// onProcessRefused answers for a job that cannot be started.
+func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
+	j.tell(ctx, "The job could not be started: "+m.err.Error())
+}
+
+// noRoom tells the errors of a start that pass when others have ended.
+func noRoom(err error) bool {
+	for _, e := range []error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// execution is the job as the function gets it.
+func (j *job) execution() modules.Job {
+	load := j.rec.entry.Clone()
+	load.Delete("pid")
+	return modules.Job{Load: load, Connected: j.rec.link != nil && j.rec.link.up()}
+}
+
+// pid is the number of the process that runs the function.
+func (j *job) pid() int {
+	if j.proc != nil && j.proc.pid != 0 {
+		return j.proc.pid
+	}
+	return os.Getpid()
+}

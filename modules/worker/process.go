@@ -1,0 +1,180 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"brine/modules"
+	"brine/wire/payload"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is the process of one job.
+type Process struct {
+	from  *Launcher
+	cmd   *exec.Cmd
+	conn  *os.File
+	words *os.File       // its last
+	calls sync.WaitGroup // that are being answered
+
+	mu    sync.Mutex
+	gone  bool           // waited for: the pid may be another's
+	asked syscall.Signal // the last ending signal that was sent to it
+}
+
+// Times of an end.
+const (
+	// termGrace is how long processes that were asked to end have for it before they are killed.
+	termGrace = 2 * time.Second
+	// killGrace is how long those that were killed are waited for.
+	killGrace = time.Second
+	// exitGrace is how long the process may take to end after it has handed over its return.
+	exitGrace = 5 * time.Second
+	lookEvery = 5 * time.Millisecond
+)
+
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Run gives the process its job, answers its calls and returns what came of it. When ctx ends, the process and all that
+// it has started are killed. The process may live a moment longer than that: Wait must follow.
+func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Outcome {
+	stop := context.AfterFunc(ctx, func() { p.Signal(unix.SIGKILL) })
+	defer stop()
+	s := newStream(p.conn)
+	if err := p.begin(s, env, job); err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+		p.Signal(unix.SIGKILL)
+		return Outcome{Death: Death{Why: err.Error()}}
+	}
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := newDesk(&env.Host, s, &p.calls)
+	for {
+		kind, m, err := s.next()
+		switch {
+		case err != nil:
+			return p.died(err)
+		case kind == msgCall:
+			d.take(calls, m)
+		case kind == msgCancel:
+			d.drop(field[int64](m, 0))
+		case kind == msgReturn:
+			return Outcome{Return: field[*payload.Map](m, 0), NoReturn: field[bool](m, 1), Crashed: field[bool](m, 2)}
+		}
+	}
+}
+
+// begin sends the job.
+func (p *Process) begin(s *stream, env *modules.Env, job modules.Job) error {
+	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits, offers: offers(&env.Host)}
+	for _, part := range []struct {
+		of   func() *payload.Map
+		into *[]byte
+	}{{env.Opts, &first.opts}, {env.Grains, &first.grains}, {env.Pillar, &first.pillar}} {
+		if part.of == nil {
+			continue
+		}
+		b, err := p.from.packed.bytes(part.of())
+		if err != nil {
+			return fmt.Errorf("pack what a job needs: %w", err)
+		}
+		*part.into = b
+	}
+	return s.send(msgStart, first.message()...)
+}
+
+// died ends what is left of the job, waits for the process, and tells what it died of.
+func (p *Process) died(err error) Outcome {
+	asked := p.lastSignal()
+	p.clear(asked)
+	d := Death{Limits: p.from.opt.Limits, Asked: asked}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, unix.ECONNRESET) {
+		d.Why = err.Error()
+	}
+	words := lastWords(p.words)
+	p.Wait()
+	d.read(p.cmd.ProcessState, words, p.from.kills)
+	return Outcome{Death: d}
+}
+
+// Signal sends a signal to the process, then to all that it has started. What is stopped goes on, to meet its end.
+func (p *Process) Signal(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return
+	}
+	all := family(p.PID())
+	if Ends(sig) {
+		p.asked = sig
+	}
+	kill(all, sig)
+	if Ends(sig) && sig != unix.SIGKILL {
+		kill(all, unix.SIGCONT)
+	}
+}
+
+func (p *Process) lastSignal() syscall.Signal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+// clear ends what the process has left behind. Whom a signal has told to end gets the time for it.
+func (p *Process) clear(asked syscall.Signal) {
+	if asked != 0 && asked != unix.SIGKILL {
+		p.alone(termGrace)
+	}
+	p.mu.Lock()
+	if !p.gone {
+		kill(family(p.PID()), unix.SIGKILL)
+	}
+	p.mu.Unlock()
+	p.alone(killGrace)
+}
+
+// alone waits until no other process of the job is left.
+func (p *Process) alone(within time.Duration) {
+	for limit := time.Now().Add(within); len(family(p.PID())) > 1 && time.Now().Before(limit); time.Sleep(lookEvery) {
+		continue
+	}
+}
+
+// Wait waits for the end of a process that has handed over its return, or has died, and leaves nothing of it behind.
+func (p *Process) Wait() {
+	p.mu.Lock()
+	done := p.gone
+	p.mu.Unlock()
+	if done {
+		return
+	}
+	p.awaitEnd()
+	_ = p.cmd.Wait() // how it ended is in ProcessState
+	p.calls.Wait()
+	p.mu.Lock()
+	p.gone = true
+	p.mu.Unlock()
+	_ = p.conn.Close()
+	_ = p.words.Close()
+}
+
+// awaitEnd waits for the end of the stream, so that no thread is blocked in the system call for as long as the job runs.
+func (p *Process) awaitEnd() {
+	if err := p.conn.SetReadDeadline(time.Now().Add(exitGrace)); err == nil {
+		var rest [512]byte
+		for err == nil {
+			_, err = p.conn.Read(rest[:])
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			p.Signal(unix.SIGKILL)
+		}
+	}
+}

@@ -100,8 +100,7 @@ func Unhandled(ctx actor.Context) {
 	}
 	ctx.Logger().Warn("unhandled message", "type", typeName(msg))
 	if inc := of(ctx); inc != nil {
-		inc.ref.stats.Unhandled.Add(1)
-		inc.ref.lose(msg, ErrUnhandled)
+		inc.ref.lose(&actor.MessageEnvelope{Message: msg, Sender: ctx.Sender()}, ErrUnhandled)
 	}
 }
 

@@ -2,10 +2,11 @@ package supervisor
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"brine/supervisor/stats"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -33,6 +34,12 @@ type (
 	}
 	reviveTree struct{ quiet } // start the children of a resting tree
 	sweep      struct{ quiet } // check_children
+	watch      struct{ quiet } // look for handlers that run for too long
+	hung       struct {        // one that the watchdog gives up
+		quiet
+		found overdue
+		slow  stats.Slow
+	}
 )
 
 // quiet keeps a message that comes late to an ended core out of the dead letters.
@@ -50,6 +57,7 @@ type core struct {
 	halt    *halting           // nil unless a halt is under way
 	over    bool               // a final halt has ended
 	sweeper func() bool        // stops the timer of the next sweep
+	watcher func() bool        // stops the timer of the next watch
 }
 
 // record is what the core holds of one child.
@@ -63,6 +71,7 @@ type record struct {
 	suspect  int         // incarnation that the last sweep missed
 	drained  bool        // the subtree of the incarnation was stopped before its actor
 	counted  bool        // in the report of the halt under way
+	heir     bool        // it ends because its tree does
 }
 
 func newCore(s *Supervisor, resting bool) *core {
@@ -100,13 +109,17 @@ func (c *core) Receive(ctx actor.Context) {
 		c.onRevive(ctx)
 	case *sweep:
 		c.onSweep(ctx)
+	case *watch:
+		c.onWatch()
+	case *hung:
+		c.onHung(ctx, m)
 	}
 }
 
 func (c *core) onPost(ctx actor.Context, m *post) {
 	rec, ok := c.records[m.ref]
 	if m.ev.kind == evAdd && !ok && !c.over {
-		rec = &record{ref: m.ref}
+		rec = &record{ref: m.ref, life: life{n: m.ref.face.incarnation}}
 		c.records[m.ref] = rec
 		if c.resting {
 			rec.life.next = rest
@@ -213,10 +226,4 @@ func stopTimer(stop *func() bool) {
 		(*stop)()
 		*stop = nil
 	}
-}
-
-// dump is the stacks of all goroutines.
-func dump() string {
-	buf := make([]byte, 1<<20)
-	return string(buf[:runtime.Stack(buf, true)])
 }

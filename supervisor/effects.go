@@ -41,6 +41,8 @@ func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bo
 		}
 	case doAbandon:
 		c.abandon(rec)
+	case doReplace:
+		c.replace(rec)
 	case doForget:
 		c.forget(rec)
 	case doStray:
@@ -129,6 +131,7 @@ func (c *core) budget(rec *record) time.Duration {
 // takeMail takes the waiting messages back from the incarnation.
 func (c *core) takeMail(rec *record) {
 	if msg, hung := rec.ref.inbox.detach(rec.inc.mailbox); hung {
+		rec.ref.killedBy(msg, ErrAbandoned.Error())
 		rec.ref.lose(msg, ErrAbandoned)
 	}
 	if !rec.ref.spec.DropQueued {
@@ -141,20 +144,38 @@ func (c *core) takeMail(rec *record) {
 
 // abandon leaves the incarnation behind, with what it hangs on.
 func (c *core) abandon(rec *record) {
-	delete(c.byID, rec.pid.Id)
 	name := rec.ref.path
 	if tasks := rec.inc.tasks(); len(tasks) > 0 {
 		name = fmt.Sprintf("%s %v", name, tasks)
 	}
-	c.takeMail(rec)
-	close(rec.inc.abandoned)
-	rec.ref.leftBehind()
+	c.leave(rec)
+	rec.inc.strand()
 	if c.halt != nil {
-		rec.counted = true
-		c.halt.report.Abandoned = append(c.halt.report.Abandoned, name)
+		c.halt.abandoned(rec, name)
 		return
 	}
-	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", dump())
+	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", stacksOf(dump(), rec.inc))
+}
+
+// replace leaves a handler behind. What else belongs to the incarnation has been told to end.
+func (c *core) replace(rec *record) {
+	c.leave(rec)
+	if c.halt != nil {
+		c.halt.abandoned(rec, rec.ref.path)
+	}
+}
+
+// leave takes the mailbox away from an incarnation and counts its goroutine until it ends.
+func (c *core) leave(rec *record) {
+	delete(c.byID, rec.pid.Id)
+	c.takeMail(rec)
+	if rec.inc.isAbandoned() {
+		return
+	}
+	rec.ref.stats.Leave(c.sup.nanos())
+	rec.inc.mailbox.strand()
+	close(rec.inc.abandoned)
+	rec.ref.leftBehind()
 }
 
 func (c *core) forget(rec *record) {
@@ -164,6 +185,9 @@ func (c *core) forget(rec *record) {
 		tree.close()
 	}
 	c.sup.forget(rec.ref)
+	if rec.heir {
+		c.sup.bequeath(rec.ref)
+	}
 }
 
 // bury records and logs the end of an incarnation. An end that was asked for is a death only to those who
@@ -196,6 +220,9 @@ func (c *core) death(rec *record, f effect) stats.Death {
 	}
 	if cause := rec.inc.mailbox.cause.Load(); cause != nil {
 		d.Reason, d.Message, d.Stack, d.Status = cause.reason, cause.message, cause.stack, 1
+	} else if slow := rec.inc.hung; slow != nil {
+		d.Reason, d.Message, d.Stack = fmt.Sprintf("a handler ran longer than %s", rec.ref.spec.WorkerTimeout), slow.Message, slow.Stack
+		d.Status = statusKilled
 	} else if rec.inc.isAbandoned() {
 		d.Reason, d.Status = fmt.Sprintf("did not stop within %s", rec.ref.spec.StopTimeout), statusKilled
 	}

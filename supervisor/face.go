@@ -18,8 +18,10 @@ type face struct {
 	restarts    int
 	left        int // incarnations abandoned
 	deaths      []stats.Death
-	begun       bool // some incarnation has handled Started
-	ended       bool // gone
+	hour        *stats.Hour // of restarts
+	slow        *stats.Slow // the last one
+	begun       bool        // some incarnation has handled Started
+	ended       bool        // gone
 	samples     [2]sample
 }
 
@@ -91,6 +93,10 @@ func (r *Ref) spawned(n int, id string) {
 	defer r.mu.Unlock()
 	if n > 1 {
 		r.face.restarts++
+		if r.face.hour == nil {
+			r.face.hour = new(stats.Hour)
+		}
+		r.face.hour.Add(r.sup.opt.Clock.Now())
 	}
 	r.face.incarnation, r.face.id = n, id
 	r.setState(stats.StateStarting)
@@ -114,7 +120,7 @@ func (r *Ref) died(d stats.Death) {
 
 // sample remembers how busy the actor was, for the busy share and the rate of the time since.
 func (r *Ref) sample(now int64) {
-	latest := sample{now, r.stats.Busy(now), r.inbox.received()}
+	latest := sample{now, r.stats.Busy(now), r.received + r.inbox.received()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.face.samples[0], r.face.samples[1] = r.face.samples[1], latest
@@ -125,13 +131,15 @@ func (r *Ref) Snapshot() stats.Child {
 	now := r.inbox.nanos()
 	r.mu.Lock()
 	f := r.face
+	restartsHour := f.hour.Count(r.sup.opt.Clock.Now())
 	r.mu.Unlock()
 	c := stats.Child{
+		RestartsHour: restartsHour, LastSlow: f.slow,
 		Name: r.spec.Name, Path: r.path, PID: f.id, State: f.state, Since: f.since,
 		Incarnation: f.incarnation, Restarts: f.restarts, Abandoned: f.left, Deaths: f.deaths,
-		Mailbox: r.inbox.depth(), Received: r.inbox.received(),
-		Sent: r.stats.Sent.Load(), Failed: r.stats.Failed.Load(), Lost: r.stats.Lost.Load(),
-		Unhandled: r.stats.Unhandled.Load(), Note: r.stats.Note(),
+		Mailbox: r.inbox.depth(), Received: r.received + r.inbox.received(),
+		Sent: r.stats.Sent.Load(), Failed: r.stats.Failed.Load(), Lost: r.stats.Lost.Total(), DeadLetters: r.stats.Lost.ByName(),
+		Unhandled: r.stats.Lost.Count(stats.LossUnhandled), Slow: r.stats.Slow.Load(), Stuck: r.stats.Stuck.Load(), Note: r.stats.Note(),
 		Handling: r.stats.Handling.Spread(), Waiting: r.stats.Waiting.Spread(),
 	}
 	if at := r.inbox.oldest(); at != 0 {
@@ -140,6 +148,7 @@ func (r *Ref) Snapshot() stats.Child {
 	if name, since := r.stats.InHand(); name != "" {
 		c.InHand, c.InHandMS = name, millis(now-since)
 	}
+	c.Quarantined, c.Quarantine = r.inbox.ward.list()
 	if n := len(f.deaths); n > 0 {
 		c.LastDeath = &f.deaths[n-1]
 	}
@@ -162,8 +171,8 @@ func share(from, to sample) float64 {
 	return min(max(float64(to.busy-from.busy)/float64(to.at-from.at), 0), 1)
 }
 
-// rate is the number of messages received per second; a child younger than a second counts as that old. While an abandoned actor gives its messages back there may seem
-// to be fewer than before.
+// rate is the number of messages received per second; a child younger than a second counts as that old.
+// While an abandoned actor gives its messages back there may seem to be fewer than before.
 func rate(from, to sample) float64 {
 	if to.at <= from.at || to.received < from.received {
 		return 0

@@ -26,6 +26,14 @@ func (h *halting) ended(rec *record) {
 	}
 }
 
+// abandoned notes a child that did not end; name tells what it hangs on.
+func (h *halting) abandoned(rec *record, name string) {
+	if !rec.counted {
+		rec.counted = true
+		h.report.Abandoned = append(h.report.Abandoned, name)
+	}
+}
+
 // onHalt begins a halt, or makes the one under way final.
 func (c *core) onHalt(ctx actor.Context, m *haltTree) {
 	switch {
@@ -46,9 +54,10 @@ func (c *core) begin(ctx actor.Context, m *haltTree) {
 	now := c.sup.opt.Clock.Now()
 	h := &halting{final: m.final, began: now, until: now.Add(m.within)}
 	c.halt, c.resting = h, true
+	c.sup.clearEstates()
 	var names []string
 	for _, rec := range c.inOrder() {
-		rec.counted = false
+		rec.counted, rec.heir = false, rec.life.next != remove
 		names = append(names, rec.ref.spec.Name)
 	}
 	h.state = newShutdown(names)
@@ -135,6 +144,7 @@ func (c *core) finish(ctx actor.Context) {
 	if h.final {
 		c.over = true
 		stopTimer(&c.sweeper)
+		stopTimer(&c.watcher)
 		ctx.Stop(ctx.Self())
 	}
 	c.sup.haltOver(h.final, h.report)

@@ -15,6 +15,7 @@ type inbox struct {
 	limit int // of waiting messages, 0 is none
 	hold  int // of messages kept while no incarnation lives
 	nanos func() int64
+	ward  *quarantine
 
 	mu     sync.Mutex
 	full   [][]item // not yet taken by the mailbox, oldest first: chunks that are full,

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"brine/supervisor/stats"
 )
 
 // incarnation is one life of a child: its context, mailbox, goroutines and subtree. Whoever holds a bound
@@ -22,11 +24,13 @@ type incarnation struct {
 	logger  atomic.Pointer[slog.Logger] // made at first use
 
 	abandoned chan struct{} // closed when the supervisor gives up waiting
+	hung      *stats.Slow   // of the core: the handler that was given up
 
 	mu      sync.Mutex
 	nested  *Supervisor
 	busy    map[string]int // goroutines of Go by name
 	open    int            // of those, how many run
+	left    bool           // those that run are counted as stuck
 	onIdle  func()         // called once when open is 0
 	expired bool           // no subtree may be made any more
 }
@@ -34,9 +38,11 @@ type incarnation struct {
 func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
 	inc := &incarnation{sup: s, ref: ref, n: n, id: id, abandoned: make(chan struct{})}
 	inc.ctx, inc.cancel = context.WithCancel(s.context())
-	inc.mailbox = &mailbox{inbox: &ref.inbox, lost: ref.lose, last: inc.cancel}
+	inc.mailbox = &mailbox{
+		inbox: &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck, slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
+	}
 	if !s.opt.unmeasured {
-		inc.mailbox.stats = &ref.stats
+		inc.mailbox.stats = ref.stats
 	}
 	return inc
 }
@@ -68,6 +74,9 @@ func (inc *incarnation) spawn(name string, f func(context.Context) error) {
 	}
 	inc.busy[name]++
 	inc.open++
+	if inc.left {
+		inc.ref.stats.Stuck.Add(1)
+	}
 	inc.mu.Unlock()
 	go inc.task(name, f)
 }
@@ -103,6 +112,9 @@ func (inc *incarnation) fail(err error) { inc.mailbox.PostSystemMessage(&injecte
 func (inc *incarnation) ended(name string) {
 	inc.mu.Lock()
 	inc.open--
+	if inc.left {
+		inc.ref.stats.Stuck.Add(-1)
+	}
 	if inc.busy[name]--; inc.busy[name] == 0 {
 		delete(inc.busy, name)
 	}
@@ -113,6 +125,16 @@ func (inc *incarnation) ended(name string) {
 	inc.mu.Unlock()
 	if tell != nil {
 		tell()
+	}
+}
+
+// strand counts the goroutines that still run as stuck, each until it ends.
+func (inc *incarnation) strand() {
+	inc.mu.Lock()
+	defer inc.mu.Unlock()
+	if !inc.left {
+		inc.left = true
+		inc.ref.stats.Stuck.Add(int64(inc.open))
 	}
 }
 

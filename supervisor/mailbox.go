@@ -17,10 +17,15 @@ import (
 // inbox, in batches. It measures what it delivers. Unlike protoactor's it delivers no user message once the
 // actor is stopping, has no MessageBatch, and survives runtime.Goexit in a handler.
 type mailbox struct {
-	inbox *inbox
-	stats *stats.Counters // nil: do not measure
-	lost  func(msg any, why error)
-	last  func() // called before the actor hears of its end, whoever wants it
+	inbox  *inbox
+	stats  *stats.Counters // nil: do not measure
+	lost   func(msg any, why error)
+	killed func(msg any, reason string) // the actor died with msg in hand
+	last   func()                       // called before the actor hears of its end, whoever wants it
+	stuck  *atomic.Int64                // counts goroutines that abandoned mailboxes still hold
+	slow   int64                        // a handler that took longer is told to late, in nanoseconds
+	late   func(msg any, n int, start, end int64)
+	n      int // of the incarnation
 
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
@@ -39,6 +44,8 @@ type mailbox struct {
 	next      int          // index in items
 	items     []item       // the batch; an observer must not look
 
+	stranded atomic.Int32 // see strand
+
 	pos    atomic.Int64 // 2 x index of the next item, plus 1 while the item before it is in hand; detached when negative
 	size   atomic.Int64 // len(items)
 	nextAt atomic.Int64 // time the next item came, 0 at the end of the batch
@@ -47,6 +54,13 @@ type mailbox struct {
 const (
 	idle int32 = iota
 	running
+)
+
+// Values of mailbox.stranded.
+const (
+	strandedNot   int32 = iota
+	strandedTold        // counted as stuck
+	strandedEnded       // the goroutine has ended
 )
 
 // detached is what pos becomes when the messages are taken away; adding to it leaves it negative.
@@ -103,6 +117,26 @@ func (m *mailbox) wake() {
 	}
 }
 
+// strand counts the goroutine of an abandoned mailbox as stuck, until free says that it has ended. The mailbox is
+// detached by then, and whoever comes second sees what the first did: strand that nothing runs any more, or free
+// that it is detached.
+func (m *mailbox) strand() {
+	if m.status.Load() != running {
+		return
+	}
+	m.stuck.Add(1)
+	if !m.stranded.CompareAndSwap(strandedNot, strandedTold) {
+		m.stuck.Add(-1)
+	}
+}
+
+// free is called when the goroutine is about to end.
+func (m *mailbox) free() {
+	if m.pos.Load() < 0 && m.stranded.Swap(strandedEnded) == strandedTold {
+		m.stuck.Add(-1)
+	}
+}
+
 // still says that nothing is being processed.
 func (m *mailbox) still() bool { return m.status.Load() == idle }
 
@@ -122,6 +156,7 @@ func (m *mailbox) process() {
 		m.rest()
 		user := !m.suspended && !m.ending // read while still running: afterwards they may be another's
 		m.status.Store(idle)
+		m.free()
 		more := m.sysLen.Load() > 0 || user && m.inbox.cur.Load() == m && m.inbox.inLen.Load() > 0
 		if !more || !m.status.CompareAndSwap(idle, running) {
 			return
@@ -168,7 +203,12 @@ func (m *mailbox) run() {
 			break
 		}
 		hand = it.msg
-		now = m.deliver(it, now)
+		if m.inbox.ward.some.Load() && m.inbox.ward.holds(unwrap(hand)) {
+			m.setAside(hand)
+			now = 0
+		} else {
+			now = m.deliver(it, now)
+		}
 		hand = nil
 	}
 	whole = true
@@ -193,7 +233,17 @@ func (m *mailbox) deliver(it item, start int64) int64 {
 	end := m.inbox.nanos()
 	m.stats.Handling.Record(end - start)
 	m.stats.End(start, end)
+	if end-start > m.slow {
+		m.late(it.msg, m.n, start, end)
+	}
 	return end
+}
+
+// setAside refuses a message that has killed the actor twice.
+func (m *mailbox) setAside(msg any) {
+	if m.done() {
+		m.lost(msg, ErrQuarantined)
+	}
 }
 
 func (m *mailbox) begin(start int64, msg any) {
@@ -275,7 +325,11 @@ func (m *mailbox) system(msg any) {
 	case m.pos.Load() < 0:
 		m.stats = nil
 	default:
-		m.stats.End(start, m.inbox.nanos())
+		end := m.inbox.nanos()
+		m.stats.End(start, end)
+		if end-start > m.slow {
+			m.late(msg, m.n, start, end)
+		}
 	}
 }
 
@@ -291,6 +345,7 @@ func (m *mailbox) fail(reason, hand any) {
 	m.last()
 	m.invoker.EscalateFailure(reason, hand)
 	if m.pos.Load()%2 == 1 && m.done() {
+		m.killed(hand, c.reason)
 		m.lost(hand, c)
 	}
 }

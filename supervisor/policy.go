@@ -67,6 +67,7 @@ const (
 	evHalt                        // the tree goes down to be revived
 	evStop                        // the tree goes down for good
 	evKill                        // somebody outside wants this incarnation to end
+	evHung                        // a handler of incarnation n has not returned for too long
 )
 
 type event struct {
@@ -87,6 +88,7 @@ const (
 	doUndelay                    // forget that timer
 	doPatience                   // answer with evGiveUp after the child's StopTimeout
 	doAbandon                    // n did not end: take its mailbox away, name it
+	doReplace                    // the same with n's handler, while its goroutines and subtree may still end
 	doForget                     // close the mailbox, drop the child from the map
 	doStray                      // a death that belongs to no living incarnation: log, count
 )
@@ -137,6 +139,8 @@ func next(l life, e event, v env) (life, []effect) {
 			return l, nil
 		}
 		return asked(l, respawn, v)
+	case evHung:
+		return replaced(l, e, v)
 	case evRestart:
 		if !v.restarting {
 			return l, nil
@@ -161,6 +165,20 @@ func ended(l life, e event, v env) (life, []effect) {
 	l.phase = releasing
 	return l, []effect{
 		{kind: doCancel, n: l.n}, {kind: doBury, n: l.n, delay: l.delay},
+		{kind: doRelease, n: l.n}, {kind: doPatience, n: l.n},
+	}
+}
+
+// replaced leaves a handler behind that does not return. Its actor is as good as dead, but its socket and its
+// subtree are not: the next incarnation waits for them as after any death.
+func replaced(l life, e event, v env) (life, []effect) {
+	if l.phase != up || e.n != l.n {
+		return l, nil
+	}
+	l.quick, l.delay = backOff(l, v)
+	l.phase = releasing
+	return l, []effect{
+		{kind: doCancel, n: l.n}, {kind: doStop, n: l.n}, {kind: doReplace, n: l.n}, {kind: doBury, n: l.n, delay: l.delay},
 		{kind: doRelease, n: l.n}, {kind: doPatience, n: l.n},
 	}
 }

@@ -21,24 +21,48 @@ var (
 	ErrMailboxFull = errors.New("supervisor: mailbox is full")
 	ErrAbandoned   = errors.New("supervisor: the actor hung on this message and was abandoned")
 	ErrUnhandled   = errors.New("supervisor: the actor does not know this message")
+	ErrQuarantined = errors.New("supervisor: the actor died of this message twice")
 )
+
+// kindOf counts a loss where it belongs.
+func kindOf(why error) stats.Loss {
+	for _, k := range []struct {
+		err  error
+		kind stats.Loss
+	}{
+		{ErrCrashed, stats.LossCrashed}, {ErrDropped, stats.LossDropped}, {ErrMailboxFull, stats.LossFull},
+		{ErrAbandoned, stats.LossAbandoned}, {ErrUnhandled, stats.LossUnhandled}, {ErrQuarantined, stats.LossQuarantined},
+	} {
+		if errors.Is(why, k.err) {
+			return k.kind
+		}
+	}
+	return stats.LossGone
+}
 
 // Ref addresses a child by name over all its incarnations. It owns the mailbox: a message sent while no
 // incarnation lives waits there (Spec.Hold) for the next one.
 type Ref struct {
-	spec  Spec
-	sup   *Supervisor
-	path  string
-	seq   uint64      // order of start
-	group *Supervisor // set for a child made by AddTree
-	inbox inbox
-	stats stats.Counters
-	tree  atomic.Pointer[Supervisor] // subtree of the incarnation that lives
+	spec     Spec
+	sup      *Supervisor
+	path     string
+	seq      uint64      // order of start
+	group    *Supervisor // set for a child made by AddTree
+	inbox    inbox
+	stats    *stats.Counters
+	received uint64 // by its predecessors, see estate
+
+	// reported is when the last slow handler began that was reported.
+	reported atomic.Int64
+
+	tree atomic.Pointer[Supervisor] // subtree of the incarnation that lives
 
 	mu    sync.Mutex
 	face  face
 	pid   *actor.PID
 	ready chan struct{} // closed when face.begun or face.ended, nil while nobody waits
+	// estates are those of the children of its last subtree, until the next one takes them over.
+	estates map[string]*estate
 }
 
 func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
@@ -48,8 +72,17 @@ func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
 	if spec.StopTimeout <= 0 {
 		spec.StopTimeout = s.opt.WaitForKill
 	}
-	r := &Ref{spec: spec, sup: s, path: s.path + "/" + spec.Name, seq: seq, group: group}
-	r.inbox.limit, r.inbox.hold, r.inbox.nanos = spec.Limit, spec.Hold, s.nanos
+	if spec.WorkerTimeout == 0 {
+		spec.WorkerTimeout = s.opt.WorkerTimeout
+	}
+	r := &Ref{spec: spec, sup: s, path: s.path + "/" + spec.Name, seq: seq, group: group, stats: new(stats.Counters)}
+	r.inbox.limit, r.inbox.hold, r.inbox.nanos, r.inbox.ward = spec.Limit, spec.Hold, s.nanos, s.ward
+	if r.inbox.ward == nil {
+		r.inbox.ward = new(quarantine)
+	}
+	if e := s.heirloom(spec.Name); e != nil {
+		r.inherit(e)
+	}
 	r.tree.Store(group)
 	r.face.state, r.face.since = stats.StateStarting, s.opt.Clock.Now()
 	r.face.samples[0].at = s.nanos()
@@ -121,11 +154,15 @@ func (r *Ref) waiter() <-chan struct{} {
 
 // lose tells everybody who wants to know that no incarnation will handle msg to its end.
 func (r *Ref) lose(msg any, why error) {
+	envelope, _ := msg.(*actor.MessageEnvelope)
 	msg = unwrap(msg)
 	if runtimeMessage(msg) {
 		return
 	}
-	r.stats.Lost.Add(1)
+	r.stats.Lost[kindOf(why)].Add(1)
+	if envelope != nil && envelope.Sender != nil {
+		defer r.refuse(envelope.Sender, why)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			r.sup.log.Error("panic in a loss hook", "actor", r.path, "type", typeName(msg), "err", fmt.Sprint(p))
@@ -142,6 +179,19 @@ func (r *Ref) lose(msg any, why error) {
 	if !ok {
 		r.sup.log.Debug("message lost", "actor", r.path, "type", typeName(msg), "err", why)
 	}
+}
+
+// refuse tells who has sent a request that no answer will come: an Ask ends with why, an actor gets a
+// DeadLetterResponse as from a process that is not there.
+func (r *Ref) refuse(sender *actor.PID, why error) {
+	system := r.sup.system
+	if p, ok := system.ProcessRegistry.GetLocal(sender.Id); ok {
+		if a, asks := p.(*asker); asks {
+			a.refused(why)
+			return
+		}
+	}
+	system.Root.Send(sender, &actor.DeadLetterResponse{Target: system.NewLocalPID(r.path)})
 }
 
 // close refuses messages from now on; those waiting are lost.

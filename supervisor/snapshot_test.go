@@ -55,7 +55,7 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 // TestBusyShareIsOfTheLastSeconds: the sweep moves the window along.
 func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
 	clock := actortest.NewClock()
-	s := actortest.Start(t, supervisor.Options{Clock: clock})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, SlowAfter: -1, WorkerTimeout: -1}) // no timer but that of the sweep
 	ref := add(t, s, script("a"))
 	release := hang(t, ref)
 	clock.Advance(9 * time.Second)

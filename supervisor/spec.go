@@ -14,6 +14,8 @@ const (
 	DefaultRestartDelayMax = 10 * time.Second
 	DefaultWaitForKill     = 5 * time.Second
 	DefaultHold            = 4096
+	DefaultSlowAfter       = time.Second
+	DefaultWorkerTimeout   = 60 * time.Second
 	DefaultSweepEvery      = 10 * time.Second // interval of ProcessManager.run (salt/utils/process.py)
 )
 
@@ -41,6 +43,10 @@ type Spec struct {
 
 	// StopTimeout is how long the child may take to end before it is abandoned, default Options.WaitForKill.
 	StopTimeout time.Duration
+
+	// WorkerTimeout is how long one handler may run before the actor is abandoned and replaced, default
+	// Options.WorkerTimeout. Negative: for ever.
+	WorkerTimeout time.Duration
 }
 
 // Loser is a message that wants to know when it is lost: a request that can refuse itself to its requester.
@@ -56,10 +62,20 @@ type Options struct {
 	RestartDelayMax time.Duration // cap of the back-off, default DefaultRestartDelayMax
 	WaitForKill     time.Duration // default of Spec.StopTimeout, default DefaultWaitForKill
 	SweepEvery      time.Duration // check_children interval, default DefaultSweepEvery
+	SlowAfter       time.Duration // a handler that runs longer is reported, default DefaultSlowAfter; negative: never
+	WorkerTimeout   time.Duration // default of Spec.WorkerTimeout, default DefaultWorkerTimeout
 
 	// OnDeath is told of each death in the tree. It is called in the goroutine of the supervisor next to
 	// the dead, so several calls may run at once, and must not block.
 	OnDeath func(stats.Death)
+	// OnSlow is told of each handler in the tree that runs longer than SlowAfter, and once more when it is left
+	// behind after WorkerTimeout. It is called like OnDeath.
+	OnSlow func(stats.Slow)
+	// OnQuarantine is told of each message in the tree that was set aside because the same actor died of it
+	// twice. It is called like OnDeath.
+	OnQuarantine func(stats.Quarantined)
+	// Pool says that the children are interchangeable: what has killed any two of them is set aside for all.
+	Pool bool
 	// Chaos allows Inject.
 	Chaos bool
 
@@ -105,6 +121,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.SweepEvery <= 0 {
 		o.SweepEvery = DefaultSweepEvery
+	}
+	if o.SlowAfter == 0 {
+		o.SlowAfter = DefaultSlowAfter
+	}
+	if o.WorkerTimeout == 0 {
+		o.WorkerTimeout = DefaultWorkerTimeout
 	}
 	return o
 }

@@ -33,7 +33,9 @@ type Supervisor struct {
 	log    *slog.Logger
 	path   string
 	parent *Supervisor // nil for a root
+	owner  *Ref        // of a subtree made by Nest
 	past   *history    // the root's
+	ward   *quarantine // of all children together, nil: each has its own
 	core   *actor.PID
 	nanos  func() int64
 
@@ -62,10 +64,14 @@ func Start(system *actor.ActorSystem, opt Options) *Supervisor {
 
 func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervisor {
 	opt = opt.withDefaults()
-	return &Supervisor{
+	s := &Supervisor{
 		system: system, opt: opt, since: opt.Clock.Now(), log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
 		refs: make(map[string]*Ref), halted: make(chan struct{}),
 	}
+	if opt.Pool {
+		s.ward = new(quarantine)
+	}
+	return s
 }
 
 // launch starts the core actor. A resting tree starts its children when it is revived.
@@ -79,11 +85,15 @@ func (s *Supervisor) launch(base context.Context, resting bool) {
 		}
 	}
 	s.tell(&sweep{}) // the first one; it finds nothing and sets the timer of the next
+	if s.parent == nil && watchEvery(s.opt) > 0 {
+		s.tell(&watch{})
+	}
 }
 
 // below makes the supervisor of a subtree under ref.
 func (s *Supervisor) below(ref *Ref, base context.Context, opt Options) *Supervisor {
 	t := s.inherit(opt, ref.path)
+	t.owner = ref
 	t.launch(base, false)
 	return t
 }
@@ -102,6 +112,12 @@ func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
 	}
 	if opt.SweepEvery == 0 {
 		opt.SweepEvery = s.opt.SweepEvery
+	}
+	if opt.SlowAfter == 0 {
+		opt.SlowAfter = s.opt.SlowAfter
+	}
+	if opt.WorkerTimeout == 0 {
+		opt.WorkerTimeout = s.opt.WorkerTimeout
 	}
 	t := newSupervisor(s.system, opt, path)
 	t.parent, t.past, t.nanos = s, s.past, s.nanos

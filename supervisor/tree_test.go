@@ -66,7 +66,11 @@ func server(t testing.TB, log lives, opt supervisor.Options) supervisor.Spec {
 }
 
 func started(n int) []string {
-	return []string{"test/ReqServer/MWorker-0#1 starts", "test/ReqServer/MWorker-1#1 starts", fmt.Sprintf("test/ReqServer#%d starts", n)}
+	var out []string
+	for _, name := range []string{"/MWorker-0", "/MWorker-1", ""} {
+		out = append(out, fmt.Sprintf("test/ReqServer%s#%d starts", name, n))
+	}
+	return out
 }
 
 func TestDeathOfTheOwnerTakesItsSubtree(t *testing.T) {
@@ -89,6 +93,42 @@ func TestDeathOfTheOwnerTakesItsSubtree(t *testing.T) {
 		t.Errorf("the new subtree has the old worker: %v", ok)
 	}
 	incarnation(t, again)
+}
+
+// TestSubtreeKeepsItsHistory: what is known of a worker survives its server, except of one that was done.
+func TestSubtreeKeepsItsHistory(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	ref := add(t, s, server(t, log, supervisor.Options{}))
+	log.expect(t, started(1)...)
+	worker, _ := s.Lookup("ReqServer/MWorker-0")
+	worker.Send(boom())
+	log.expect(t, "test/ReqServer/MWorker-0#1 stops", "test/ReqServer/MWorker-0#2 starts")
+	worker.Send(&numbered{1})
+	incarnation(t, worker)
+	before, _ := child(s.Snapshot(), "ReqServer/MWorker-0")
+	call(t, ref, func(ctx actor.Context) bool {
+		supervisor.Nest(ctx, supervisor.Options{}).Done("MWorker-1")
+		return true
+	})
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops")
+	for { // until it is forgotten
+		if _, there := s.Lookup("ReqServer/MWorker-1"); !there {
+			break
+		}
+		runtime.Gosched()
+	}
+	ref.Send(boom())
+	log.expect(t, "test/ReqServer#1 stops", "test/ReqServer/MWorker-0#2 stops")
+	log.expect(t, "test/ReqServer/MWorker-0#3 starts", "test/ReqServer/MWorker-1#1 starts", "test/ReqServer#2 starts")
+	after, _ := child(s.Snapshot(), "ReqServer/MWorker-0")
+	if after.Incarnation != 3 || after.Restarts != 2 || after.RestartsHour != 2 || after.Received != before.Received || after.Handling.Count < before.Handling.Count ||
+		after.LastDeath == nil || after.LastDeath.Reason != "boom" || after.DeadLetters["unhandled"] != 1 || after.DeadLetters["crashed"] != 1 {
+		t.Errorf("got %+v, was %+v", after, before)
+	}
+	if c, _ := child(s.Snapshot(), "ReqServer/MWorker-1"); c.Restarts != 0 || c.LastDeath != nil {
+		t.Errorf("the one that was done: %+v", c)
+	}
 }
 
 func TestWorkerDiesAlone(t *testing.T) {
@@ -390,6 +430,61 @@ func TestAskErrors(t *testing.T) {
 	s.Stop(time.Minute)
 	if err := ask(); !errors.Is(err, supervisor.ErrGone) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAskIsRefusedAtOnce: who asks does not wait for an answer that cannot come any more.
+func TestAskIsRefusedAtOnce(t *testing.T) {
+	ask := func(ref *supervisor.Ref, f func(ctx actor.Context, reply chan<- int)) (int, error) {
+		return supervisor.Ask(t.Context(), ref, func(reply chan<- int) any {
+			return &do{func(ctx actor.Context) { f(ctx, reply) }}
+		})
+	}
+	s := actortest.Start(t, supervisor.Options{WaitForKill: time.Millisecond})
+	ref := add(t, s, script("a"))
+	if _, err := ask(ref, func(actor.Context, chan<- int) { supervisor.Crash(errBoom) }); !errors.Is(err, supervisor.ErrCrashed) || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("crashed: got %v", err)
+	}
+	if n, err := ask(ref, func(_ actor.Context, reply chan<- int) { reply <- 7; supervisor.Crash(errBoom) }); n != 7 && !errors.Is(err, supervisor.ErrCrashed) {
+		t.Errorf("answered before the crash: got %d, %v", n, err)
+	}
+	over, reached := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	hung := make(chan error, 1)
+	go func() {
+		_, err := ask(ref, func(actor.Context, chan<- int) { close(reached); <-over })
+		hung <- err
+	}()
+	actortest.Wait(t, "hanging handler", reached)
+	if err := s.Restart("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := actortest.Wait(t, "refusal", hung); !errors.Is(err, supervisor.ErrAbandoned) {
+		t.Errorf("abandoned: got %v", err)
+	}
+	if _, err := supervisor.Ask(t.Context(), ref, func(chan<- int) any { return &numbered{1} }); !errors.Is(err, supervisor.ErrUnhandled) {
+		t.Errorf("unhandled: got %v", err)
+	}
+}
+
+// TestRequestIsRefused: an actor that asks in protoactor's way hears of the loss as of a dead process.
+func TestRequestIsRefused(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	ref := add(t, s, script("a"))
+	refused := make(chan string, 1)
+	asker := add(t, s, supervisor.Spec{Name: "asker", New: func() actor.Actor {
+		inner := &scripted{}
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			if m, ok := ctx.Message().(*actor.DeadLetterResponse); ok {
+				refused <- m.Target.Id
+				return
+			}
+			inner.Receive(ctx)
+		})
+	}})
+	call(t, asker, func(ctx actor.Context) bool { ctx.Request(ref.PID(), boom()); return true })
+	if id := actortest.Wait(t, "refusal", refused); id != ref.Path() {
+		t.Errorf("got %s", id)
 	}
 }
 

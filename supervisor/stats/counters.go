@@ -6,12 +6,13 @@ import (
 )
 
 // Counters is what an actor counts about itself. Every field is written by the goroutine that works on the
-// actor's messages (Lost also by others) and read by anybody.
+// actor's messages (Lost, Slow and Stuck by others) and read by anybody.
 type Counters struct {
-	Sent      atomic.Uint64
-	Failed    atomic.Uint64
-	Lost      atomic.Uint64
-	Unhandled atomic.Uint64
+	Sent   atomic.Uint64
+	Failed atomic.Uint64
+	Lost   Losses
+	Slow   atomic.Uint64 // handlers that the watchdog has reported
+	Stuck  atomic.Int64  // goroutines left behind by abandoned incarnations that still run
 
 	Handling Histogram // time in the handler
 	Waiting  Histogram // time in the mailbox
@@ -35,6 +36,13 @@ func (c *Counters) End(start, now int64) { c.busyNS.Add(now - start) }
 
 // Idle says that no handler runs.
 func (c *Counters) Idle() { c.since.Store(0) }
+
+// Leave ends the account of a handler that is left behind at now.
+func (c *Counters) Leave(now int64) {
+	if since := c.since.Swap(0); since != 0 {
+		c.busyNS.Add(max(now-since, 0))
+	}
+}
 
 // SetNote sets the text that Note returns.
 func (c *Counters) SetNote(text string) { c.note.Store(&text) }

@@ -10,10 +10,11 @@ import (
 func ParseChild(m *payload.Map) Child {
 	c := Child{
 		Name: m.Str("name"), Path: m.Str("path"), PID: m.Str("pid"), State: m.Str("state"), Since: parseStamp(m.Str("since")),
-		Incarnation: number[int](m, "incarnation"), Restarts: number[int](m, "restarts"),
+		Incarnation: number[int](m, "incarnation"), Restarts: number[int](m, "restarts"), RestartsHour: number[int](m, "restarts_hour"),
 		Mailbox: number[int](m, "mailbox"), OldestMS: number[int64](m, "oldest_ms"),
 		Received: number[uint64](m, "received"), Sent: number[uint64](m, "sent"), Failed: number[uint64](m, "failed"),
-		Abandoned: number[int](m, "abandoned"), Lost: number[uint64](m, "lost"), Unhandled: number[uint64](m, "unhandled"),
+		Abandoned: number[int](m, "abandoned"), Stuck: number[int64](m, "stuck"), Slow: number[uint64](m, "slow"),
+		Quarantined: number[int](m, "quarantined"), DeadLetters: make(map[string]uint64), Lost: number[uint64](m, "lost"), Unhandled: number[uint64](m, "unhandled"),
 		Rate: number[float64](m, "rate"), Busy: number[float64](m, "busy"), BusyMS: number[int64](m, "busy_ms"),
 		InHand: m.Str("in_hand"), InHandMS: number[int64](m, "in_hand_ms"), Note: m.Str("note"),
 		Handling: parseSpread(m.Map("handling")), Waiting: parseSpread(m.Map("waiting")),
@@ -21,6 +22,20 @@ func ParseChild(m *payload.Map) Child {
 	if last := m.Map("last_death"); last != nil {
 		d := ParseDeath(last)
 		c.LastDeath = &d
+	}
+	if slow := m.Map("last_slow"); slow != nil {
+		x := parseSlow(slow)
+		c.LastSlow = &x
+	}
+	for kind, n := range m.Map("dead_letters").All() {
+		if name, ok := kind.(string); ok {
+			c.DeadLetters[name] = as[uint64](n)
+		}
+	}
+	for _, v := range m.List("quarantine") {
+		if q, ok := v.(*payload.Map); ok {
+			c.Quarantine = append(c.Quarantine, parseQuarantined(q))
+		}
 	}
 	for _, v := range m.List("deaths") {
 		if d, ok := v.(*payload.Map); ok {
@@ -41,6 +56,20 @@ func ParseDeath(m *payload.Map) Death {
 		Time: parseStamp(m.Str("time")), Reason: m.Str("reason"), Message: m.Str("message"), Stack: m.Str("stack"),
 		Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m, "incarnation"), Status: number[int](m, "status"),
 		Lived: number[time.Duration](m, "lived_ms") * time.Millisecond, Delay: number[time.Duration](m, "delay_ms") * time.Millisecond,
+	}
+}
+
+func parseSlow(m *payload.Map) Slow {
+	return Slow{
+		Time: parseStamp(m.Str("time")), Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m, "incarnation"),
+		Message: m.Str("message"), Running: number[time.Duration](m, "running_ms") * time.Millisecond, Stack: m.Str("stack"), Abandoned: m.Bool("abandoned"),
+	}
+}
+
+func parseQuarantined(m *payload.Map) Quarantined {
+	return Quarantined{
+		Time: parseStamp(m.Str("time")), Name: m.Str("name"), Path: m.Str("path"), Message: m.Str("message"),
+		Hash: m.Str("hash"), Size: number[int](m, "size"), Reason: m.Str("reason"),
 	}
 }
 

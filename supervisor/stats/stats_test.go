@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -99,5 +100,44 @@ func TestCounters(t *testing.T) {
 	c.SetNote("x")
 	if c.Note() != "x" {
 		t.Errorf("got note %q", c.Note())
+	}
+}
+
+func TestLosses(t *testing.T) {
+	var l Losses
+	if l.Total() != 0 || len(l.ByName()) != 0 || l.ByName() == nil {
+		t.Errorf("fresh: got %v", l.ByName())
+	}
+	l[LossGone].Add(2)
+	l[LossQuarantined].Add(1)
+	if diff := cmp.Diff(map[string]uint64{"gone": 2, "quarantined": 1}, l.ByName()); diff != "" || l.Total() != 3 || l.Count(LossGone) != 2 {
+		t.Errorf("total %d (-want +got):\n%s", l.Total(), diff)
+	}
+	for kind, name := range lossNames {
+		if name == "" {
+			t.Errorf("kind %d has no name", kind)
+		}
+	}
+}
+
+func TestHour(t *testing.T) {
+	t0 := time.Date(2024, 5, 17, 12, 0, 30, 0, time.UTC)
+	var h Hour
+	if (*Hour)(nil).Count(t0) != 0 || h.Count(t0) != 0 {
+		t.Error("an empty hour counts")
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  int // with the one added now
+	}{
+		{0, 1}, {0, 2}, {time.Second, 3}, {30 * time.Minute, 4}, {59 * time.Minute, 5}, {60 * time.Minute, 3},
+		{89 * time.Minute, 4}, {90 * time.Minute, 4}, {80 * time.Minute, 5}, {100 * time.Hour, 1},
+	} {
+		now := t0.Add(tt.after)
+		before := h.Count(now)
+		h.Add(now)
+		if got := h.Count(now); got != tt.want || before != tt.want-1 {
+			t.Errorf("after %s: got %d, then %d, want %d", tt.after, before, got, tt.want)
+		}
 	}
 }

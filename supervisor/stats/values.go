@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"brine/wire/payload"
@@ -9,9 +11,12 @@ import (
 // Map is the snapshot as a value that can travel, with the JSON names of Child: what `brine tree` and the function
 // brine.actors answer with. Times are texts (see Stamp).
 func (c Child) Map() *payload.Map {
-	var last any
+	var last, slow any
 	if c.LastDeath != nil {
 		last = c.LastDeath.Map()
+	}
+	if c.LastSlow != nil {
+		slow = c.LastSlow.Map()
 	}
 	m := payload.M(
 		"name", c.Name,
@@ -21,13 +26,18 @@ func (c Child) Map() *payload.Map {
 		"since", Stamp(c.Since),
 		"incarnation", c.Incarnation,
 		"restarts", c.Restarts,
+		"restarts_hour", c.RestartsHour,
 		"mailbox", c.Mailbox,
 		"oldest_ms", c.OldestMS,
 		"received", c.Received,
 		"sent", c.Sent,
 		"failed", c.Failed,
 		"abandoned", c.Abandoned,
+		"stuck", c.Stuck,
+		"slow", c.Slow,
+		"quarantined", c.Quarantined,
 		"lost", c.Lost,
+		"dead_letters", lettersMap(c.DeadLetters),
 		"unhandled", c.Unhandled,
 		"rate", c.Rate,
 		"busy", c.Busy,
@@ -38,12 +48,29 @@ func (c Child) Map() *payload.Map {
 		"handling", c.Handling.Map(),
 		"waiting", c.Waiting.Map(),
 		"last_death", last,
+		"last_slow", slow,
 	)
 	children := make([]any, len(c.Children))
 	for i, below := range c.Children {
 		children[i] = below.Map()
 	}
-	return m.Set("deaths", DeathList(c.Deaths)).Set("children", children)
+	return m.Set("deaths", DeathList(c.Deaths)).Set("quarantine", quarantineList(c.Quarantine)).Set("children", children)
+}
+
+func lettersMap(byKind map[string]uint64) *payload.Map {
+	m := payload.NewMap(len(byKind))
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		m.Set(kind, byKind[kind])
+	}
+	return m
+}
+
+func quarantineList(some []Quarantined) []any {
+	list := make([]any, len(some))
+	for i, q := range some {
+		list[i] = q.Map()
+	}
+	return list
 }
 
 // Map is the sum of a histogram with the JSON names of Spread.
@@ -77,6 +104,33 @@ func (d Death) Map() *payload.Map {
 		"status", d.Status,
 		"lived_ms", d.Lived.Milliseconds(),
 		"delay_ms", d.Delay.Milliseconds(),
+	)
+}
+
+// Map is one report of the watchdog; how long the handler had been running is in milliseconds.
+func (s Slow) Map() *payload.Map {
+	return payload.M(
+		"time", Stamp(s.Time),
+		"name", s.Name,
+		"path", s.Path,
+		"incarnation", s.Incarnation,
+		"message", s.Message,
+		"running_ms", s.Running.Milliseconds(),
+		"stack", s.Stack,
+		"abandoned", s.Abandoned,
+	)
+}
+
+// Map is one message that was set aside.
+func (q Quarantined) Map() *payload.Map {
+	return payload.M(
+		"time", Stamp(q.Time),
+		"name", q.Name,
+		"path", q.Path,
+		"message", q.Message,
+		"hash", q.Hash,
+		"size", q.Size,
+		"reason", q.Reason,
 	)
 }
 

@@ -15,31 +15,59 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleAt is when a daemon gives back what only its start needed, and settleEvery when what a burst of work did.
-var settleAt = [...]time.Duration{2 * time.Second, 15 * time.Second}
+// Times of settling. A daemon that has worked and then rests gives back what only the work needed.
+const (
+	settleLook  = 2 * time.Second        // how long it must have rested, and how often that is looked at
+	settleRest  = 40 * time.Millisecond  // of processor time within settleLook are rest
+	settleWork  = 100 * time.Millisecond // of processor time since the last time are worth it
+	settleApart = 10 * time.Second       // between two times at least
+)
 
-const settleEvery = time.Minute
+// settling decides when to settle, out of the processor time that was used until a moment.
+type settling struct {
+	last, done time.Duration // used at the last look, and when it settled last
+	at         time.Time     // of that
+}
+
+// due takes a look.
+func (s *settling) due(used time.Duration, now time.Time) bool {
+	rests := used-s.last <= settleRest
+	s.last = used
+	if !rests || used-s.done < settleWork || now.Sub(s.at) < settleApart {
+		return false
+	}
+	s.done, s.at = used, now
+	return true
+}
 
 // settleMemory gives memory back until ctx ends.
 func settleMemory(ctx context.Context, log *slog.Logger) {
-	begin := time.Now()
-	for n := 0; ; n++ {
-		wait := settleEvery
-		if n < len(settleAt) {
-			wait = time.Until(begin.Add(settleAt[n]))
-		}
-		timer := time.NewTimer(wait)
+	look := time.NewTicker(settleLook)
+	defer look.Stop()
+	for s := (settling{}); ; {
 		select {
-		case <-timer.C:
+		case now := <-look.C:
+			if !s.due(processorTime(), now) {
+				continue
+			}
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 		debug.FreeOSMemory()
 		if err := releaseFilePages(); err != nil {
 			log.Debug("pages of the program cannot be given back", "err", err)
 		}
+		s.done = processorTime() // without what this took
 	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // releaseFilePages takes the pages of the program and its libraries out of this process: half of them were needed

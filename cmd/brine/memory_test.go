@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,6 +53,36 @@ func TestCleanFileAreas(t *testing.T) {
 	}
 	if _, err := cleanFileAreas(strings.NewReader("nonsense r-xp 0 0 0 /bin/x\n")); err == nil {
 		t.Error("no error for an area that is none")
+	}
+}
+
+func TestSettling(t *testing.T) {
+	const ms = time.Millisecond
+	begin := time.Unix(1000, 0)
+	var s settling
+	for i, tt := range []struct {
+		after time.Duration // since the begin
+		used  time.Duration // in all
+		want  bool
+	}{
+		{2 * time.Second, 300 * ms, false},  // starting
+		{4 * time.Second, 310 * ms, true},   // resting
+		{6 * time.Second, 311 * ms, false},  // nothing done since
+		{8 * time.Second, 900 * ms, false},  // working
+		{10 * time.Second, 901 * ms, false}, // resting, but too soon
+		{14 * time.Second, 902 * ms, true},
+		{60 * time.Second, 990 * ms, false}, // not much
+		{70 * time.Second, 1020 * ms, true}, // enough by now
+		{90 * time.Second, 1300 * ms, false},
+		{92 * time.Second, 1400 * ms, false}, // works on
+		{94 * time.Second, 1440 * ms, true},
+	} {
+		if got := s.due(tt.used, begin.Add(tt.after)); got != tt.want {
+			t.Errorf("look %d: got %v", i, got)
+		}
+	}
+	if processorTime() <= 0 {
+		t.Error("this test took no processor time")
 	}
 }
 

@@ -37,6 +37,7 @@ func NewContext(ioThreads int) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up zmq context: %w", err), raw.Term())
 	}
+	_ = copyReceived(raw) // a library without the option takes more memory, no more
 	return &Context{raw: raw}, nil
 }
 

@@ -75,6 +75,8 @@ func (w *world) do(f effect) {
 		w.timer = f.delay
 	case doUndelay:
 		w.timer = -1
+	case doReplace:
+		delete(w.alive, f.n)
 	case doAbandon:
 		delete(w.alive, f.n)
 		delete(w.release, f.n)
@@ -198,6 +200,7 @@ func TestPolicyAgainstModel(t *testing.T) {
 					w.dieAtOnce()
 				}
 			},
+			"hangs":       func(t *rapid.T) { w.t = t; w.feed(evHung, w.one(w.alive, "hung")) },
 			"stray death": func(t *rapid.T) { w.t = t; w.feed(evTerminated, w.last+1) },
 			"drained": func(t *rapid.T) {
 				w.t = t

@@ -104,6 +104,12 @@ func TestPolicy(t *testing.T) {
 		{"give up on its goroutines", living(1).in(releasing, respawn), event{evGiveUp, 1}, at(0), up, respawn, 2, []effectKind{doAbandon, doSpawn}},
 		{"give up on its subtree", living(1).in(draining, remove), event{evGiveUp, 1}, at(0), gone, remove, 1,
 			[]effectKind{doCancel, doStop, doAbandon, doBury, doForget}},
+		{"a hung handler is replaced when the rest of it has ended", living(1), event{evHung, 1}, at(slow), releasing, respawn, 1,
+			[]effectKind{doCancel, doStop, doReplace, doBury, doRelease, doPatience}},
+		{"a hung handler of the one before", living(2), event{evHung, 1}, at(slow), up, respawn, 2, nil},
+		{"a hung handler of one that is ending", living(1).in(stopping, remove), event{evHung, 1}, at(slow), stopping, remove, 1, nil},
+		{"the late end of a hung one is a stray", living(1).in(releasing, respawn), event{evTerminated, 1}, at(slow), releasing, respawn, 1, []effectKind{doStray}},
+		{"done while a hung one is released", living(1).in(releasing, respawn), event{kind: evDone}, at(slow), releasing, remove, 1, nil},
 		{"give up on one that lives", living(1), event{evGiveUp, 1}, at(0), up, respawn, 1, nil},
 		{"give up on the one before", living(2).in(stopping, again), event{evGiveUp, 1}, at(0), stopping, again, 2, nil},
 	} {

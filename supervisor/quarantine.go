@@ -108,11 +108,14 @@ func (q *quarantine) holds(msg any) bool {
 func (q *quarantine) show(one stats.Quarantined) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.shown = pushBounded(slices.Clip(q.shown), one, showApart)
+	q.shown = pushBounded(q.shown, one, showApart)
 }
 
 // list is the number of messages set aside and the newest of them.
 func (q *quarantine) list() (int, []stats.Quarantined) {
+	if !q.some.Load() {
+		return 0, nil
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.total, slices.Clone(q.shown)
@@ -121,7 +124,7 @@ func (q *quarantine) list() (int, []stats.Quarantined) {
 // pushBounded appends and drops the oldest beyond a bound.
 func pushBounded[T any](list []T, one T, bound int) []T {
 	if len(list) >= bound {
-		list = slices.Clone(list[len(list)-bound+1:])
+		list = slices.Delete(list, 0, len(list)-bound+1)
 	}
 	return append(list, one)
 }

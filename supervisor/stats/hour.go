@@ -20,10 +20,8 @@ func (h *Hour) Count(now time.Time) (n int) {
 	if h == nil {
 		return 0
 	}
-	copied := *h
-	copied.turn(now)
-	for _, m := range copied.minutes {
-		n += m
+	for m := max(h.last-59, now.Unix()/60-59, 0); m <= h.last; m++ {
+		n += h.minutes[m%60]
 	}
 	return n
 }

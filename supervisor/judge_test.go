@@ -1,0 +1,94 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func TestJudge(t *testing.T) {
+	const slow, limit = time.Second, time.Minute
+	for _, tt := range []struct {
+		name        string
+		running     time.Duration
+		slow, limit time.Duration
+		reported    bool
+		want        verdict
+	}{
+		{"just begun", 0, slow, limit, false, inTime},
+		{"the clock went backwards", -time.Hour, slow, limit, false, inTime},
+		{"at the limit", slow, slow, limit, false, inTime},
+		{"slow", slow + 1, slow, limit, false, tooSlow},
+		{"slow and reported", slow + 1, slow, limit, true, inTime},
+		{"at the timeout", limit, slow, limit, true, inTime},
+		{"hung", limit + 1, slow, limit, true, tooLong},
+		{"hung and never reported", limit + 1, slow, limit, false, tooLong},
+		{"no timeout", 100 * limit, slow, -1, true, inTime},
+		{"no report", slow + 1, -1, limit, false, inTime},
+		{"no report, but a timeout", limit + 1, -1, limit, false, tooLong},
+		{"nothing", time.Hour, -1, -1, false, inTime},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := judge(tt.running, tt.slow, tt.limit, tt.reported); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWatchEvery(t *testing.T) {
+	for _, tt := range []struct {
+		slow, limit, want time.Duration
+	}{
+		{time.Second, time.Minute, 250 * time.Millisecond},
+		{-1, time.Minute, 15 * time.Second},
+		{time.Minute, time.Second, 250 * time.Millisecond},
+		{-1, -1, 0},
+		{1, -1, time.Millisecond},
+	} {
+		if got := watchEvery(Options{SlowAfter: tt.slow, WorkerTimeout: tt.limit}); got != tt.want {
+			t.Errorf("%s, %s: got %s, want %s", tt.slow, tt.limit, got, tt.want)
+		}
+	}
+}
+
+// TestStackOfExactlyOne: of many goroutines in the same function, the trace of each actor is its own.
+func TestStackOfExactlyOne(t *testing.T) {
+	s := Start(benchSystem(), Options{})
+	defer s.Stop(time.Minute)
+	over := make(chan struct{})
+	defer close(over)
+	var refs []*Ref
+	for _, name := range []string{"a", "b", "c"} {
+		reached := make(chan struct{})
+		ref, err := s.Add(Spec{Name: name, New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx actor.Context) {
+				if _, ok := ctx.Message().(*ping); ok {
+					close(reached)
+					<-over
+				}
+			})
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref.Send(&ping{})
+		<-reached
+		refs = append(refs, ref)
+	}
+	all := dump()
+	seen := make(map[string]bool)
+	for _, ref := range refs {
+		stack := stackOfMailbox(all, ref.inbox.cur.Load())
+		head, _, _ := strings.Cut(stack, " [")
+		if !strings.HasPrefix(head, "goroutine ") || !strings.Contains(stack, "TestStackOfExactlyOne") || seen[head] {
+			t.Errorf("%s: got %s", ref.Name(), stack)
+		}
+		seen[head] = true
+	}
+	if got := stackOfMailbox(all, new(mailbox)); got != "" {
+		t.Errorf("of nobody: %s", got)
+	}
+}

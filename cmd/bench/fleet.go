@@ -190,7 +190,10 @@ func (cr *crowd) restart(ctx context.Context) error {
 		if err := errors.Join(cr.await(ctx), pause(ctx, 6*time.Second)); err != nil {
 			return err
 		}
+		end, endProfile := cr.account(rowRestart), cr.profile(cr.master, "restart")
 		took, missing, err := cr.heard.jobTo(ctx, cr.c, "*", cr.n, limitAll)
+		end()
+		endProfile()
 		if err != nil {
 			return err
 		}

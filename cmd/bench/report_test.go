@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -131,5 +132,25 @@ func TestProcess(t *testing.T) {
 	}
 	if _, err := p.stop(); err != nil {
 		t.Errorf("stop of an ended process: %v", err)
+	}
+}
+
+func TestCopyProgram(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	data := bytes.Repeat([]byte("brine"), 100000)
+	if err := os.WriteFile(from, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyProgram(to, from); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(to)
+	info, statErr := os.Stat(to)
+	if err != nil || statErr != nil || !bytes.Equal(got, data) || info.Mode().Perm()&0o100 == 0 {
+		t.Errorf("%d bytes, %v, %v, %v", len(got), info, err, statErr)
+	}
+	if copyProgram(to, from) == nil || copyProgram(filepath.Join(dir, "x"), filepath.Join(dir, "none")) == nil {
+		t.Error("no error for a file that is there, or one that is not")
 	}
 }

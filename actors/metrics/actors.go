@@ -30,12 +30,16 @@ var numbers = []number{
 		func(c *stats.Child) float64 { return float64(c.Sent) }},
 	{actorDesc("messages_failed_total", "Messages that crashed the actor, or that it counted as failed."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Failed) }},
-	{actorDesc("messages_lost_total", "Dead letters: messages that no incarnation has handled to the end."), prometheus.CounterValue,
-		func(c *stats.Child) float64 { return float64(c.Lost) }},
 	{actorDesc("busy_ratio", "Share of the last 10 to 20 seconds spent in handlers."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return c.Busy }},
 	{actorDesc("in_hand_seconds", "Age of the message being handled, 0 when there is none."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return float64(c.InHandMS) / 1e3 }},
+	{actorDesc("slow_handlers_total", "Handlers that ran for so long that they were reported."), prometheus.CounterValue,
+		func(c *stats.Child) float64 { return float64(c.Slow) }},
+	{actorDesc("quarantined_total", "Messages set aside because they have killed the actor twice; workers of one pool share the number."), prometheus.CounterValue,
+		func(c *stats.Child) float64 { return float64(c.Quarantined) }},
+	{actorDesc("stuck_goroutines", "Goroutines of abandoned incarnations that still run."), prometheus.GaugeValue,
+		func(c *stats.Child) float64 { return float64(c.Stuck) }},
 	{actorDesc("abandoned_total", "Incarnations that did not end in time and were left behind."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Abandoned) }},
 }
@@ -44,6 +48,7 @@ var (
 	descActors   = prometheus.NewDesc("brine_actors", "Actors by state.", []string{"actor", "state"}, nil)
 	descMailbox  = actorDesc("mailbox_messages", "Messages waiting.")
 	descOldest   = actorDesc("mailbox_oldest_seconds", "Age of the oldest message waiting, 0 when there is none.")
+	descLost     = actorDesc("dead_letters_total", "Messages that no incarnation has handled to the end, by what became of them.", "kind")
 	descHandling = actorDesc("handling_seconds", "Time that handlers took.")
 	descWaiting  = actorDesc("waiting_seconds", "Time that messages waited in the mailbox.")
 	descLetters  = prometheus.NewDesc("brine_dead_letters_total", "Messages to actors that are gone.", nil, nil)
@@ -63,7 +68,7 @@ func (t *treeCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, n := range numbers {
 		to <- n.desc
 	}
-	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descHandling, descWaiting, descLetters, descStrays} {
+	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descLost, descHandling, descWaiting, descLetters, descStrays} {
 		to <- d
 	}
 }
@@ -123,6 +128,9 @@ func (w *walk) add(label string, c *stats.Child) {
 func (w *walk) tell(label string, c *stats.Child) {
 	for _, n := range numbers {
 		w.to <- prometheus.MustNewConstMetric(n.desc, n.kind, n.read(c), label)
+	}
+	for _, kind := range stats.LossNames() {
+		w.to <- prometheus.MustNewConstMetric(descLost, prometheus.CounterValue, float64(c.DeadLetters[kind]), label, kind)
 	}
 	w.to <- histogram(descHandling, c.Handling, label)
 	w.to <- histogram(descWaiting, c.Waiting, label)

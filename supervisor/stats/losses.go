@@ -19,6 +19,9 @@ const (
 
 var lossNames = [lossKinds]string{"crashed", "dropped", "gone", "full", "abandoned", "unhandled", "quarantined"}
 
+// LossNames are the names of all kinds.
+func LossNames() []string { return append([]string(nil), lossNames[:]...) }
+
 // Losses counts dead letters by kind.
 type Losses [lossKinds]atomic.Uint64
 

@@ -45,6 +45,7 @@ type core struct {
 	book          *ledger.Book // what is known of jobs and minions
 	run           runFunc      // runs a runner or wheel function and fires its events
 	manager       func(preserve bool) *keys.Manager
+	meter         *meter // nil: nothing is counted
 
 	// Set when the children start, each before whoever uses it.
 	top          *supervisor.Supervisor
@@ -70,8 +71,10 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		return nil, err
 	}
 	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }
-	c.run, err = functionRunner(c, opt.Version)
-	return c, err
+	if c.run, err = functionRunner(c, opt.Version); err != nil {
+		return nil, err
+	}
+	return c, c.measure(opt)
 }
 
 // fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. The
@@ -143,6 +146,7 @@ func (c *core) covers(target string, ids []string) bool {
 
 // signedIn fires the event of a sign-in and notes who is there.
 func (c *core) signedIn(o auth.Outcome) {
+	c.meter.signIn(o.Act)
 	c.book.Peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
 	if o.Reason != "" {
 		c.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)

@@ -50,6 +50,7 @@ type busOptions struct {
 	young []byte           // the packed event for tools that have just connected; nil: none is sent
 	// onKeys is told that somebody outside says that keys have changed.
 	onKeys func()
+	meter  *meter
 }
 
 // eventPublisher is the event bus: what anybody fires goes to every subscriber, in order.
@@ -78,6 +79,7 @@ func (p *eventPublisher) Receive(ctx actor.Context) {
 
 func (p *eventPublisher) onStarted(ctx actor.Context) {
 	p.bus = p.opt.open()
+	p.opt.meter.opened(p.bus)
 	if err := p.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event publisher: %w", err))
 	}
@@ -95,6 +97,7 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 
 func (p *eventPublisher) onFireEvent(ctx actor.Context, m *FireEvent) {
 	p.bus.Publish(m.Body)
+	p.opt.meter.event(m.Body)
 	if !p.nudging && p.opt.young != nil {
 		p.nudging = true
 		p.arm(ctx, 0)
@@ -136,7 +139,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
 	}
 	return busOptions{
-		young: young,
+		young: young, meter: c.meter,
 		open: func() *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},

@@ -62,6 +62,7 @@ type jobWriter interface {
 type jobStoreOptions struct {
 	store       jobWriter
 	facts       jobFacts
+	meter       *meter
 	log         *slog.Logger
 	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
 }
@@ -180,7 +181,9 @@ func (s *jobStore) write(g *group) (files, err error) {
 	for i, l := range g.loads {
 		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, Announced: l.Announced}
 	}
+	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
+	s.opt.meter.committed(len(loads)+len(returns), began, err)
 	if err != nil {
 		s.opt.facts.unkept(pieces, returns)
 		return nil, err

@@ -38,6 +38,7 @@ func (c *core) noteJob(load *payload.Map, who found, from origin) {
 		job.Asks, _ = arg[0].(string)
 	}
 	c.book.Begin(job)
+	c.meter.job(load)
 }
 
 // funFindJob asks minions whether they run a job; what they say is a fact of that job.
@@ -66,6 +67,9 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 		at = time.Now()
 	}
 	retcode, _ := load.Int("retcode")
+	if c.meter != nil {
+		c.meter.ret(load, c.book.Announced(jid), ledger.At(at))
+	}
 	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode})
 	if asks == "" || retcode != 0 {
 		return

@@ -15,6 +15,7 @@ import (
 	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Options are a master's configuration and what only the daemon around it knows.
@@ -25,6 +26,8 @@ type Options struct {
 	RunningUser string // whom this process belongs to
 	Version     string // of Salt, as this master answers to test.version
 	OnDeath     func(stats.Death)
+	Metrics     prometheus.Registerer // takes the counters of the master; nil: it counts nothing
+	Functions   []string              // that are told apart in metrics
 }
 
 // Master is a running master.
@@ -160,7 +163,7 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, log: c.log, filesFailed: c.filesFailed}
+	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, filesFailed: c.filesFailed}
 }
 
 func (c *core) reqOptions() reqServerOptions {
@@ -172,7 +175,7 @@ func (c *core) reqOptions() reqServerOptions {
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, log: c.log,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, log: c.log,
 		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}
 		},

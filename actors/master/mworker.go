@@ -65,6 +65,8 @@ func (w *mworker) ready(ctx actor.Context) {
 func (w *mworker) onWork(ctx actor.Context, r *request) {
 	defer w.ready(ctx)
 	start := time.Now()
+	pool := w.core.poolName(w.pool)
+	w.core.meter.taken(pool, r.at, start)
 	cmd := payload.CmdAuth
 	if r.opened.Load() == nil && auth.IsSignIn(r.env) {
 		w.signIn(ctx, r)
@@ -73,6 +75,9 @@ func (w *mworker) onWork(ctx actor.Context, r *request) {
 	} else {
 		cmd = o.Cmd
 		w.serve(ctx, r, o, start)
+	}
+	if w.core.meter != nil {
+		w.core.meter.request(cmd, pool, start, time.Now())
 	}
 	if w.core.cfg.MasterStats {
 		w.report(cmd, start, time.Now())
@@ -99,6 +104,7 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 		var refuse []byte
 		if opened, refuse = w.core.auth.OpenRequest(r.env, time.Now()); opened == nil {
 			supervisor.Failed(ctx)
+			w.core.meter.fail(failedRefused)
 			r.answer(refuse)
 			return nil
 		}
@@ -121,6 +127,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		table = clearCommands
 	} else if o.Cmd == "" {
 		supervisor.Failed(ctx)
+		w.core.meter.fail(failedRefused)
 		r.answer(textFailed)
 		return
 	}
@@ -138,6 +145,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
+		w.core.meter.fail(failedHandler)
 		w.core.log.Warn("request failed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()
 	default:

@@ -50,6 +50,7 @@ type reqServerOptions struct {
 	timeout  time.Duration // of one request in a worker's hand
 	worker   func(name string, pool int, server *supervisor.Ref) *mworker
 	nest     supervisor.Options
+	meter    *meter
 	log      *slog.Logger
 }
 
@@ -97,6 +98,9 @@ func (s *reqServer) Receive(ctx actor.Context) {
 func (s *reqServer) onStarted(ctx actor.Context) {
 	s.self = supervisor.Self(ctx)
 	s.lanes = make([]lane, len(s.opt.pools.list))
+	for i := range s.lanes {
+		s.opt.meter.waiting(i, 0) // what a predecessor had is lost
+	}
 	s.inHand = map[*supervisor.Ref]*request{}
 	s.owned = supervisor.Nest(ctx, s.opt.nest)
 	for i, p := range s.opt.pools.list {
@@ -120,16 +124,19 @@ func (s *reqServer) listen(router *zmq.Router) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return router.Serve(ctx, func(m zmq.Message) {
 			size := int64(len(m.Payload))
+			at := time.Now()
 			answer := func(frame []byte) {
 				held.bytes.Add(-size)
+				opt.meter.answered(at)
 				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
 			}
 			if held.bytes.Add(size) > opt.bytesMax || self.Depth() >= opt.queueMax {
 				answer(textFailed)
+				opt.meter.fail(failedShed)
 				held.refused(opt.log, "the request port")
 				return
 			}
-			self.Send(&HandleRequest{Frame: m.Payload, At: time.Now(), Reply: answer})
+			self.Send(&HandleRequest{Frame: m.Payload, At: at, Reply: answer})
 		})
 	}
 }
@@ -173,10 +180,12 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):
 		supervisor.Failed(ctx)
+		s.opt.meter.fail(failedMalformed)
 		r.answer(textBadLoad)
 		return
 	case err != nil:
 		supervisor.Failed(ctx)
+		s.opt.meter.fail(failedMalformed)
 		r.answer(msgBadLoad)
 		return
 	}
@@ -196,11 +205,13 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 	}
 	if len(l.waiting) >= s.opt.queueMax {
 		supervisor.Failed(ctx)
+		s.opt.meter.fail(failedShed)
 		s.load.refused(s.opt.log, s.opt.pools.list[r.pool].name)
 		r.fail()
 		return
 	}
 	l.waiting = append(l.waiting, r)
+	s.opt.meter.waiting(r.pool, len(l.waiting))
 }
 
 func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
@@ -220,6 +231,7 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 		r := l.waiting[0]
 		l.waiting[0] = nil
 		l.waiting = l.waiting[1:]
+		s.opt.meter.waiting(m.Pool, len(l.waiting))
 		s.assign(ctx, m.Ref, r)
 		return
 	}
@@ -256,6 +268,7 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 
 func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {
 	supervisor.Failed(ctx)
+	s.opt.meter.fail(failedLate)
 	cmd := ""
 	if o := r.opened.Load(); o != nil {
 		cmd = o.Cmd

@@ -23,6 +23,8 @@ import (
 	"brine/wire/payload"
 	"brine/wire/wiretest"
 	"brine/wire/zmq"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // patience bounds every wait of a test; it is reached only when something is wrong.
@@ -38,6 +40,8 @@ type rig struct {
 	zctx   *zmq.Context
 	rsa    map[string]wiretest.KeyPair
 	faulty bool // actors may have died
+
+	metrics prometheus.Registerer // of the master
 }
 
 // newRig prepares a site and starts its master. conf are lines of its configuration file.
@@ -147,6 +151,7 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	m, err := Start(Options{Config: r.cfg, Logger: r.log.Logger(), Keys: own, RunningUser: userName(), Version: "3008.3",
+		Metrics: r.metrics, Functions: []string{"test.ping", "test.echo"},
 		OnDeath: func(d stats.Death) {
 			if d.Reason != "exit" && !r.faulty {
 				r.t.Errorf("%s died: %s\n%s", d.Path, d.Reason, d.Stack)

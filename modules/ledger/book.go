@@ -118,6 +118,17 @@ func (b *Book) Returned(jid, id string, ret Return) (asks string) {
 	return e.job.Asks
 }
 
+// Announced is when a job was announced; 0 when that is not known.
+func (b *Book) Announced(jid string) Stamp {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.jobs[jid]; e != nil {
+		return e.job.Announced
+	}
+	return 0
+}
+
 // Fired notes that the event of a return was fired.
 func (b *Book) Fired(jid, id string, at Stamp) {
 	p := b.part(jid)

@@ -110,6 +110,13 @@ func (p *Peers) Everything(n int, now Stamp) {
 	p.count(now)
 }
 
+// Subscribers is how many subscriptions take all publications now.
+func (p *Peers) Subscribers() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all
+}
+
 // count notes when there are subscribers without a name.
 func (p *Peers) count(now Stamp) {
 	switch {

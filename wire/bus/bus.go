@@ -72,6 +72,10 @@ func (b *Bus) ServePull(ctx context.Context, sink func(body []byte)) error {
 // how many these are.
 func (b *Bus) Nudge(body []byte, since time.Time) int { return b.pub.PublishYoung(body, since) }
 
+// Listeners is how many subscribers outside the process there are, and how many events such subscribers have not got
+// because they read too slowly.
+func (b *Bus) Listeners() (n int, dropped uint64) { return len(b.pub.Subscribers()), b.pub.Dropped() }
+
 // Publish puts one packed event on the bus.
 func (b *Bus) Publish(body []byte) {
 	b.pub.Publish(body)

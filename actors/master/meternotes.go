@@ -1,0 +1,146 @@
+package master
+
+import (
+	"strings"
+	"time"
+
+	"brine/modules/ledger"
+	"brine/wire/auth"
+	"brine/wire/bus"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// fun is the label of a function, or of the list of several.
+func (m *meter) fun(v any) string {
+	if name, ok := v.(string); ok && m.functions[name] {
+		return name
+	}
+	return other
+}
+
+// job counts a job that is sent to minions.
+func (m *meter) job(load *payload.Map) {
+	if m != nil {
+		m.published.WithLabelValues(m.fun(load.Value("fun"))).Inc()
+	}
+}
+
+// ret counts a return. began is when its job was announced; 0: it is not known.
+func (m *meter) ret(load *payload.Map, began, now ledger.Stamp) {
+	if m == nil {
+		return
+	}
+	fun, success := m.fun(load.Value("fun")), "true"
+	if load.Has("success") && !load.Bool("success") {
+		success = "false"
+	}
+	m.completed.WithLabelValues(fun, success).Inc()
+	if began != 0 {
+		m.jobSeconds.WithLabelValues(fun).Observe(max(now.Sub(began), 0).Seconds())
+	}
+}
+
+// signInResults are Salt's words for the outcomes of a sign-in, and two of ours: Salt counts a key that is pending as
+// a success, and one that is denied as rejected.
+var signInResults = map[string]string{
+	auth.ActAccept: "success", auth.ActFull: "max_minions", auth.ActReject: "rejected", auth.ActPend: "pending", auth.ActDenied: "denied",
+}
+
+func (m *meter) signIn(act string) {
+	if m == nil {
+		return
+	}
+	result, known := signInResults[act]
+	if !known {
+		result = resultError
+	}
+	m.signIns.WithLabelValues(result).Inc()
+}
+
+// event counts a packed event by the first word of its tag that is not "salt".
+func (m *meter) event(body []byte) {
+	if m != nil {
+		m.events.WithLabelValues(tagPrefix(event.Tag(body))).Inc()
+	}
+}
+
+// tagPrefixes are those of events that master, minions and tools fire themselves.
+var tagPrefixes = map[string]bool{
+	"auth": true, "batch": true, "beacon": true, "brine": true, "cloud": true, "engine": true, "job": true, "key": true, "minion": true,
+	"presence": true, "reactor": true, "run": true, "stats": true, "syndic": true, "wheel": true,
+}
+
+func tagPrefix(tag string) string {
+	first, rest, _ := strings.Cut(tag, "/")
+	if first == "salt" {
+		first, _, _ = strings.Cut(rest, "/")
+	}
+	switch {
+	case tagPrefixes[first]:
+		return first
+	case payload.IsJID(first): // the short event of a new job
+		return "job"
+	}
+	return other
+}
+
+// request counts a request that a worker has had in hand since start.
+func (m *meter) request(cmd, pool string, start, now time.Time) {
+	if m == nil {
+		return
+	}
+	if cmd != payload.CmdAuth && aesCommands[cmd] == nil && clearCommands[cmd] == nil {
+		cmd = other
+	}
+	m.handled.WithLabelValues(cmd, pool).Inc()
+	m.requestSeconds.WithLabelValues(cmd).Observe(now.Sub(start).Seconds())
+}
+
+// taken counts the wait of a request that came at at.
+func (m *meter) taken(pool string, at, now time.Time) {
+	if m != nil {
+		m.waitSeconds.WithLabelValues(pool).Observe(now.Sub(at).Seconds())
+	}
+}
+
+func (m *meter) fail(reason string) {
+	if m != nil {
+		m.failed.WithLabelValues(reason).Inc()
+	}
+}
+
+// answered counts the answer to a request that came at at.
+func (m *meter) answered(at time.Time) {
+	if m != nil {
+		m.answerSeconds.Observe(time.Since(at).Seconds())
+	}
+}
+
+// waiting notes how many requests wait for a worker of a pool.
+func (m *meter) waiting(pool, n int) {
+	if m != nil {
+		m.queued[pool].Store(int64(n))
+	}
+}
+
+// committed counts a commit of the job store that began at began.
+func (m *meter) committed(entries int, began time.Time, err error) {
+	if m == nil {
+		return
+	}
+	result := resultOK
+	if err != nil {
+		result = resultError
+	}
+	m.commits.WithLabelValues(result).Inc()
+	m.commitSeconds.Observe(time.Since(began).Seconds())
+	m.commitEntries.Observe(float64(entries))
+}
+
+// opened says which bus is open.
+func (m *meter) opened(b *bus.Bus) {
+	if m != nil {
+		m.bus.Store(b)
+	}
+}

@@ -143,7 +143,10 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 	}
 	opt := master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion}
 	if set != nil {
-		opt.OnDeath = set.OnDeath
+		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
+		if opt.Functions, err = knownFunctions(); err != nil {
+			return nil, err
+		}
 	}
 	m, err := master.Start(opt)
 	if err != nil {

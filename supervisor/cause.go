@@ -5,22 +5,25 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 )
 
-// stackMax bounds the stack kept of a death, in bytes.
-const stackMax = 4096
+// Bounds of what is kept of a death, in bytes.
+const (
+	stackMax  = 4096
+	reasonMax = 1024
+)
 
 // cause is why an incarnation died. As an error it is ErrCrashed.
 type cause struct {
 	reason  string
 	message string // type of the message in hand
 	stack   string
-	crashed bool
 }
 
 // newCause is called in the deferred call of a failing handler.
 func newCause(reason any, message string) *cause {
-	c := &cause{reason: fmt.Sprint(reason), message: message, crashed: true}
+	c := &cause{reason: shorten(fmt.Sprint(reason), reasonMax), message: message}
 	if t := new(taskError); asTask(reason, &t) {
 		c.stack = t.stack
 	} else {
@@ -49,8 +52,16 @@ func trimStack(s string) string {
 	if i := strings.Index(s, plumbing); i >= 0 {
 		s = s[:i]
 	}
-	if len(s) > stackMax {
-		s = s[:stackMax]
+	return shorten(s, stackMax)
+}
+
+// shorten cuts a text, between two characters of it.
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return s
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }

@@ -65,6 +65,10 @@ type Options struct {
 	SlowAfter       time.Duration // a handler that runs longer is reported, default DefaultSlowAfter; negative: never
 	WorkerTimeout   time.Duration // default of Spec.WorkerTimeout, default DefaultWorkerTimeout
 
+	// HistoryFile keeps the last deaths of the whole tree for the next start of the daemon, see History. "" is
+	// none. Only the root's counts.
+	HistoryFile string
+
 	// OnDeath is told of each death in the tree. It is called in the goroutine of the supervisor next to
 	// the dead, so several calls may run at once, and must not block.
 	OnDeath func(stats.Death)

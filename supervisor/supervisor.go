@@ -57,7 +57,7 @@ func Start(system *actor.ActorSystem, opt Options) *Supervisor {
 		opt.Logger = system.Logger()
 	}
 	s := newSupervisor(system, opt, opt.Name)
-	s.past = new(history)
+	s.past = newHistory(opt.HistoryFile, s.log)
 	s.launch(context.Background(), false)
 	return s
 }
@@ -205,6 +205,7 @@ func (s *Supervisor) restarting() bool {
 func (s *Supervisor) Stop(within time.Duration) Report {
 	s.halt(true, within, func(Report) {})
 	<-s.halted
+	s.past.flush()
 	return s.report
 }
 

@@ -1,0 +1,191 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"brine/supervisor/stats"
+)
+
+// Bounds of the file: with so many lines it is made anew with the last keepHistory, and no more than so many bytes of
+// its end are ever read.
+const (
+	deathLines  = 2 * keepHistory
+	deathBytes  = 8 << 20
+	flushWithin = time.Second
+)
+
+// deathFile keeps the last deaths on disk, a line of JSON each, the newest last. It is written by a goroutine that
+// lives only while there is something to write: a disk that hangs holds up no restart. What cannot be read, such as
+// the torn line of a machine that lost its power, is skipped.
+type deathFile struct {
+	path string
+	log  *slog.Logger
+
+	mu      sync.Mutex
+	pending []stats.Death
+	idle    chan struct{} // closed when the writer has ended; nil when none runs
+
+	// Of the writer:
+	kept   []stats.Death // as they stand in the file, the last keepHistory
+	lines  int
+	torn   bool // the file is longer than what was read of it, or does not end with a whole line
+	failed bool // the last write failed: told once, until one succeeds
+}
+
+// load reads the file. It is called once, before anything is added.
+func (f *deathFile) load() []stats.Death {
+	raw, cut, err := readEnd(f.path, deathBytes)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.log.Warn("the deaths before this start cannot be read", "err", err)
+		}
+		return nil
+	}
+	f.torn = cut || len(raw) > 0 && raw[len(raw)-1] != '\n'
+	for line := range bytes.Lines(raw) {
+		f.lines++
+		var d stats.Death
+		if json.Unmarshal(line, &d) == nil && d.Path != "" {
+			f.kept = pushBounded(f.kept, d, keepHistory)
+		}
+	}
+	return append([]stats.Death(nil), f.kept...)
+}
+
+// readEnd reads a file, of a long one the end; cut says that it was one.
+func readEnd(path string, most int64) (raw []byte, cut bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if cut = info.Size() > most; cut {
+		if _, err := file.Seek(-most, io.SeekEnd); err != nil {
+			return nil, false, err
+		}
+	}
+	raw, err = io.ReadAll(io.LimitReader(file, most))
+	return raw, cut, err
+}
+
+func (f *deathFile) add(d stats.Death) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending = pushBounded(f.pending, d, keepHistory)
+	if f.idle == nil {
+		f.idle = make(chan struct{})
+		go f.write()
+	}
+}
+
+// write empties pending and ends.
+func (f *deathFile) write() {
+	for {
+		f.mu.Lock()
+		some := f.pending
+		f.pending = nil
+		if len(some) == 0 {
+			close(f.idle)
+			f.idle = nil
+			f.mu.Unlock()
+			return
+		}
+		f.mu.Unlock()
+		err := f.put(some)
+		if err != nil && !f.failed {
+			f.log.Warn("deaths cannot be kept for the next start", "err", err)
+		}
+		f.failed = err != nil
+	}
+}
+
+// put appends, or makes the file anew when it has grown or is damaged.
+func (f *deathFile) put(some []stats.Death) error {
+	for _, d := range some {
+		f.kept = pushBounded(f.kept, d, keepHistory)
+	}
+	if f.torn || f.failed || f.lines+len(some) > deathLines {
+		return f.renew()
+	}
+	text, err := deathText(some)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	f.torn = true // until it is whole again
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	f.torn = false
+	f.lines += len(some)
+	return nil
+}
+
+// renew writes the file anew, beside the old one until it is complete.
+func (f *deathFile) renew() error {
+	text, err := deathText(f.kept)
+	if err != nil {
+		return err
+	}
+	fresh := f.path + ".new"
+	file, err := os.OpenFile(fresh, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	if err := os.Rename(fresh, f.path); err != nil {
+		return err
+	}
+	f.lines, f.torn = len(f.kept), false
+	return nil
+}
+
+func deathText(some []stats.Death) ([]byte, error) {
+	var b bytes.Buffer
+	for _, d := range some {
+		line, err := json.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("death of %s: %w", d.Path, err)
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), nil
+}
+
+// flush waits for the writer, but not for ever: the disk may hang.
+func (f *deathFile) flush() {
+	f.mu.Lock()
+	idle := f.idle
+	f.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	limit := time.NewTimer(flushWithin)
+	defer limit.Stop()
+	select {
+	case <-idle:
+	case <-limit.C:
+		f.log.Warn("the last deaths may not be kept for the next start: the disk does not answer")
+	}
+}

@@ -29,6 +29,9 @@ type settling struct {
 	at         time.Time     // of that
 }
 
+// newSettling takes a start for work, however little it was.
+func newSettling() settling { return settling{done: -settleWork} }
+
 // due takes a look.
 func (s *settling) due(used time.Duration, now time.Time) bool {
 	rests := used-s.last <= settleRest
@@ -44,7 +47,7 @@ func (s *settling) due(used time.Duration, now time.Time) bool {
 func settleMemory(ctx context.Context, log *slog.Logger) {
 	look := time.NewTicker(settleLook)
 	defer look.Stop()
-	for s := (settling{}); ; {
+	for s := newSettling(); ; {
 		select {
 		case now := <-look.C:
 			if !s.due(processorTime(), now) {
@@ -80,11 +83,38 @@ func releaseFilePages() error {
 	defer f.Close()
 	areas, err := cleanFileAreas(f)
 	for _, a := range areas {
+		divide(a)
 		if _, _, no := unix.Syscall(unix.SYS_MADVISE, a.from, a.to-a.from, unix.MADV_DONTNEED); no != 0 {
 			return fmt.Errorf("release pages: %w", no)
 		}
 	}
 	return err
+}
+
+// divideSize is the size of the parts of the program that come back as one, in bytes.
+const divideSize = 128 << 10
+
+// divide makes small areas of a large one. Since Linux 6.18 the first touch of an area maps all of the page cache's
+// folio that is there, two megabytes where the program was written in one piece; a folio is not mapped beyond its area.
+// That every other part is left out of core dumps keeps them apart; a program's own pages are not in them anyway.
+// What cannot be divided stays as it is.
+func divide(a area) {
+	for _, part := range oddParts(a) {
+		if _, _, no := unix.Syscall(unix.SYS_MADVISE, part.from, part.to-part.from, unix.MADV_DONTDUMP); no != 0 {
+			return
+		}
+	}
+}
+
+// oddParts are the parts of an area that lie in every other stretch of the addresses.
+func oddParts(a area) (odd []area) {
+	for from := a.from &^ (2*divideSize - 1); from < a.to; from += 2 * divideSize {
+		part := area{max(from+divideSize, a.from), min(from+2*divideSize, a.to)}
+		if part.from < part.to {
+			odd = append(odd, part)
+		}
+	}
+	return odd
 }
 
 // area is a range of addresses.

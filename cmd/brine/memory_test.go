@@ -81,8 +81,30 @@ func TestSettling(t *testing.T) {
 			t.Errorf("look %d: got %v", i, got)
 		}
 	}
+	short := newSettling()
+	if short.due(50*ms, begin) || !short.due(51*ms, begin.Add(2*time.Second)) || short.due(52*ms, begin.Add(20*time.Second)) {
+		t.Error("a short start is not settled once")
+	}
 	if processorTime() <= 0 {
 		t.Error("this test took no processor time")
+	}
+}
+
+// TestOddParts divides the same addresses in the same way, also when they are divided already.
+func TestOddParts(t *testing.T) {
+	const s = divideSize
+	for _, tt := range []struct {
+		area area
+		want []area
+	}{
+		{area{0, 5 * s}, []area{{s, 2 * s}, {3 * s, 4 * s}}},
+		{area{s / 2, s}, nil},
+		{area{s + 4096, 2 * s}, []area{{s + 4096, 2 * s}}},
+		{area{s + 4096, 3*s + 4096}, []area{{s + 4096, 2 * s}, {3 * s, 3*s + 4096}}},
+	} {
+		if got := oddParts(tt.area); !cmp.Equal(got, tt.want, cmp.AllowUnexported(area{})) {
+			t.Errorf("%x: got %x, want %x", tt.area, got, tt.want)
+		}
 	}
 }
 

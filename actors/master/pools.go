@@ -26,10 +26,11 @@ type pools struct {
 }
 
 // defaultPools are brine's three lanes, so that neither a storm of sign-ins nor slow work (pillar, files,
-// runners) holds up returns, events and publications.
+// runners) holds up returns, events and publications. One worker more than there are processors signs minions in, so
+// that none of these waits for the next request to be handed on.
 func defaultPools(workerThreads int) []pool {
 	return []pool{
-		{name: "auth", workers: max(2, runtime.NumCPU()), commands: []string{payload.CmdAuth}},
+		{name: "auth", workers: runtime.NumCPU() + 1, commands: []string{payload.CmdAuth}},
 		{name: "fast", workers: workerThreads, commands: []string{anyCommand}},
 		{name: "slow", workers: workerThreads, commands: []string{
 			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,

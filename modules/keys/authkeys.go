@@ -33,6 +33,9 @@ func (a *AuthKeys) Close() { a.cache.close() }
 
 // Get returns the state and the text of id's key: rejected before pending before accepted, "" for none.
 func (a *AuthKeys) Get(id string) (state, pub string, err error) {
+	if pub, ok := a.Accepted(id); ok {
+		return Accepted.State(), pub, nil
+	}
 	st, pub, err := a.store.Get(id)
 	return st.State(), pub, err
 }

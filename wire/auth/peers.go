@@ -69,6 +69,7 @@ func (m *Master) checkToken(id, pub string, tok []byte) bool {
 // an accepted key are refused anyway; Revoke sees to it that a later key of that id gets another session.
 func (m *Master) Revoke(id string) error {
 	m.peers.forget(id)
+	m.known.forget(id)
 	if !ValidID(id) {
 		return nil
 	}

@@ -22,13 +22,9 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	if token, ok := m.returnToken(in, adm.key); ok {
 		a.Set("token", token)
 	}
-	aes, err := adm.key.Encrypt(in.encAlgo, []byte(shared.text))
+	aes, session, err := m.known.seal(in, adm, shared.text)
 	if err != nil {
-		return nil, fmt.Errorf("encrypt shared key: %w", err)
-	}
-	session, err := adm.key.Encrypt(in.encAlgo, []byte(adm.session))
-	if err != nil {
-		return nil, fmt.Errorf("encrypt session key: %w", err)
+		return nil, err
 	}
 	a.Set("aes", aes).Set("session", session).Set("sig", shared.sig)
 	if in.version < 2 {

@@ -75,7 +75,7 @@ func (m *model) figures(r *row) []string {
 	}
 	trendWidth := min(max(m.width/2-26, 10), 40)
 	pairs := [][2]string{
-		{"Incarnation", fmt.Sprintf("%d, %d restarts", r.Incarnation, r.Restarts)},
+		{"Incarnation", fmt.Sprintf("%d, restarts %d", r.Incarnation, r.Restarts)},
 		{"Waiting", waiting},
 		{"Messages", perSecond(r.rate) + "/s  " + spark(r.trend.rates, trendWidth)},
 		{"Received", count(r.Received) + ", sent " + count(r.Sent)},
@@ -191,7 +191,7 @@ func (m *model) deathLines(r *row) []string {
 	if len(deaths) == 0 {
 		return []string{"", m.paint(dim, " No deaths")}
 	}
-	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, %d restarts in all", r.Restarts), m.width, false))}
+	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, restarts in all %d", r.Restarts), m.width, false))}
 	for i := len(deaths) - 1; i >= 0; i-- {
 		d := deaths[i]
 		text := fmt.Sprintf("   %s  %s ago, incarnation %d, lived %s", d.Time.Local().Format("2006-01-02 15:04:05"), since(d.Time, m.now()), d.Incarnation, span(d.Lived))

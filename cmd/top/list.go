@@ -83,16 +83,33 @@ func (m *model) listLines() []string {
 // headline tells what is watched, what is known of it as a process, and the time.
 func (m *model) headline() string {
 	clock := m.state() + " "
-	facts := ""
+	var facts []string
 	if m.look != nil {
-		facts = strings.Join(m.look.Facts, "  ")
+		facts = m.look.Facts
 		clock = m.state() + m.look.At.Local().Format("15:04:05") + " "
 	}
 	room := m.width - utf8.RuneCountInString(clock)
 	left := " " + clean(m.opt.Title) + "  "
 	left = fit(left, min(utf8.RuneCountInString(left), max(room, 0)), false)
-	room -= utf8.RuneCountInString(left)
-	return m.paint(bold, left) + fit(clean(facts), max(room, 0), false) + m.paint(accent, fit(clock, min(m.width, utf8.RuneCountInString(clock)), false))
+	room = max(room-utf8.RuneCountInString(left), 0)
+	return m.paint(bold, left) + fit(several(facts, "  ", room), room, false) +
+		m.paint(accent, fit(clock, min(m.width, utf8.RuneCountInString(clock)), false))
+}
+
+// several joins as many texts as fit into some cells.
+func several(texts []string, between string, cells int) string {
+	all := ""
+	for _, text := range texts {
+		next := clean(text)
+		if all != "" {
+			next = all + between + next
+		}
+		if utf8.RuneCountInString(next) > cells {
+			break
+		}
+		all = next
+	}
+	return all
 }
 
 // state says why the screen may not be of now.
@@ -107,9 +124,12 @@ func (m *model) state() string {
 }
 
 // sums is the line that tells of all actors together.
-func (m *model) sums() string { return m.paint(dim, fit(" "+m.sumText(), m.width, false)) }
+func (m *model) sums() string {
+	return m.paint(dim, fit(" "+several(m.sumTexts(), " · ", m.width-2), m.width, false))
+}
 
-func (m *model) sumText() string {
+// sumTexts are its parts, the more important ones first.
+func (m *model) sumTexts() []string {
 	var rate float64
 	var wait, restarts, actors int
 	var lost, failed uint64
@@ -124,15 +144,16 @@ func (m *model) sumText() string {
 			busiest = r
 		}
 	}
-	parts := []string{fmt.Sprintf("%d actors", actors), perSecond(rate) + " msg/s", count(wait) + " waiting"}
-	if len(m.look.Roots)+len(m.look.Silent) > 1 {
-		parts = append([]string{fmt.Sprintf("%d of %d answered", len(m.look.Roots), len(m.look.Roots)+len(m.look.Silent))}, parts...)
+	var parts []string
+	if all := len(m.look.Roots) + len(m.look.Silent); all > 1 {
+		parts = append(parts, fmt.Sprintf("%d of %d answered", len(m.look.Roots), all))
 	}
-	parts = append(parts, count(restarts)+" restarts", count(failed)+" failed", count(lost)+" lost")
+	parts = append(parts, fmt.Sprintf("%d actors", actors), perSecond(rate)+" msg/s", "waiting "+count(wait), "restarts "+count(restarts),
+		"failed "+count(failed), "lost "+count(lost))
 	if busiest != nil && busiest.share >= 0.005 {
 		parts = append(parts, "busiest "+clean(busiest.Name)+" "+percent(busiest.share))
 	}
-	return strings.Join(parts, " · ")
+	return parts
 }
 
 // alarmLine names what an operator should know first: no answer, who is silent, the latest death.

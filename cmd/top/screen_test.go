@@ -206,7 +206,7 @@ func TestActorPage(t *testing.T) {
 	s.wants("├─ EventPublisher")
 	s.press("end", "up", "enter")
 	s.wants("master/ReqServer/MWorker-fast-0", "running for 1h00m", "3, the oldest for 1.5s", "master.Work for 2.5s", "1200/s", "p50 1.0µs  p99 2.1ms",
-		"Last deaths, 1 restarts in all", "disk [2J full", "main.go:7")
+		"Last deaths, restarts in all 1", "disk [2J full", "main.go:7")
 	s.run(s.press("s"))
 	s.wants("Goroutines", "goroutine of master/ReqServer/MWorker-fast-0")
 	s.press("n")

@@ -21,7 +21,7 @@ func Once(title string, look *Look) string {
 	m.take(look)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", title, strings.Join(look.Facts, "  "))
-	b.WriteString(m.sumText() + "\n")
+	b.WriteString(strings.Join(m.sumTexts(), " · ") + "\n")
 	for _, s := range look.Silent {
 		b.WriteString("silent: " + clean(s) + "\n")
 	}

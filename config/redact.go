@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"brine/wire/payload"
@@ -120,26 +121,31 @@ func wordsOf(name string) []string {
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// secretTexts find secrets inside of a text; what the group "keep" holds stays.
-var secretTexts = []*regexp.Regexp{
-	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`),
-	regexp.MustCompile(`(?P<keep>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`),
-	regexp.MustCompile(`(?i)(?P<keep>\b(bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`),
-	regexp.MustCompile(`(?i)(?P<keep>[a-z0-9_-]*(passw(or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`),
-	regexp.MustCompile(`(?i)(?P<keep>--?(password|passphrase|secret|token|api-key)\s+)[^\s-]\S*`),
+// secretTexts find secrets inside of a text. They are compiled at the first use: most tools need none.
+var secretTexts = sync.OnceValue(func() []secretText {
+	all := []secretText{
+		{expr: `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`, leave: Masked},
+		{expr: `([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`, leave: "${1}" + Masked + "@"},
+		{expr: `(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`, leave: "${1}" + Masked},
+		{expr: `(?i)([a-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`,
+			leave: "${1}" + Masked},
+		{expr: `(?i)(--?(?:password|passphrase|secret|token|api-key)\s+)[^\s-]\S*`, leave: "${1}" + Masked},
+	}
+	for i := range all {
+		all[i].re = regexp.MustCompile(all[i].expr)
+	}
+	return all
+})
+
+// secretText finds a secret and tells what is left of the place.
+type secretText struct {
+	expr, leave string
+	re          *regexp.Regexp
 }
 
 func redactedText(text string) string {
-	for _, re := range secretTexts {
-		keep := ""
-		if re.SubexpIndex("keep") > 0 {
-			keep = "${keep}"
-		}
-		after := ""
-		if strings.HasSuffix(re.String(), "@") {
-			after = "@"
-		}
-		text = re.ReplaceAllString(text, keep+Masked+after)
+	for _, s := range secretTexts() {
+		text = s.re.ReplaceAllString(text, s.leave)
 	}
 	return text
 }

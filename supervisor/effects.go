@@ -67,6 +67,7 @@ func (c *core) spawn(ctx actor.Context, rec *record, n int) {
 			continue
 		}
 		rec.inc, rec.pid, rec.drained = inc, pid, false
+		rec.ref.living.Store(inc)
 		break
 	}
 	c.byID[rec.pid.Id] = rec

@@ -55,7 +55,8 @@ type Ref struct {
 	// reported is when the last slow handler began that was reported.
 	reported atomic.Int64
 
-	tree atomic.Pointer[Supervisor] // subtree of the incarnation that lives
+	tree   atomic.Pointer[Supervisor]  // subtree of the incarnation that lives
+	living atomic.Pointer[incarnation] // the last one started
 
 	mu    sync.Mutex
 	face  face

@@ -19,6 +19,25 @@ func dump() string {
 	}
 }
 
+// Stack tells what the goroutines of the child at a path do right now: the one that works on its messages, and those
+// of Go. It is empty while the child has nothing to do. The whole process stands still for the moment that it takes.
+// "" and the root's name mean all goroutines of the process. Error: ErrUnknown.
+func (s *Supervisor) Stack(path string) (string, error) {
+	path = strings.TrimPrefix(path, s.path+"/")
+	if path == "" || path == s.path {
+		return dump(), nil
+	}
+	ref, ok := s.Lookup(path)
+	if !ok {
+		return "", fmt.Errorf("%s: %w", path, ErrUnknown)
+	}
+	inc := ref.living.Load()
+	if inc == nil {
+		return "", nil
+	}
+	return stacksOf(dump(), inc), nil
+}
+
 // The goroutines of an incarnation are found in a dump by the receiver of their lowest function: the trace prints
 // the mailbox of mailbox.run, the incarnation of incarnation.task. Both receivers are in use after the call that
 // hangs, so the trace has them; nothing has to be noted while messages are handled.

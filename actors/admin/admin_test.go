@@ -160,7 +160,7 @@ func TestQueriesOfTheDaemon(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	help, _ := r.must(t, "cmd", "help").(*payload.Map)
-	if help.Map("rotate").Value("changes") != true || help.Map("tree").Value("changes") != false || help.Map("bundle").Value("private") != true || help.Len() != 10 {
+	if help.Map("rotate").Value("changes") != true || help.Map("tree").Value("changes") != false || help.Map("bundle").Value("private") != true || help.Len() != 11 {
 		t.Errorf("got %v", help.Keys())
 	}
 	process, _ := r.must(t, "cmd", "process").(*payload.Map)

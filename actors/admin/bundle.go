@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/pprof"
 	"time"
 
@@ -13,11 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Limits of a bundle.
-const (
-	bundleMost  = 120      // seconds
-	bundleStack = 16 << 20 // bytes of goroutines as text
-)
+// bundleMost bounds the seconds that a bundle looks at the daemon.
+const bundleMost = 120
 
 // bundle collects what somebody who was not there needs to see what the daemon did: the tree, looks at it over some
 // seconds, deaths, profiles, the redacted configuration, limits. The answer maps names of files to what they hold:
@@ -41,7 +37,8 @@ func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error
 	put("tops", looks, nil)
 	put("history", stats.DeathList(o.tree.History()), nil)
 	put("process", o.self(), nil)
-	put("goroutines.txt", goroutines(), nil)
+	all, err := o.tree.Stack("")
+	put("goroutines.txt", []byte(all), err)
 	for _, name := range []string{"goroutine", "heap"} {
 		b, err := profile(name)
 		put(name+".pprof", b, err)
@@ -88,16 +85,6 @@ func bare(c *stats.Child) {
 	c.Deaths, c.LastDeath = nil, nil
 	for i := range c.Children {
 		bare(&c.Children[i])
-	}
-}
-
-// goroutines are the stacks of all of them as text.
-func goroutines() []byte {
-	for size := 1 << 20; ; size *= 2 {
-		buf := make([]byte, size)
-		if n := runtime.Stack(buf, true); n < size || size >= bundleStack {
-			return buf[:n]
-		}
 	}
 }
 

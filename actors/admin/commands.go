@@ -37,6 +37,7 @@ type table map[string]command
 func newTable(opt Options) table {
 	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, asides: opt.Bundle}
 	t := table{
+		"stack":   {run: o.stack, private: true},
 		"bundle":  {run: o.bundle, private: true},
 		"tree":    {run: o.tell},
 		"history": {run: o.history},
@@ -115,6 +116,15 @@ func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
 
 func (o *operator) history(context.Context, *payload.Map) (any, error) {
 	return stats.DeathList(o.tree.History()), nil
+}
+
+func (o *operator) stack(_ context.Context, request *payload.Map) (any, error) {
+	path := o.path(request)
+	text, err := o.tree.Stack(path)
+	if errors.Is(err, supervisor.ErrUnknown) {
+		return nil, fmt.Errorf("%s: %w", path, ErrUnknownActor)
+	}
+	return payload.M("path", strings.TrimSuffix(o.tree.Name()+"/"+path, "/"), "stack", text), err
 }
 
 // acting does something to the actor that a request names, and tells its path.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"brine/cmd/optparse"
 	"brine/wire/payload"
 )
@@ -30,6 +32,26 @@ func adminCrash(c *call) error {
 	how := a.opt.Str("crash_how")
 	return a.act(payload.M("cmd", "crash", "name", a.opt.Args[0], "how", how), map[string]string{
 		"panic": "is made to panic", "exit": "is made to end", "hang": "is made to hang"}[how])
+}
+
+// adminStack shows what the goroutines of an actor do.
+func adminStack(c *call) error {
+	a, err := c.openAdmin(adminWord{words: " [ACTOR]", most: 1, want: "Takes one actor at most", watch: true,
+		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It stands still for that moment."})
+	if err != nil {
+		return err
+	}
+	return a.show(func() (answer, error) {
+		m, err := a.askMap(payload.M("cmd", "stack", "name", strings.Join(a.opt.Args, "")))
+		if err != nil {
+			return answer{}, err
+		}
+		text := strings.TrimRight(m.Str("stack"), "\n") + "\n"
+		if text == "\n" {
+			text = m.Str("path") + " has nothing to do: no goroutine works for it.\n"
+		}
+		return answer{m, text}, nil
+	})
 }
 
 // act has something done to an actor and says what.

@@ -40,7 +40,10 @@ func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
 		return "", plainError(err)
 	}
 	m, _ := v.(*payload.Map)
-	return m.Str("stack"), nil
+	if text := m.Str("stack"); text != "" {
+		return text, nil
+	}
+	return "nothing to do: no goroutine works for it", nil
 }
 
 // plainError is an error as the screen shows it: the tool does not end of it.

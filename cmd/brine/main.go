@@ -38,6 +38,7 @@ func tools() []tool {
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
 		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop},
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
+		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: adminStack},
 		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: adminJobs},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},

@@ -80,9 +80,9 @@ func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
 	}
 }
 
-// bare takes the deaths out of a snapshot, which is nobody else's.
+// bare takes deaths and the like out of a snapshot, which is nobody else's.
 func bare(c *stats.Child) {
-	c.Deaths, c.LastDeath = nil, nil
+	c.Deaths, c.LastDeath, c.LastSlow, c.Quarantine = nil, nil, nil, nil
 	for i := range c.Children {
 		bare(&c.Children[i])
 	}

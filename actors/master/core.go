@@ -40,6 +40,7 @@ type core struct {
 	filesAreStore bool
 	targets       *matchers.Expander
 	presence      *presence.Finder
+	addresses     *presence.AddressBook
 	jids          *jidClock
 	pools         *pools
 	book          *ledger.Book // what is known of jobs and minions
@@ -63,7 +64,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, jids: &jidClock{}, pools: ps, book: newBook(),
+		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{}, pools: ps, book: newBook(),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error

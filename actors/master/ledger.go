@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/execution/brinemod"
 	"brine/modules/ledger"
 	"brine/modules/pytext"
 	"brine/modules/returners"
@@ -71,6 +72,9 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 		c.meter.ret(load, c.book.Announced(jid), ledger.At(at))
 	}
 	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode})
+	if fun := pytext.Str(load.Value("fun")); fun != funFindJob && fun != brinemod.Actors {
+		c.book.Peers.Worked(id, jid, fun, ledger.At(at))
+	}
 	if asks == "" || retcode != 0 {
 		return
 	}
@@ -102,7 +106,7 @@ func (c *core) noteRefused(r *call, err error) {
 // met notes an authentic request of a minion.
 func (c *core) met(o *auth.Opened) {
 	if o.TokenOK {
-		c.book.Peers.Met(o.ID, ledger.At(time.Now()))
+		c.book.Peers.Met(o.ID, o.Version, ledger.At(time.Now()))
 	}
 }
 

@@ -26,7 +26,8 @@ func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) erro
 
 // Commands of the control socket that only some daemons have.
 const (
-	cmdJobList = "jobs" // what is in hand; of a master {minutes}
+	cmdJobList = "jobs"    // what is in hand; of a master {minutes}
+	cmdRoster  = "minions" // of a master: all minions with a key {glob}
 )
 
 // masterAnswers are what only a master can tell. salt-run is answered about the job store, which only the master's
@@ -47,11 +48,13 @@ func masterAnswers(m *master.Master) admin.Options {
 				minutes, _ := r.Int("minutes")
 				return mapOrNil(m.Outstanding(ctx, time.Now().Add(-time.Duration(minutes)*time.Minute)))
 			},
+			cmdRoster: func(ctx context.Context, r *payload.Map) (any, error) { return mapOrNil(m.Roster(ctx, r.Str("glob"))) },
 		},
 		Bundle: map[string]admin.Query{
 			"jobs": func(ctx context.Context, _ *payload.Map) (any, error) {
 				return mapOrNil(m.Outstanding(ctx, time.Now().Add(-24*time.Hour)))
 			},
+			"minions": func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.Roster(ctx, "")) },
 		},
 		Private: map[string]admin.Query{
 			cmdJobsLoad:    settled(func(r *payload.Map) (any, error) { return mapOrNil(jobs.Load(r.Str("jid"))) }),

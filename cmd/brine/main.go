@@ -40,6 +40,7 @@ func tools() []tool {
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
 		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: adminStack},
 		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: adminJobs},
+		{name: "minions", what: "[GLOB]: show the minions of a running master", run: adminMinions},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
 		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: adminBundle},

@@ -2,6 +2,8 @@ package top
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -53,6 +55,8 @@ func (m *model) actorBody(r *row) []string {
 	lines = append(lines, "")
 	lines = append(lines, m.histograms(r)...)
 	lines = append(lines, m.stackLines()...)
+	lines = append(lines, m.slowLines(r)...)
+	lines = append(lines, m.asideLines(r)...)
 	lines = append(lines, m.deathLines(r)...)
 	if n := len(r.Children); n > 0 {
 		lines = append(lines, "", m.paint(bold, fit(fmt.Sprintf(" %d actors below", n), m.width, false)))
@@ -75,13 +79,14 @@ func (m *model) figures(r *row) []string {
 	}
 	trendWidth := min(max(m.width/2-26, 10), 40)
 	pairs := [][2]string{
-		{"Incarnation", fmt.Sprintf("%d, restarts %d", r.Incarnation, r.Restarts)},
+		{"Incarnation", fmt.Sprintf("%d, restarts %d, last hour %d", r.Incarnation, r.Restarts, r.RestartsHour)},
 		{"Waiting", waiting},
 		{"Messages", perSecond(r.rate) + "/s  " + spark(r.trend.rates, trendWidth)},
 		{"Received", count(r.Received) + ", sent " + count(r.Sent)},
 		{"Busy", fit(percent(r.share), 6, false) + spark(r.trend.shares, trendWidth)},
-		{"Failed", fmt.Sprintf("%s, lost %s, unhandled %s, abandoned %s", count(r.Failed), count(r.Lost), count(r.Unhandled), count(r.Abandoned))},
+		{"Failed", fmt.Sprintf("%s, lost %s%s", count(r.Failed), count(r.Lost), lettersText(r.DeadLetters))},
 		{"In hand", clean(hand)},
+		{"Slow", fmt.Sprintf("%s, abandoned %s, stuck %s, set aside %s", count(r.Slow), count(r.Abandoned), count(r.Stuck), count(r.Quarantined))},
 		{"Note", clean(r.Note)},
 	}
 	half := m.width
@@ -93,6 +98,20 @@ func (m *model) figures(r *row) []string {
 		cells = append(cells, " "+m.paint(dim, fit(p[0], 12, false))+fit(p[1], max(half-13, 0), false))
 	}
 	return inColumns(cells, half < m.width)
+}
+
+// lettersText tells how messages were lost.
+func lettersText(byKind map[string]uint64) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		if n := byKind[kind]; n > 0 {
+			parts = append(parts, clean(kind)+" "+count(n))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // inColumns puts lines that are padded to half of the width side by side.
@@ -182,6 +201,36 @@ func (m *model) code(stack string) []string {
 	return lines
 }
 
+// slowLines tells of the last handler that ran for too long.
+func (m *model) slowLines(r *row) []string {
+	s := r.LastSlow
+	if s == nil {
+		return nil
+	}
+	text := fmt.Sprintf("   %s  %s ago, incarnation %d, on %s for %s", s.Time.Local().Format(dayAndTime), since(s.Time, m.now()), s.Incarnation,
+		strings.TrimPrefix(s.Message, "*"), short(s.Running))
+	if s.Abandoned {
+		text += ", abandoned"
+	}
+	return append([]string{"", m.paint(bold, " Last slow handler"), fit(clean(text), m.width, false)}, m.code(s.Stack)...)
+}
+
+// asideLines tells of the messages that were set aside because they killed the actor twice.
+func (m *model) asideLines(r *row) []string {
+	if len(r.Quarantine) == 0 {
+		return nil
+	}
+	lines := []string{"", m.paint(bold, " Messages set aside")}
+	for _, q := range r.Quarantine {
+		text := fmt.Sprintf("%s  %s, %d bytes, %.12s: %s", q.Time.Local().Format(dayAndTime), strings.TrimPrefix(q.Message, "*"), q.Size, q.Hash, q.Reason)
+		lines = append(lines, fit("   "+clean(text), m.width, false))
+	}
+	return lines
+}
+
+// dayAndTime is the form of times on the page of an actor.
+const dayAndTime = "2006-01-02 15:04:05"
+
 // deathLines tells of the last deaths, the latest first, with their stacks.
 func (m *model) deathLines(r *row) []string {
 	deaths := r.Deaths
@@ -194,7 +243,7 @@ func (m *model) deathLines(r *row) []string {
 	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, restarts in all %d", r.Restarts), m.width, false))}
 	for i := len(deaths) - 1; i >= 0; i-- {
 		d := deaths[i]
-		text := fmt.Sprintf("   %s  %s ago, incarnation %d, lived %s", d.Time.Local().Format("2006-01-02 15:04:05"), since(d.Time, m.now()), d.Incarnation, span(d.Lived))
+		text := fmt.Sprintf("   %s  %s ago, incarnation %d, lived %s", d.Time.Local().Format(dayAndTime), since(d.Time, m.now()), d.Incarnation, span(d.Lived))
 		if d.Message != "" {
 			text += ", on " + strings.TrimPrefix(d.Message, "*")
 		}

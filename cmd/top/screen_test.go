@@ -54,6 +54,9 @@ func master(after time.Duration, received uint64) *Look {
 	worker.Restarts, worker.InHand, worker.InHandMS, worker.Mailbox, worker.OldestMS = 1, "*master.Work", 2500, 3, 1500
 	death := stats.Death{Time: noon.Add(-10 * time.Second), Reason: "disk\x1b[2J full", Message: "*master.Work", Stack: "main.f()\n\tmain.go:7", Incarnation: 1, Status: 1}
 	worker.LastDeath, worker.Deaths = &death, []stats.Death{death}
+	worker.LastSlow = &stats.Slow{Time: noon, Message: "*master.Work", Running: 5 * time.Second, Stack: "main.slow()\n\tmain.go:9", Abandoned: true}
+	worker.Quarantined, worker.Quarantine = 1, []stats.Quarantined{{Time: noon, Message: "*master.Work", Hash: "0123456789abcdef", Size: 42, Reason: "boom"}}
+	worker.Lost, worker.DeadLetters = 3, map[string]uint64{"full": 2, "crashed": 1}
 	server := actorAt("ReqServer", 10, 0)
 	server.Children = []stats.Child{worker}
 	root := stats.Child{Name: "master", Path: "master", State: stats.StateRunning, Since: noon.Add(-time.Hour),
@@ -206,7 +209,8 @@ func TestActorPage(t *testing.T) {
 	s.wants("├─ EventPublisher")
 	s.press("end", "up", "enter")
 	s.wants("master/ReqServer/MWorker-fast-0", "running for 1h00m", "3, the oldest for 1.5s", "master.Work for 2.5s", "1200/s", "p50 1.0µs  p99 2.1ms",
-		"Last deaths, restarts in all 1", "disk [2J full", "main.go:7")
+		"Last deaths, restarts in all 1", "disk [2J full", "main.go:7",
+		"lost 3 (crashed 1, full 2)", "Last slow handler", "on master.Work for 5.0s, abandoned", "main.go:9", "set aside 1", "master.Work, 42 bytes, 0123456789ab: boom")
 	s.run(s.press("s"))
 	s.wants("Goroutines", "goroutine of master/ReqServer/MWorker-fast-0")
 	s.press("n")

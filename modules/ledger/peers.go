@@ -35,8 +35,12 @@ type Peer struct {
 	Up     int   // subscriptions that name it, now
 	Brine  bool  // it has made such a subscription since its last sign-in
 	Heard  Stamp // its last request that was authentic
+	Speaks int   // version of the protocol of that
 	Offset int64 // of its clock, in microseconds to add to its stamps
 	Timed  bool  // Offset is known
+
+	JobAt          Stamp // its last return, and of what
+	JobJID, JobFun string
 
 	SignedAt  Stamp  // its last sign-in
 	SignAct   string // what came of it, in Salt's words: accept, pend, reject, denied, full; "" refused before that
@@ -150,11 +154,20 @@ func (p *Peers) Refused(id, why string, now Stamp) {
 	peer.RefusedAt, peer.RefusedAs = now, why
 }
 
-// Met notes an authentic request.
-func (p *Peers) Met(id string, now Stamp) {
+// Met notes an authentic request, and the version of the protocol that it is in.
+func (p *Peers) Met(id string, version int, now Stamp) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.get(id).Heard = now
+	peer := p.get(id)
+	peer.Heard, peer.Speaks = now, version
+}
+
+// Worked notes the return of a job.
+func (p *Peers) Worked(id, jid, fun string, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.get(id)
+	peer.JobAt, peer.JobJID, peer.JobFun = now, jid, fun
 }
 
 // skew is by how much two measurements of an offset may differ because messages take time, in microseconds.

@@ -87,6 +87,19 @@ func match(grains *payload.Map, peers map[netip.Addr]bool) (string, bool) {
 	return "", false
 }
 
+// addressesOf are the addresses that grains name.
+func addressesOf(grains *payload.Map) (addrs []netip.Addr) {
+	for _, key := range []string{"ipv4", "ipv6"} {
+		for _, v := range grains.List(key) {
+			text, _ := v.(string)
+			if addr, err := netip.ParseAddr(text); err == nil {
+				addrs = append(addrs, addr.WithZone(""))
+			}
+		}
+	}
+	return addrs
+}
+
 // addresses are those that minions are connected from. A minion on this machine may come from loopback: all
 // addresses of this machine stand for that one.
 func (f *Finder) addresses() (map[netip.Addr]bool, error) {

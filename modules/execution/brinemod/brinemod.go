@@ -73,11 +73,14 @@ func without(jobs []any, jid string) []any {
 	})
 }
 
-// shorten takes out of a tree what is long: all deaths but the last, stacks, counts of histograms.
+// shorten takes out of a tree what is long: all deaths but the last, messages set aside, stacks, counts of histograms.
 func shorten(node *payload.Map) {
 	node.Delete("deaths")
-	if last := node.Map("last_death"); last != nil {
-		last.Delete("stack")
+	node.Delete("quarantine")
+	for _, name := range []string{"last_death", "last_slow"} {
+		if last := node.Map(name); last != nil {
+			last.Delete("stack")
+		}
 	}
 	for _, name := range []string{"handling", "waiting"} {
 		if spread := node.Map(name); spread != nil {

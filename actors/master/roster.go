@@ -1,0 +1,99 @@
+package master
+
+import (
+	"context"
+	"time"
+
+	"brine/modules/keys"
+	"brine/modules/ledger"
+	"brine/modules/matchers"
+	"brine/modules/presence"
+	"brine/modules/returners"
+	"brine/supervisor/stats"
+	"brine/wire/payload"
+)
+
+// rosterReads bounds the time in which a roster reads grains that were not read before.
+const rosterReads = 80 * time.Millisecond
+
+// newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
+func newAddressBook(st *stores) *presence.AddressBook {
+	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(returners.BankGrains, id) }}
+}
+
+// Roster tells of all minions with a key whose ids match a glob, "" for all: the state of the key, whether they are
+// connected, when they were last heard, what they speak, their last job. It reads memory, for Salt's minions also the
+// addresses in their cached grains. What is not known since this process began is missing.
+func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) {
+	c, now := m.core, time.Now()
+	status, denied, err := c.keyStates()
+	if err != nil {
+		return nil, err
+	}
+	for id := range denied {
+		if status[id] == "" {
+			status[id] = keys.Denied.State()
+		}
+	}
+	ids := make([]string, 0, len(status))
+	match := matchers.CompileGlob(glob)
+	for id := range status {
+		if glob == "" || match.Match(id) {
+			ids = append(ids, id)
+		}
+	}
+	keys.SortIDs(ids)
+	list, counts, guess := make([]any, len(ids)), map[string]int{}, []string{}
+	links := make([]ledger.State, len(ids))
+	for i, id := range ids {
+		if links[i] = c.book.Peers.At(id, ledger.At(now)); links[i] == ledger.LinkUnknown && status[id] == keys.Accepted.State() {
+			guess = append(guess, id)
+		}
+	}
+	ends := now.Add(rosterReads)
+	up, whole, err := c.addresses.Connected(guess, func() bool { return ctx.Err() != nil || time.Now().After(ends) })
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		there, guessed := up[id]
+		link := links[i]
+		if guessed && there {
+			link = ledger.LinkUp
+		} else if guessed {
+			link = ledger.LinkDown
+		}
+		list[i] = rosterRow(id, status[id], link, guessed, c.book.Peers.Get(id))
+		counts[status[id]]++
+		counts["connected_"+link.String()]++
+	}
+	return payload.M("minions", list, "counts", countMap(counts), "whole", whole), nil
+}
+
+// rosterRow is one minion. by_address says that connected was told from addresses, which several minions may share.
+func rosterRow(id, key string, link ledger.State, byAddress bool, p ledger.Peer) *payload.Map {
+	row := payload.M("id", id, "key", key, "connected", link.String(), "by_address", byAddress, "brine", p.Brine, "protocol", nil,
+		"heard", stampOrNil(max(p.Heard, p.JobAt)), "signed_in", stampOrNil(p.SignedAt), "sign_in", p.SignAct, "last_job", nil)
+	if p.Speaks > 0 || p.Heard > 0 {
+		row.Set("protocol", p.Speaks)
+	}
+	if p.JobAt > 0 {
+		row.Set("last_job", payload.M("jid", p.JobJID, "fun", p.JobFun, "time", stats.Stamp(p.JobAt.Time())))
+	}
+	return row
+}
+
+func stampOrNil(s ledger.Stamp) any {
+	if s == 0 {
+		return nil
+	}
+	return stats.Stamp(s.Time())
+}
+
+func countMap(counts map[string]int) *payload.Map {
+	m := payload.NewMap(7)
+	for _, name := range []string{"accepted", "pending", "rejected", "denied", "connected_yes", "connected_no", "connected_unknown"} {
+		m.Set(name, counts[name])
+	}
+	return m
+}

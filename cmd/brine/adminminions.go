@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/cmd/optparse"
+	"brine/cmd/top"
+	"brine/wire/payload"
+)
+
+// adminMinions shows the minions of a master.
+func adminMinions(c *call) error {
+	a, err := c.openAdmin(adminWord{
+		words: " [GLOB]", most: 1, want: "Takes one pattern of ids at most", watch: true,
+		description: "Show the minions of a running master: keys, connections, when they were last heard, their last jobs.",
+		options: []optparse.Option{{Flags: []string{"--down"}, Kind: optparse.Flag, Dest: "only_down",
+			Help: "Show only minions whose key is accepted and that are not connected."}},
+	})
+	if err != nil {
+		return err
+	}
+	return a.show(func() (answer, error) {
+		m, err := a.askMap(payload.M("cmd", cmdRoster, "glob", strings.Join(a.opt.Args, "")))
+		if err != nil {
+			return answer{}, err
+		}
+		if a.opt.Bool("only_down") {
+			m.Set("minions", onlyDown(m.List("minions")))
+		}
+		return answer{m, rosterText(m, time.Now())}, nil
+	})
+}
+
+// onlyDown are the accepted minions that are not connected.
+func onlyDown(minions []any) []any {
+	out := []any{}
+	for _, v := range minions {
+		if m, ok := v.(*payload.Map); ok && m.Str("key") == "accepted" && m.Str("connected") == "no" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// rosterText is a line for each minion, and the sums.
+func rosterText(m *payload.Map, now time.Time) string {
+	var b strings.Builder
+	if minions := m.List("minions"); len(minions) > 0 {
+		t := newJobTable("MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB")
+		for _, v := range minions {
+			row, _ := v.(*payload.Map)
+			t.add(row.Str("id"), row.Str("key"), connectedText(row), speaksText(row), agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now))
+		}
+		b.WriteString(t.String() + "\n")
+	}
+	n := m.Map("counts")
+	fmt.Fprintf(&b, "keys: %d accepted, %d pending, %d rejected, %d denied; connected: %d yes, %d no, %d unknown\n", intOf(n, "accepted"), intOf(n, "pending"),
+		intOf(n, "rejected"), intOf(n, "denied"), intOf(n, "connected_yes"), intOf(n, "connected_no"), intOf(n, "connected_unknown"))
+	if !m.Bool("whole") {
+		b.WriteString("The addresses of some minions are not read yet: ask again.\n")
+	}
+	return b.String()
+}
+
+// connectedText marks what was told from addresses only.
+func connectedText(row *payload.Map) string {
+	text := row.Str("connected")
+	if row.Bool("by_address") {
+		text += " (by address)"
+	}
+	return text
+}
+
+// speaksText is the version of the protocol, and whose program it is if that is known.
+func speaksText(row *payload.Map) string {
+	v, ok := row.Int("protocol")
+	switch {
+	case !ok:
+		return "-"
+	case row.Bool("brine"):
+		return fmt.Sprintf("%d, brine", v)
+	}
+	return fmt.Sprint(v)
+}
+
+func agoText(stamp string, now time.Time) string {
+	text := top.Since(stamp, now)
+	if text != "-" {
+		text += " ago"
+	}
+	return text
+}
+
+func lastJobText(job *payload.Map, now time.Time) string {
+	if job == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%s %s, %s", job.Str("jid"), job.Str("fun"), agoText(job.Str("time"), now))
+}

@@ -26,11 +26,11 @@ type pools struct {
 }
 
 // defaultPools are brine's three lanes, so that neither a storm of sign-ins nor slow work (pillar, files,
-// runners) holds up returns, events and publications. One worker more than there are processors signs minions in, so
-// that none of these waits for the next request to be handed on.
+// runners) holds up returns, events and publications. Twice as many workers as there are processors sign
+// minions in: while one waits for its next request, another keeps the processor at work.
 func defaultPools(workerThreads int) []pool {
 	return []pool{
-		{name: "auth", workers: runtime.NumCPU() + 1, commands: []string{payload.CmdAuth}},
+		{name: "auth", workers: 2*runtime.NumCPU() + 1, commands: []string{payload.CmdAuth}},
 		{name: "fast", workers: workerThreads, commands: []string{anyCommand}},
 		{name: "slow", workers: workerThreads, commands: []string{
 			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,

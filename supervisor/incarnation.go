@@ -192,11 +192,4 @@ func (inc *incarnation) subtree() *Supervisor {
 	return inc.nested
 }
 
-func (inc *incarnation) isAbandoned() bool {
-	select {
-	case <-inc.abandoned:
-		return true
-	default:
-		return false
-	}
-}
+func (inc *incarnation) isAbandoned() bool { return isClosed(inc.abandoned) }

@@ -102,7 +102,7 @@ type effect struct {
 func next(l life, e event, v env) (life, []effect) {
 	switch e.kind {
 	case evAdd:
-		if l.phase != down || !v.restarting {
+		if l.phase != down || l.n > 0 && !v.restarting { // a first start is no restart
 			return l, nil
 		}
 		return spawn(l, v)

@@ -42,9 +42,7 @@ func (m *manager) add(name string) bool {
 	}
 	p := &process0{}
 	m.processes[name] = p
-	if m.restarting {
-		m.start(p)
-	}
+	m.start(p)
 	return true
 }
 

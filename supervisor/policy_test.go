@@ -50,7 +50,8 @@ func TestPolicy(t *testing.T) {
 		do    []effectKind
 	}{
 		{"add starts at once", life{}, event{kind: evAdd}, at(0), up, respawn, 1, []effectKind{doSpawn}},
-		{"add with restarting off lies", life{}, event{kind: evAdd}, frozenAt(0), down, respawn, 0, nil},
+		{"add with restarting off starts all the same", life{}, event{kind: evAdd}, frozenAt(0), up, respawn, 1, []effectKind{doSpawn}},
+		{"revival with restarting off", living(1).in(down, rest), event{kind: evAdd}, frozenAt(0), down, rest, 1, nil},
 		{"add of a living one does nothing", living(1), event{kind: evAdd}, at(0), up, respawn, 1, nil},
 
 		{"death buries and waits for the rest of it", living(1), event{evTerminated, 1}, at(slow), releasing, respawn, 1,

@@ -352,6 +352,35 @@ func TestRuleStopRestarting(t *testing.T) {
 	}
 }
 
+func TestRuleSendSignalToProcesses(t *testing.T) {
+	clock := actortest.NewClock()
+	s := actortest.Start(t, supervisor.Options{Clock: clock})
+	var got [2]chan int
+	var refs [2]*supervisor.Ref
+	for i := range refs {
+		var spec supervisor.Spec
+		spec, got[i], _ = collector(fmt.Sprintf("c%d", i))
+		refs[i] = add(t, s, spec)
+	}
+	tree, err := s.AddTree("manager", supervisor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, inside, _ := collector("below") // a manager's children are its own business
+	add(t, tree, below)
+	backOff(t, clock, refs[0])
+	if n := s.Broadcast(&numbered{1}); n != 3 {
+		t.Errorf("%d have taken it, want 3", n)
+	}
+	if n := actortest.Wait(t, "signal", got[1]); n != 1 || len(got[0]) != 0 {
+		t.Errorf("got %d", n)
+	}
+	clock.Advance(time.Second)
+	if n := actortest.Wait(t, "signal in the next life", got[0]); n != 1 || len(inside) != 0 {
+		t.Errorf("got %d", n)
+	}
+}
+
 func TestRuleLogLines(t *testing.T) {
 	log := actortest.NewLog()
 	s := actortest.Start(t, supervisor.Options{Logger: log.Logger()})

@@ -41,6 +41,10 @@ type Spec struct {
 	// mailbox and the next incarnation gets them, in order.
 	DropQueued bool
 
+	// Intake says that the actor takes work from outside: it gets CloseIntake at the beginning of a Stop. Store
+	// says that it holds what must not be lost: it gets Flush when all the mailboxes are empty.
+	Intake, Store bool
+
 	// StopTimeout is how long the child may take to end before it is abandoned, default Options.WaitForKill.
 	StopTimeout time.Duration
 
@@ -97,6 +101,7 @@ type Report struct {
 	Stopped    []string
 	Abandoned  []string // did not stop in time; their goroutines leak until the process ends
 	Goroutines string   // dump of all goroutines, only when something was abandoned
+	Phases     []Phase  // what came before, in a tree with an intake or a store
 	Took       time.Duration
 }
 

@@ -39,7 +39,9 @@ type Supervisor struct {
 	core   *actor.PID
 	nanos  func() int64
 
-	frozen atomic.Bool // StopRestarting was called here
+	frozen   atomic.Bool   // StopRestarting was called here
+	stopping atomic.Bool   // Stop was
+	reported chan struct{} // closed when its report is complete
 
 	mu       sync.Mutex
 	base     context.Context // parent of the children's contexts
@@ -66,7 +68,7 @@ func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervi
 	opt = opt.withDefaults()
 	s := &Supervisor{
 		system: system, opt: opt, since: opt.Clock.Now(), log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
-		refs: make(map[string]*Ref), halted: make(chan struct{}),
+		refs: make(map[string]*Ref), halted: make(chan struct{}), reported: make(chan struct{}),
 	}
 	if opt.Pool {
 		s.ward = new(quarantine)
@@ -188,6 +190,17 @@ func (s *Supervisor) Restart(name string) error {
 // StopRestarting lets the dead lie from now on, in the whole tree (ProcessManager.stop_restarting).
 func (s *Supervisor) StopRestarting() { s.frozen.Store(true) }
 
+// Broadcast sends msg to every child (ProcessManager.send_signal_to_processes) and returns how many have taken it.
+// A child that is dead gets it in its next life.
+func (s *Supervisor) Broadcast(msg any) (took int) {
+	for _, ref := range s.children() {
+		if ref.Send(msg) {
+			took++
+		}
+	}
+	return took
+}
+
 // restarting is false when this supervisor or one above it lets the dead lie.
 func (s *Supervisor) restarting() bool {
 	for ; s != nil; s = s.parent {
@@ -200,12 +213,27 @@ func (s *Supervisor) restarting() bool {
 
 // Stop ends the tree as ProcessManager.kill_children does: nothing is restarted any more, children are
 // stopped in reverse order of their start, each with its context cancelled first. The order is kept for the
-// first half of the time given; then all that are left are told at once, and at its end the rest is abandoned.
+// first half of the time left; then all that are left are told at once, and at its end the rest is abandoned.
+// Before that, if children ask for it (Spec.Intake, Spec.Store), the intake is closed, the mailboxes are drained and
+// the stores flushed, in at most half of the time.
 // It blocks until then and must not be called from an actor of the same tree. A second call waits for the first.
 func (s *Supervisor) Stop(within time.Duration) Report {
-	s.halt(true, within, func(Report) {})
-	<-s.halted
-	s.past.flush()
+	first := s.stopping.CompareAndSwap(false, true)
+	if first {
+		began := s.opt.Clock.Now()
+		s.frozen.Store(true)
+		phases := s.phases(within)
+		spent := s.opt.Clock.Now().Sub(began)
+		s.halt(true, max(within-spent, 0), func(Report) {})
+		<-s.halted
+		s.mu.Lock()
+		s.report.Phases = phases
+		s.report.Took += spent
+		s.mu.Unlock()
+		s.past.flush()
+		close(s.reported)
+	}
+	<-s.reported
 	return s.report
 }
 

@@ -1,0 +1,205 @@
+package supervisor_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// phased is the Spec of an actor that tells what it is asked for; answer is called with each question.
+func phased(name string, log lives, answer func(ctx actor.Context, done func())) supervisor.Spec {
+	spec := script(name)
+	inner := spec.New
+	spec.New = func() actor.Actor {
+		a := inner()
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			switch m := ctx.Message().(type) {
+			case *supervisor.CloseIntake:
+				log <- name + " closes"
+				answer(ctx, m.Done)
+			case *supervisor.Flush:
+				log <- name + " flushes"
+				answer(ctx, m.Done)
+			case *actor.Stopping:
+				log <- name + " stops"
+			default:
+				a.Receive(ctx)
+			}
+		})
+	}
+	return spec
+}
+
+func names(phases []supervisor.Phase) (out []string) {
+	for _, p := range phases {
+		out = append(out, fmt.Sprint(p.Name, p.Late))
+	}
+	return out
+}
+
+// TestStopGoesInPhases: intake, mailboxes, stores, then the actors with their sockets, the last started first.
+func TestStopGoesInPhases(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	atOnce := func(_ actor.Context, done func()) { done() }
+	store := phased("store", log, atOnce)
+	store.Store = true
+	storeRef := add(t, s, store)
+	server := phased("server", log, func(_ actor.Context, done func()) { go done() })
+	server.Intake = true
+	server.New = nest(server.New, phased("worker", log, atOnce))
+	add(t, s, server)
+	worker, _ := s.Lookup("server/worker")
+	release := hang(t, worker)
+	// what the worker does last makes work for the store, which makes some for itself
+	worker.Send(&do{func(ctx actor.Context) {
+		log <- "worker works"
+		supervisor.Send(ctx, storeRef, &do{func(ctx actor.Context) {
+			supervisor.Send(ctx, storeRef, &do{func(actor.Context) { log <- "store works" }})
+		}})
+	}})
+	reports := make(chan supervisor.Report, 1)
+	go func() { reports <- s.Stop(time.Minute) }()
+	log.expect(t, "server closes")
+	release()
+	log.expect(t, "worker works", "store works", "store flushes", "worker stops", "server stops", "store stops")
+	r := actortest.Wait(t, "report", reports)
+	if got, want := names(r.Phases), []string{"intake closed[]", "mailboxes drained[]", "stores flushed[]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(r.Stopped) != 3 || len(r.Abandoned) != 0 || r.Took < r.Phases[1].Took {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// nest makes an actor own a subtree of one.
+func nest(make func() actor.Actor, below supervisor.Spec) func() actor.Actor {
+	return func() actor.Actor {
+		a := make()
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			if _, ok := ctx.Message().(*actor.Started); ok {
+				ref, err := supervisor.Nest(ctx, supervisor.Options{}).Add(below)
+				if err == nil {
+					err = ref.Ready(context.Background())
+				}
+				if err != nil {
+					supervisor.Crash(err)
+				}
+			}
+			a.Receive(ctx)
+		})
+	}
+}
+
+// TestPhasesHaveDeadlines: who is late is named, and the next phase begins.
+func TestPhasesHaveDeadlines(t *testing.T) {
+	clock, told := actortest.NewClock(), actortest.NewLog()
+	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock, Logger: told.Logger()})
+	log := make(lives, 100)
+	never := func(actor.Context, func()) {}
+	for _, name := range []string{"deaf", "good"} {
+		spec := phased(name, log, never)
+		if name == "good" {
+			spec = phased(name, log, func(_ actor.Context, done func()) { done() })
+		}
+		spec.Intake, spec.Store = true, true
+		add(t, s, spec)
+	}
+	release := hang(t, add(t, s, script("hung")))
+	defer release()
+	reports := make(chan supervisor.Report, 1)
+	go func() { reports <- s.Stop(8 * time.Second) }()
+	closed := []string{actortest.Wait(t, "intake", log), actortest.Wait(t, "intake", log)}
+	slices.Sort(closed)
+	if want := []string{"deaf closes", "good closes"}; !slices.Equal(closed, want) {
+		t.Errorf("got %q", closed)
+	}
+	clock.WaitTimer(t, time.Second)
+	clock.Advance(time.Second) // the intake
+	clock.WaitTimer(t, 2*time.Second)
+	clock.Advance(2 * time.Second) // the mailboxes
+	clock.WaitTimer(t, time.Second)
+	clock.Advance(time.Second) // the stores
+	clock.WaitTimer(t, 4*time.Second)
+	clock.Advance(2 * time.Second) // now all actors are told
+	for {
+		if _, still := s.Lookup("good"); !still {
+			break
+		}
+		runtime.Gosched()
+	}
+	for {
+		if _, still := s.Lookup("deaf"); !still {
+			break
+		}
+		runtime.Gosched()
+	}
+	clock.Advance(2 * time.Second)
+	r := actortest.Wait(t, "report", reports)
+	if got, want := names(r.Phases), []string{"intake closed[test/deaf]", "mailboxes drained[test/hung]", "stores flushed[test/deaf]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !slices.Equal(r.Abandoned, []string{"test/hung"}) || r.Took != 8*time.Second {
+		t.Errorf("abandoned %q after %s", r.Abandoned, r.Took)
+	}
+	told.Await(t, "WARN a phase of the stop was not over in time")
+}
+
+// TestDeadActorHoldsUpNoPhase: it dies of the question, or it is dead already and nothing is restarted.
+func TestDeadActorHoldsUpNoPhase(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log := make(lives, 100)
+	dies := phased("dies", log, func(actor.Context, func()) { supervisor.Crash(errBoom) })
+	dies.Intake, dies.Store = true, true
+	ref := add(t, s, dies)
+	refuses := script("refuses") // it has no case for the question
+	refuses.Intake = true
+	add(t, s, refuses)
+	ref.Send(&do{func(actor.Context) {}})
+	began := time.Now()
+	r := s.Stop(10 * time.Minute)
+	if late := names(r.Phases); time.Since(began) > time.Minute {
+		t.Errorf("took %s: %q", time.Since(began), late)
+	}
+	if len(r.Abandoned) != 0 || len(r.Phases) != 3 || r.Phases[0].Late != nil || r.Phases[1].Late != nil {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestPlainTreeHasNoPhases: it is stopped as ProcessManager stops its children.
+func TestPlainTreeHasNoPhases(t *testing.T) {
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{})
+	ref := add(t, s, script("a"))
+	release := hang(t, ref)
+	gone := &lossy{why: make(chan error, 1)}
+	ref.Send(gone)
+	reports := make(chan supervisor.Report, 1)
+	go func() { reports <- s.Stop(time.Minute) }()
+	awaitState(t, s, "stopping")
+	release()
+	actortest.Wait(t, "loss of what waits", gone.why)
+	if r := actortest.Wait(t, "report", reports); r.Phases != nil {
+		t.Errorf("got %+v", r.Phases)
+	}
+}
+
+// TestAddWhileDraining: restarting is off, but what the last requests need is still started.
+func TestAddWhileDraining(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	s.StopRestarting()
+	job := add(t, s, script("Job"))
+	if n := incarnation(t, job); n != 1 {
+		t.Errorf("got incarnation %d", n)
+	}
+	job.Send(boom())
+	awaitState(t, s, "dead")
+}

@@ -50,6 +50,9 @@ func factsKey(jid string, at int64) []byte {
 	return binary.BigEndian.AppendUint64(returnKey(jid, "\x00"), uint64(at))
 }
 
+// firstReturn is where the returns of a job begin, behind its pieces.
+func firstReturn(jid string) []byte { return returnKey(jid, "\x01") }
+
 // isFacts tells a piece among the returns with a prefix.
 func isFacts(key, prefix []byte) bool { return len(key) > len(prefix) && key[len(prefix)] == 0 }
 

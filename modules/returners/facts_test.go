@@ -52,6 +52,15 @@ func TestFacts(t *testing.T) {
 	if err != nil || got.Len() != 2 || got.Map("a").Str("return") != "value" {
 		t.Errorf("returns %v, %v", got, err)
 	}
+	if found, _, err := s.Pending(Search{Most: 10, Stop: func() bool { return false }}); err != nil || len(found) != 0 {
+		t.Errorf("outstanding %v, %v", found, err)
+	}
+	if _, err := s.Commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a", "b"}}, {JID: jid2, Facts: []byte("x")}}, []Return{answer(jid2, "a", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if found, _, err := s.Pending(Search{Most: 10, Stop: func() bool { return false }}); err != nil || len(found) != 1 || found[0].Silent[0] != "b" {
+		t.Errorf("outstanding %v, %v", found, err)
+	}
 	ret.Facts = []byte("other facts")
 	for _, tt := range []struct {
 		ret  Return
@@ -67,7 +76,7 @@ func TestFacts(t *testing.T) {
 	}
 
 	// They go with their job, and nothing is left of them.
-	if n, err := s.Clean(now.Add(2 * time.Hour)); n != 1 || err != nil {
+	if n, err := s.Clean(now.Add(2 * time.Hour)); n != 2 || err != nil {
 		t.Errorf("cleaned %d, %v", n, err)
 	}
 	if got := facts(t, s, jid1); got != nil {

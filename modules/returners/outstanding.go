@@ -71,7 +71,7 @@ func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 func pendingJob(jid string, packed []byte, returns *bbolt.Cursor) (*Pending, error) {
 	prefix := returnKey(jid, "")
 	count := 0
-	for k, _ := returns.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
+	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
 		count++
 	}
 	if n, ok := minionsOf(packed); ok && n <= count {
@@ -82,7 +82,7 @@ func pendingJob(jid string, packed []byte, returns *bbolt.Cursor) (*Pending, err
 		return nil, err
 	}
 	back := make(map[string]bool, count)
-	for k, _ := returns.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
+	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
 		back[string(k[len(prefix):])] = true
 	}
 	return pending(jid, j.load, j.minions, back), nil

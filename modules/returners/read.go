@@ -70,10 +70,7 @@ func (s *Store) GetJID(jid string) (*payload.Map, error) {
 	err := s.view(func(tx *bbolt.Tx) error {
 		prefix := returnKey(jid, "")
 		c := tx.Bucket(bucketReturns).Cursor()
-		for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			if isFacts(k, prefix) {
-				continue
-			}
+		for k, v := c.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			_, v, err := splitFacts(v)
 			if err != nil {
 				return fmt.Errorf("return of %s: %w", k[len(prefix):], err)

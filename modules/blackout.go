@@ -1,7 +1,15 @@
 package modules
 
+import "strings"
+
 const blackoutText = "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. " +
 	"Only saltutil.refresh_pillar allowed in blackout mode."
+
+// BlackedOut tells the return of a function that was not called because the minion is in blackout.
+func BlackedOut(ret any) bool {
+	text, _ := ret.(string)
+	return strings.HasSuffix(text, blackoutText)
+}
 
 // blackedOut tells whether pillar (only with a master) or grains forbid this function now.
 func blackedOut(c *Call, connected bool, fun string) bool {

@@ -42,6 +42,7 @@ var aesCommands = map[string]handler{
 	payload.CmdPubRet:            pubRet,
 	payload.CmdRevokeAuth:        revokeAuth,
 	payload.CmdVerifyMinion:      emptyText,
+	payload.CmdBrineFacts:        minionFacts, // not Salt's
 }
 
 // trusted tells whether a command may run: those that need a token ran its check, and the id, when there is

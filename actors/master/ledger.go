@@ -26,6 +26,7 @@ func newBook() *ledger.Book { return ledger.NewBook(ledger.Limits{Jobs: ledgerJo
 type origin struct {
 	at, began, matched time.Time
 	lane, worker       string
+	minion             *ledger.Minion // what a brine minion says of the job that it returns
 }
 
 // noteJob begins the facts of a job.
@@ -71,7 +72,7 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 	if c.meter != nil {
 		c.meter.ret(load, c.book.Announced(jid), ledger.At(at))
 	}
-	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode})
+	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode, Minion: from.minion})
 	if fun := pytext.Str(load.Value("fun")); fun != funFindJob && fun != brinemod.Actors {
 		c.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
@@ -81,6 +82,65 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 	if found, ok := load.Value("return").(*payload.Map); ok {
 		c.book.NoteRow(asks, id, func(r *ledger.Row) { r.FoundAt, r.Running = ledger.At(at), found.Len() > 0 })
 	}
+}
+
+// takeFacts takes out of a request what a brine minion says of its job: nobody else is to see it.
+func (c *core) takeFacts(id string, load *payload.Map, from origin) *ledger.Minion {
+	said, has := load.Get(ledger.Field)
+	if !has {
+		return nil
+	}
+	load.Delete(ledger.Field)
+	facts, _ := said.(*payload.Map)
+	if facts == nil {
+		return nil
+	}
+	return c.readFacts(id, facts, load, from)
+}
+
+// readFacts reads what a minion says of a job, and what that says about its clock.
+func (c *core) readFacts(id string, facts, load *payload.Map, from origin) *ledger.Minion {
+	m := ledger.ReadMinion(facts)
+	at := ledger.At(from.at)
+	if ts, ok := load.Int("ts"); ok && m.Now.Time().Sub(time.Unix(ts, 0)).Abs() > stale {
+		m.Offset = c.book.Peers.Get(id).Offset // the request was sealed once more, long after this was said
+		return m
+	}
+	m.Offset = c.book.Peers.Clock(id, m.Now, at)
+	return m
+}
+
+// stale is by how much a request may be younger than what it says.
+const stale = 2 * time.Second
+
+// maxFacts bounds the jobs of which one request may tell.
+const maxFacts = 1000
+
+// minionFacts takes what a brine minion says of jobs that are not over.
+func minionFacts(c *core, r *call) (any, error) {
+	jobs := r.load.Map("jobs")
+	if !r.req.opened.Load().TokenOK || jobs.Len() > maxFacts {
+		return false, nil
+	}
+	for k, v := range jobs.All() {
+		jid, isText := k.(string)
+		facts, isMap := v.(*payload.Map)
+		if !isText || !isMap || !c.knows(jid) {
+			continue
+		}
+		m := c.readFacts(r.id, facts, r.load, r.from)
+		c.book.Hear(jid, r.id, m)
+	}
+	return true, nil
+}
+
+// knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.
+func (c *core) knows(jid string) bool {
+	if c.book.Knows(jid) {
+		return true
+	}
+	load, err := c.store.Load(jid)
+	return err == nil && load != nil
 }
 
 // noteKept notes that a return is on disk, or why it is not.

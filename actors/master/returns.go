@@ -25,6 +25,7 @@ func storeReturn(c *core, r *call) (any, error) {
 		c.noteRefused(r, err)
 		return false, nil
 	}
+	r.from.minion = c.takeFacts(r.id, r.load, r.from)
 	return c.acceptReturn(r, r.load)
 }
 

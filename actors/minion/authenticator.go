@@ -187,6 +187,7 @@ func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
 	a.busy, a.rounds, a.pending, a.lookups = false, 0, 0, 0
 	a.turn++
 	l.publishPort.Store(int64(s.PublishPort))
+	l.brine.Store(s.Brine)
 	l.sessions.Add(1)
 	a.answer(nil)
 	supervisor.Send(ctx, l.subscriber, &SignedIn{})

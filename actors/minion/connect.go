@@ -24,12 +24,12 @@ func (m *Minion) connect(l *link) error {
 		return err
 	}
 	add := m.adder(tree, &err)
-	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge,
+	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
 		unkept: &[]*SendReturn{}}
 	add(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
 	sub := subscriberOptions{link: l, held: &heldFrames{}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
-		onReady: func() { m.onReady(l) },
+		onReady: func() { m.onReady(l) }, diary: m.diary,
 	}
 	add(&l.subscriber, "Subscriber", func() actor.Actor { return &subscriber{opt: sub} })
 	if m.cfg.PingInterval > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -22,6 +23,7 @@ type (
 	JobReceived struct {
 		Load  *payload.Map
 		Link  *link
+		at    time.Time // when it was opened
 		to    *supervisor.Ref
 		again bool // it was lost once
 	}
@@ -52,7 +54,7 @@ type (
 // Lost sends a job again that died with an incarnation, once.
 func (m *JobReceived) Lost(why error) {
 	if m.to != nil && !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
-		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, to: m.to, again: true})
+		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, at: m.at, to: m.to, again: true})
 	}
 }
 
@@ -66,6 +68,8 @@ type dispatcherOptions struct {
 	begun func(key string) bool // by the process before this one
 	reg   *registry
 	queue jobQueue
+	diary *ledger.Diary
+	tell  func(key string, l *link) // tells the master of a job that takes time
 	clock supervisor.Clock
 	log   *slog.Logger
 }
@@ -122,18 +126,22 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	load := m.Load
 	for _, field := range []string{"tgt", "jid", "fun", "arg"} {
 		if !load.Has(field) {
+			d.note(m, ledger.Malformed, "no "+field)
 			return // not a job; Salt drops it without a word, too
 		}
 	}
 	jid := load.Str("jid")
 	if jid == "" || !d.opt.match(load, m.Link) {
+		d.note(m, ledger.NotMatched, fmt.Sprintf("%v (%s)", load.Value("tgt"), load.Str("tgt_type")))
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
 		return
 	}
 	if d.stopping || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
 		d.opt.log.Debug("job was seen before, or the minion stops", "jid", jid)
+		d.noteSeen(m)
 		return
 	}
+	d.note(m, ledger.OutcomeNone, "")
 	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", load.Str("user"), load.Value("fun"), jid))
 	if d.full() && !aboutJobs(load) {
 		d.enqueue(ctx, load, m.Link)
@@ -229,7 +237,7 @@ const textStopped = "The minion was stopped while the job was running"
 func (d *dispatcher) onStopJobs(m *StopJobs) {
 	d.stopping, d.ended = true, m.Ended
 	for _, j := range d.reg.running {
-		j.kill(&killJob{Sig: syscall.SIGTERM, Text: textStopped})
+		j.kill(&killJob{Sig: syscall.SIGTERM, Text: textStopped, Outcome: ledger.Stopped})
 	}
 	d.checkStopped()
 }

@@ -3,6 +3,7 @@ package minion
 import (
 	"errors"
 
+	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -114,17 +115,24 @@ func (s *subscriber) onRenewed(ctx actor.Context, err error) {
 
 func (s *subscriber) drop(ctx actor.Context, why error) {
 	supervisor.Failed(ctx)
+	s.refuse(why)
 	s.link.log.Error("publication dropped", "why", why)
 }
 
 func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
+		s.refuse(err)
 		s.link.log.Debug("publication ignored", "why", err)
 	case err != nil:
 		s.drop(ctx, err)
 	default:
 		to := s.opt.dispatcher()
-		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, to: to})
+		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, at: s.link.clock.Now(), to: to})
 	}
+}
+
+// refuse notes a publication that becomes no job.
+func (s *subscriber) refuse(why error) {
+	s.opt.diary.Refuse(ledger.At(s.link.clock.Now()), why.Error())
 }

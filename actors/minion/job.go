@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -23,8 +24,9 @@ type (
 	jobDone struct{ result modules.Result }
 	// killJob ends a job whatever its function does. Text is what the return says, "": that it was a signal.
 	killJob struct {
-		Sig  syscall.Signal
-		Text string
+		Sig     syscall.Signal
+		Text    string
+		Outcome ledger.Outcome // "": killed
 	}
 	// begunNoted says that the journal knows of the job, or cannot be written.
 	begunNoted struct{ err error }
@@ -54,18 +56,22 @@ type jobOptions struct {
 	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
 	launch  *worker.Launcher                                // starts processes for functions; nil: they run in this one
 	pubRet  bool
+	diary   *ledger.Diary
+	tell    func(key string, l *link) // tells the master of a job that takes time
 	log     *slog.Logger
 }
 
 // jobRecord is what a job's incarnations share. The Dispatcher makes it; after that only the incarnation that
 // lives writes, and an abandoned one may read.
 type jobRecord struct {
-	load   *payload.Map
-	link   *link  // of the master that is answered; nil: of none
-	lost   bool   // begun by a process before this one
-	told   string // when set, the function is not run, and this is the return
-	queued string // file in the job queue
-	again  bool   // a Dispatcher has died of it, and may have started it
+	load    *payload.Map
+	link    *link          // of the master that is answered; nil: of none
+	lost    bool           // begun by a process before this one
+	told    string         // when set, the function is not run, and this is the return
+	outcome ledger.Outcome // with told: why
+	detail  string
+	queued  string // file in the job queue
+	again   bool   // a Dispatcher has died of it, and may have started it
 
 	dispatcher *supervisor.Ref
 
@@ -127,11 +133,12 @@ func (j *job) onStarted(ctx actor.Context) {
 	case j.rec.ret.Load() != nil:
 		j.send(ctx)
 	case supervisor.Incarnation(ctx) > 1:
-		j.tell(ctx, "The job died on the minion: "+lastDeath(ctx))
+		why := lastDeath(ctx)
+		j.tell(ctx, "The job died on the minion: "+why, ledger.Panicked, why)
 	case j.rec.lost:
-		j.tell(ctx, textLost)
+		j.tell(ctx, textLost, ledger.Restarted, "")
 	case j.rec.told != "":
-		j.tell(ctx, j.rec.told)
+		j.tell(ctx, j.rec.told, j.rec.outcome, j.rec.detail)
 	default:
 		j.begin(ctx)
 	}
@@ -140,7 +147,7 @@ func (j *job) onStarted(ctx actor.Context) {
 // begin makes the record by which a later process can answer for the job. When it stands the function is called;
 // where it cannot be made, all the same.
 func (j *job) begin(ctx actor.Context) {
-	body, err := payload.MarshalBin(j.rec.entry)
+	body, err := payload.MarshalBin(j.withFacts(j.rec.entry))
 	if err != nil { // it came as msgpack, so this is not
 		supervisor.Crash(fmt.Errorf("pack job %s: %w", j.jid(), err))
 	}
@@ -180,6 +187,7 @@ func (j *job) show() {
 		return
 	}
 	j.rec.shown.Store(true)
+	j.opt.tell(j.rec.key, j.rec.link)
 	entry, err := payload.MarshalBin(j.rec.entry.Clone().Set("pid", int64(j.pid())))
 	if err == nil {
 		err = j.opt.proc.write(j.rec.key, entry)
@@ -194,6 +202,7 @@ func (j *job) run(ctx actor.Context) {
 	run, stop := context.WithCancelCause(supervisor.Context(ctx))
 	j.stop = stop
 	self, env, what := j.self, j.opt.env(j.rec.link), j.execution()
+	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	supervisor.Go(ctx, "function", func(context.Context) error {
 		defer stop(nil)
 		self.Send(&jobDone{result: modules.Execute(run, env, what)})
@@ -213,16 +222,17 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 	if j.stop != nil {
 		j.stop(fmt.Errorf("%w: %v", errKilled, m.Sig))
 	}
-	text := m.Text
+	text, outcome, detail := m.Text, m.Outcome, ""
 	if text == "" {
-		text = worker.TextSignal(m.Sig)
+		text, outcome, detail = worker.TextSignal(m.Sig), ledger.Killed, signalText(m.Sig)
 	}
-	j.tell(ctx, text)
+	j.tell(ctx, text, outcome, detail)
 }
 
 // tell answers for a job whose function has no result.
-func (j *job) tell(ctx actor.Context, what string) {
-	j.finish(ctx, modules.Result{Job: j.rec.load, Return: what, Retcode: int64(1), Success: false, Out: "nested"})
+func (j *job) tell(ctx actor.Context, what string, outcome ledger.Outcome, detail string) {
+	r := modules.Result{Job: j.rec.load, Return: what, Retcode: int64(1), Success: false, Out: "nested"}
+	j.close(ctx, r.Map(), false, false, outcome, detail)
 }
 
 // finish makes the return, of the first outcome only: a function may come to its end after it was killed.
@@ -230,10 +240,16 @@ func (j *job) finish(ctx actor.Context, r modules.Result) {
 	j.conclude(ctx, r.Map(), r.NoReturn, r.Crashed)
 }
 
+// conclude ends a job whose function has come to its end.
 func (j *job) conclude(ctx actor.Context, ret *payload.Map, noReturn, crashed bool) {
+	j.close(ctx, ret, noReturn, crashed, outcomeOf(ret, noReturn), "")
+}
+
+func (j *job) close(ctx actor.Context, ret *payload.Map, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}
+	j.noteEnd(outcome, detail)
 	if noReturn {
 		j.drop(ctx)
 		return
@@ -259,11 +275,12 @@ func (j *job) send(ctx actor.Context) {
 		return
 	}
 	load := returnLoad(rec.link, rec.ret.Load())
-	body, err := payload.MarshalBin(load)
+	body, err := payload.MarshalBin(j.withFacts(load))
 	if err != nil {
+		j.noteEnd(ledger.Unpackable, err.Error())
 		j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "err", err)
 		load.Set("return", fmt.Sprintf("The return cannot be packed: %v", err)).Set("retcode", int64(1)).Set("success", false)
-		if body, err = payload.MarshalBin(load); err != nil {
+		if body, err = payload.MarshalBin(j.withFacts(load)); err != nil {
 			supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/wire/payload"
 
@@ -70,7 +71,8 @@ func (d *dispatcher) enqueue(ctx actor.Context, load *payload.Map, l *link) {
 	jid, cfg := load.Str("jid"), d.opt.cfg
 	if cfg.JobQueueMax > 0 && len(d.reg.waiting) >= cfg.JobQueueMax {
 		d.opt.log.Error("the job queue is full", "jid", jid)
-		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting))})
+		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
+			outcome: ledger.QueueFull})
 		return
 	}
 	d.opt.log.Info(fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, Max: %d)",
@@ -79,6 +81,7 @@ func (d *dispatcher) enqueue(ctx actor.Context, load *payload.Map, l *link) {
 	if err != nil {
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
+	d.noteQueued(load, l)
 	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, load: load, link: l})
 }
 
@@ -100,7 +103,8 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	}
 	if q := d.reg.waiting[i]; worker.Ends(m.Sig) {
 		d.reg.waiting = slices.Delete(d.reg.waiting, i, i+1)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: worker.TextSignal(m.Sig) + " before it had begun"})
+		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: worker.TextSignal(m.Sig) + " before it had begun",
+			outcome: ledger.Killed, detail: signalText(m.Sig)})
 	}
 	return true
 }

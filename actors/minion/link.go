@@ -32,6 +32,7 @@ type link struct {
 	connected   atomic.Bool  // the publish port is connected
 	ready       atomic.Bool  // once signed in, connected, and given a pillar; jobs are taken from then on
 	delayed     atomic.Bool  // random_startup_delay is over
+	brine       atomic.Bool  // the master is brine: it may be told what Salt's do not know
 
 	pillarData atomic.Pointer[payload.Map]
 	env        *modules.Env // what its jobs run in

@@ -10,6 +10,7 @@ import (
 
 	"brine/config"
 	"brine/modules"
+	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/worker"
 	"brine/supervisor"
@@ -57,10 +58,11 @@ type Minion struct {
 	jobs  *supervisor.Supervisor
 	links []*link
 	facts *facts
+	diary *ledger.Diary
 	env   *modules.Env // without a master
 	job   *jobOptions
 
-	bus, journal, dispatcher, refresher, mine *supervisor.Ref
+	bus, journal, dispatcher, refresher, teller, mine *supervisor.Ref
 
 	wired chan struct{} // closed when all children are known to each other
 }
@@ -68,7 +70,7 @@ type Minion struct {
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
-	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), wired: make(chan struct{})}
+	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
 	if m.clock == nil {
 		m.clock = realClock{}
 	}
@@ -151,6 +153,7 @@ func (m *Minion) spawn() (err error) {
 	if err == nil {
 		m.jobs, err = m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
 	}
+	add(&m.teller, "Teller", func() actor.Actor { return &teller{m: m} })
 	m.job = m.newJobOptions()
 	opt := m.dispatcherOptions(mem.keys)
 	add(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
@@ -193,7 +196,7 @@ func (g *gated) Receive(ctx actor.Context) {
 
 func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 	return dispatcherOptions{
-		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, clock: m.clock, log: m.log,
+		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, diary: m.diary, tell: m.tellOf, clock: m.clock, log: m.log,
 		match: func(load *payload.Map, l *link) bool {
 			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},
@@ -207,7 +210,7 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
-		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, log: m.log}
+		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, diary: m.diary, tell: m.tellOf, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}

@@ -47,6 +47,7 @@ func (r *returnSender) trim(ctx actor.Context) {
 	gone := make(map[string]bool, len(drop))
 	for _, d := range drop {
 		gone[d.key] = true
+		r.noteDropped(d.key)
 		r.forget(ctx, r.known[d.key])
 	}
 	isGone := func(p *pendingReturn) bool { return gone[p.key] }

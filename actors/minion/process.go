@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -45,6 +46,7 @@ func inProcess(load *payload.Map) bool {
 func (j *job) runProcess(ctx actor.Context) {
 	run, stop := context.WithCancelCause(supervisor.Context(ctx))
 	j.stop, j.proc = stop, &jobProcess{}
+	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	self, launch, env, what := j.self, j.opt.launch, j.opt.env(j.rec.link), j.execution()
 	label := "ProcessPayload(jid=" + j.rec.key + ")"
 	supervisor.Go(ctx, "process", func(context.Context) error {
@@ -86,15 +88,16 @@ func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
 	case out.Return != nil:
 		j.conclude(ctx, out.Return, out.NoReturn, out.Crashed)
 	case end != nil && end.Text != "":
-		j.tell(ctx, end.Text)
+		j.tell(ctx, end.Text, end.Outcome, "")
 	default:
-		j.tell(ctx, out.Death.Text())
+		outcome, detail := outcomeOfDeath(&out.Death)
+		j.tell(ctx, out.Death.Text(), outcome, detail)
 	}
 }
 
 // onProcessRefused answers for a job that cannot be started.
 func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
-	j.tell(ctx, "The job could not be started: "+m.err.Error())
+	j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died, "it could not be started: "+m.err.Error())
 }
 
 // noRoom tells the errors of a start that pass when others have ended.

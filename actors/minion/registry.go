@@ -118,7 +118,7 @@ func (r *registry) counted() int {
 
 // aboutJobs tells the functions that ask about jobs and actors, or end them.
 func aboutJobs(load *payload.Map) bool {
-	if fun := load.Str("fun"); fun == brinemod.Actors || fun == brinemod.Jobs {
+	if fun := load.Str("fun"); fun == brinemod.Actors || fun == brinemod.Jobs || fun == brinemod.Job {
 		return true
 	}
 	name, ok := strings.CutPrefix(load.Str("fun"), "saltutil.")

@@ -58,6 +58,7 @@ func (m *Minion) recall(mem *memory) {
 		load, err := mem.file.load(e.key)
 		if err == nil {
 			load.Delete("pid")
+			m.takeFacts(e.key, load)
 			mem.lost = append(mem.lost, orphan{name: e.key, master: e.link, load: load})
 			continue
 		}

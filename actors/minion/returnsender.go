@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -81,6 +82,7 @@ type returnSenderOptions struct {
 	maxAge   time.Duration // 0: kept for ever
 	// unkept are the returns that could not be put on disk; they outlive the actor.
 	unkept *[]*SendReturn
+	diary  *ledger.Diary
 	log    *slog.Logger
 }
 
@@ -196,6 +198,7 @@ func (m *SendReturn) kept() {
 // onNoted sends a return that is in the journal by now, or cannot be put there.
 func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
 	p := m.ret
+	r.noteSpooled(p, m.err)
 	if m.sender != r { // asked for by a predecessor
 		if q := r.known[p.key]; q != nil {
 			if m.err == nil || q.onDisk() {
@@ -244,6 +247,7 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 			return err
 		}
 	}
+	load = o.addFacts(load, p)
 	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
 	return err
 }
@@ -278,6 +282,7 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 		return
 	}
 	r.flying--
+	r.noteTried(m.ret, m.err)
 	switch {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:

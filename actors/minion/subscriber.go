@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/modules/ledger"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -66,6 +67,7 @@ type subscriberOptions struct {
 	dispatcher func() *supervisor.Ref
 	pillar     func(done func(error)) // asks for the pillar
 	onReady    func()                 // told once
+	diary      *ledger.Diary
 }
 
 // subscriber owns the SUB socket of one master: it opens publications and hands jobs to the Dispatcher. It
@@ -75,9 +77,10 @@ type subscriber struct {
 	link     *link
 	held     *heldFrames
 	self     *supervisor.Ref
-	topics   []string
-	port     int // of the subscription, 0: none
-	n        int // of the subscription
+	topics   []string // with zmq_filtering; none: everything
+	names    bool     // the subscription there is names this minion
+	port     int      // of the subscription, 0: none
+	n        int      // of the subscription
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when the subscription has ended
 	asked    bool          // a sign-in, for the publication at the front
@@ -156,10 +159,26 @@ func (s *subscriber) onSignedIn(ctx actor.Context) {
 	if cfg := s.link.cfg; cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
 		port = cfg.PublishPort
 	}
-	if port != s.port {
-		s.port = port
+	if names := s.link.brine.Load(); port != s.port || names != s.names {
+		s.port, s.names = port, names
 		s.subscribe(ctx)
 	}
+}
+
+// topicMinion begins the topic by which a minion names itself to a brine master. No publication has such a topic: that
+// it is subscribed to tells who is connected.
+const topicMinion = "brine:"
+
+// subscribed are the topics of the subscription; none: everything.
+func (s *subscriber) subscribed() []string {
+	if !s.names {
+		return s.topics
+	}
+	topics := s.topics
+	if len(topics) == 0 {
+		topics = []string{""}
+	}
+	return append(slices.Clone(topics), topicMinion+s.link.cfg.ID)
 }
 
 // subscribe ends the subscription there is, and then begins one.
@@ -191,7 +210,7 @@ func (s *subscriber) subscribe(ctx actor.Context) {
 func (s *subscriber) sinks(n int) publications {
 	self := s.self
 	return publications{
-		topics: s.topics,
+		topics: s.subscribed(),
 		frames: func(frames [][]byte) { self.Send(&frameReceived{frames: frames, to: self}) },
 		link:   func(up bool) { self.Send(&linkChanged{n, up}) },
 	}

@@ -26,8 +26,9 @@ func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) erro
 
 // Commands of the control socket that only some daemons have.
 const (
-	cmdJobList = "jobs"    // what is in hand; of a master {minutes}
-	cmdRoster  = "minions" // of a master: all minions with a key {glob}
+	cmdJobFacts = "job"     // of a minion: {jid}, what it knows of a job
+	cmdJobList  = "jobs"    // what is in hand; of a master {minutes}
+	cmdRoster   = "minions" // of a master: all minions with a key {glob}
 )
 
 // masterAnswers are what only a master can tell. salt-run is answered about the job store, which only the master's
@@ -76,7 +77,8 @@ func masterAnswers(m *master.Master) admin.Options {
 // minionAnswers are what only a minion can tell.
 func minionAnswers(m *minion.Minion) admin.Options {
 	list := func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.JobList(ctx)) }
-	return admin.Options{Queries: map[string]admin.Query{cmdJobList: list}, Bundle: map[string]admin.Query{"jobs": list}}
+	facts := func(_ context.Context, r *payload.Map) (any, error) { return m.JobFacts(r.Str("jid")), nil }
+	return admin.Options{Queries: map[string]admin.Query{cmdJobList: list, cmdJobFacts: facts}, Bundle: map[string]admin.Query{"jobs": list}}
 }
 
 // mapOrNil keeps a map that is not there from becoming an empty one.

@@ -151,6 +151,11 @@ func (c callDaemon) JobList(ctx context.Context) (*payload.Map, error) {
 	return c.ask(ctx, payload.M("cmd", cmdJobList))
 }
 
+// JobFacts asks what became of a job.
+func (c callDaemon) JobFacts(ctx context.Context, jid string) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", cmdJobFacts, "jid", jid))
+}
+
 func (c callDaemon) ask(ctx context.Context, request *payload.Map) (*payload.Map, error) {
 	reply, err := ipc.NewControlClient(filepath.Join(c.minion.SockDir, controlSocket)).Do(ctx, request)
 	return reply.Map("result"), err

@@ -91,6 +91,23 @@ func (b *Book) NoteRow(jid, id string, change func(*Row)) {
 	e.touch(r)
 }
 
+// Hear notes what a minion says of a job that is not over; of one that has returned it is known better.
+func (b *Book) Hear(jid, id string, m *Minion) {
+	b.NoteRow(jid, id, func(r *Row) {
+		if r.Returned == 0 {
+			r.hear(m)
+		}
+	})
+}
+
+// Knows tells whether the book has facts of a job.
+func (b *Book) Knows(jid string) bool {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.jobs[jid] != nil
+}
+
 // Return is a return that came in.
 type Return struct {
 	At      Stamp

@@ -91,6 +91,7 @@ type Minion struct {
 	Made     Stamp // the return was made
 	Spooled  Stamp // the return is on the minion's disk
 	Tried    Stamp // the last attempt to deliver it failed
+	Acked    Stamp // the master has acknowledged it
 	Attempts int64 // to deliver it, this one included
 	Size     int64 // of the return in bytes
 

@@ -56,6 +56,7 @@ var minionFields = []field[Minion]{
 	{name: "made", stamp: func(m *Minion) *Stamp { return &m.Made }},
 	{name: "spooled", stamp: func(m *Minion) *Stamp { return &m.Spooled }},
 	{name: "tried", stamp: func(m *Minion) *Stamp { return &m.Tried }},
+	{name: "acked", stamp: func(m *Minion) *Stamp { return &m.Acked }},
 	{name: "attempts", num: func(m *Minion) *int64 { return &m.Attempts }},
 	{name: "size", num: func(m *Minion) *int64 { return &m.Size }},
 	{name: "outcome", text: func(m *Minion) *string { return (*string)(&m.Outcome) }},

@@ -40,6 +40,9 @@ func methods() map[string]method {
 		callActors: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
 			return h.Daemon.Actors(ctx, field[string](a, 0))
 		},
+		callFacts: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+			return h.Daemon.JobFacts(ctx, field[string](a, 0))
+		},
 		callJobs: func(ctx context.Context, h *modules.Host, _ []any) (any, error) { return h.Daemon.JobList(ctx) },
 		callLog: func(_ context.Context, h *modules.Host, a []any) (any, error) {
 			h.Log.Log(slog.Level(field[int64](a, 0)), field[string](a, 1))

@@ -25,6 +25,7 @@ const (
 	callCompile   = "compile"     // saltenv, pillarenv, override → map
 	callActors    = "actors"      // path → map
 	callJobs      = "job_list"    // → map
+	callFacts     = "job_facts"   // jid → map
 	callLog       = "log"         // level, text; no answer
 )
 
@@ -286,4 +287,11 @@ type remoteLog struct{ *remote }
 
 func (l remoteLog) Log(level slog.Level, text string) {
 	_ = l.out.send(msgCall, int64(0), callLog, int64(level), text) // without the minion there is no log
+}
+
+// JobFacts asks what became of a job.
+func (c remoteControl) JobFacts(ctx context.Context, jid string) (*payload.Map, error) {
+	v, err := c.call(ctx, callFacts, jid)
+	m, _ := v.(*payload.Map)
+	return m, err
 }

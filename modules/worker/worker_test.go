@@ -79,6 +79,10 @@ func (m *fakeMinion) JobList(context.Context) (*payload.Map, error) {
 	return payload.M("running", []any{}), nil
 }
 
+func (m *fakeMinion) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
+	return payload.M("outcome", "unknown", "of", jid), nil
+}
+
 // env is what jobs run in.
 func (m *fakeMinion) env(t testing.TB) *modules.Env {
 	env := modtest.Env(t, payload.M("cachedir", "/nowhere"))

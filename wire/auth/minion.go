@@ -86,6 +86,7 @@ type creds struct {
 	session     *crypt.Box // requests and replies
 	version     int        // of requests
 	publishPort int
+	brine       bool
 	masterKey   *crypt.PublicKey
 	masterText  string // of masterKey, as the master sent it
 	serial      *serial

@@ -122,8 +122,9 @@ func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) 
 		}
 	}
 	port, _ := inner.Int("publish_port")
+	_, brine := inner.Int(fieldBrine)
 	c := &creds{
-		sharedText: string(shared), version: 2, publishPort: int(port), serial: &serial{},
+		sharedText: string(shared), version: 2, publishPort: int(port), brine: brine, serial: &serial{},
 		masterKey: key, masterText: masterKey,
 	}
 	return c, m.openSession(c, inner)
@@ -186,5 +187,5 @@ func (m *Minion) take(s *signIn, v judgement) Step {
 	m.creds = c
 	m.hadSession = m.hadSession || c.version == protocolVersion
 	m.wait = m.opt.AcceptanceWait
-	return Step{Verdict: Accepted, PublishPort: c.publishPort, Version: c.version, NewKey: newKey, NewMaster: v.store}
+	return Step{Verdict: Accepted, PublishPort: c.publishPort, Brine: c.brine, Version: c.version, NewKey: newKey, NewMaster: v.store}
 }

@@ -54,7 +54,7 @@ func TestPairFromFirstSignInToRevocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	step, out = signInAt(t, m, at)
-	if step.Verdict != Accepted || step.Version != 3 || step.PublishPort != 4505 || !step.NewKey || !step.NewMaster {
+	if step.Verdict != Accepted || step.Version != 3 || step.PublishPort != 4505 || !step.NewKey || !step.NewMaster || !step.Brine {
 		t.Fatalf("accepted sign-in: %+v", step)
 	}
 	if !out.Result || out.Act != ActAccept || !out.Session {

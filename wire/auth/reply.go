@@ -9,6 +9,10 @@ import (
 	"brine/wire/payload"
 )
 
+// fieldBrine is in the acceptance of a brine master, inside what is signed: a minion that knows it may say more in its
+// requests than Salt's do. Unlike Salt: it is not there, and its minions pass over it.
+const fieldBrine = "brine"
+
 // acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
 func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	shared := m.shared.Load()
@@ -30,6 +34,7 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	if in.version < 2 {
 		return mustPack(a), nil
 	}
+	a.Set(fieldBrine, 1)
 	return m.signed(in, a), nil
 }
 

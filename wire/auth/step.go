@@ -42,6 +42,7 @@ type Step struct {
 	ExitCode int           // of Rejected and Fatal
 
 	PublishPort int  // of the master that accepted
+	Brine       bool // it is brine
 	Version     int  // of requests from now on, 3 or 2
 	NewKey      bool // the shared or session key is not the one before
 	NewMaster   bool // the master's key was stored: it was unknown, or vouched for by the signing key

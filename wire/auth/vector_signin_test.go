@@ -184,6 +184,12 @@ func checkAcceptance(t *testing.T, e wiretest.Exchange, reply []byte) {
 	if e.Release == "3006" {
 		want.pubSig = ""
 	}
+	if version, _ := e.Request.Version.(int64); version > 1 { // what brine adds, and only in what is signed
+		if len(without(got.fields, fieldBrine)) != len(got.fields)-1 {
+			t.Errorf("the reply does not say that it is brine's: %v", got.fields)
+		}
+		got.fields = without(got.fields, fieldBrine)
+	}
 	if want.session == "" { // of version 2
 		want.session = got.session
 		got.fields = without(got.fields, "session")
@@ -241,6 +247,9 @@ func TestMinionJudgesRecordedReplies(t *testing.T) {
 			}
 			if step.Verdict != Accepted {
 				return
+			}
+			if step.Brine {
+				t.Error("a master of Salt passes for brine's")
 			}
 			if m.creds.sharedText != e.Reply.AESPlain || m.creds.sessionText != e.Reply.SessionPlain {
 				t.Error("wrong keys")

@@ -49,6 +49,7 @@ const (
 	CmdPubRet            = "pub_ret"
 	CmdRevokeAuth        = "revoke_auth"
 	CmdVerifyMinion      = "verify_minion"
+	CmdBrineFacts        = "_brine_facts" // not Salt's: what a brine minion says of its jobs to a brine master
 )
 
 // Texts that a master sends in clear instead of a reply (salt/channel/server.py).

@@ -14,6 +14,7 @@ import (
 const (
 	Actors = "brine.actors" // shows the actors of a minion
 	Jobs   = "brine.jobs"   // shows what it has in hand
+	Job    = "brine.job"    // tells what became of one job
 )
 
 // Functions are the functions of the module.
@@ -27,6 +28,13 @@ CLI Example:
 
     salt '*' brine.actors
     salt web1 brine.actors Dispatcher brief=True`},
+		{Name: Job, Params: []modules.Param{modules.Req("jid")}, Run: job, Outputter: "nested",
+			Doc: `Tell what this minion knows of a job: when it came, was queued, began and ended, how, and where its return is.
+Times are microseconds since 1970 by the clock of the minion. See also brine why and brine trace on the master.
+
+CLI Example:
+
+    salt web1 brine.job 20260102030405060708`},
 		{Name: Jobs, Run: jobs, Outputter: "nested",
 			Doc: `Show the jobs that run on this minion, those that wait behind process_count_max, and the returns its masters lack.
 
@@ -63,6 +71,18 @@ func jobs(c *modules.Call, _ modules.Args) (any, error) {
 		return nil, modules.ExecErr("%s", err)
 	}
 	return list.Set("running", without(list.List("running"), c.JID)), nil
+}
+
+func job(c *modules.Call, a modules.Args) (any, error) {
+	daemon := c.Host().Daemon
+	if daemon == nil {
+		return nil, errNoDaemon()
+	}
+	facts, err := daemon.JobFacts(c.Ctx, a.Str("jid"))
+	if err != nil {
+		return nil, modules.ExecErr("%s", err)
+	}
+	return facts, nil
 }
 
 // without leaves out the job that asks.

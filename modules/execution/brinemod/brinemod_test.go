@@ -15,6 +15,10 @@ import (
 // daemon is a minion whose only actor is called path.
 type daemon struct{}
 
+func (daemon) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
+	return payload.M("outcome", "unknown", "of", jid), nil
+}
+
 func (daemon) Actors(_ context.Context, path string) (*payload.Map, error) {
 	if path == "nobody" {
 		return nil, errors.New("nobody: supervisor: no such child")
@@ -83,5 +87,21 @@ func TestActors(t *testing.T) {
 		if child.Has("deaths") != tt.long || child.Map("last_death").Has("stack") != tt.long || child.Map("waiting").Has("buckets") != tt.long {
 			t.Errorf("%v: got %v", tt.kw, child)
 		}
+	}
+}
+
+func TestJob(t *testing.T) {
+	env := modtest.Env(t, nil)
+	env.Registry = modules.NewRegistry()
+	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := modtest.Call(t, env, brinemod.Job, []any{"1"}, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+		t.Errorf("without a daemon: got %v", err)
+	}
+	env.Host.Daemon = daemon{}
+	got, _, err := modtest.Call(t, env, brinemod.Job, []any{"20260102030405060708"}, nil)
+	if m, _ := got.(*payload.Map); err != nil || m.Str("of") != "20260102030405060708" {
+		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -1,0 +1,185 @@
+package minion
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"brine/modules"
+	"brine/modules/ledger"
+	"brine/modules/worker"
+	"brine/wire/payload"
+)
+
+// diaryJobs is of how many publications a minion knows what became of them.
+const diaryJobs = 1000
+
+// note notes what becomes of a publication that is no job yet. What is known of a job of that jid stays.
+func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string) {
+	jid := m.Load.Str("jid")
+	if jid == "" || jid == jidReq {
+		return
+	}
+	at := ledger.At(m.at)
+	d.opt.diary.Note(safeName(jid), func(f *ledger.Minion) {
+		if f.Received == 0 && f.Made == 0 {
+			f.Received, f.Outcome, f.Detail = at, outcome, detail
+		}
+	})
+}
+
+// noteSeen notes a publication of a jid that is known, or that comes at the end.
+func (d *dispatcher) noteSeen(m *JobReceived) {
+	if d.stopping {
+		d.note(m, ledger.Stopping, "")
+		return
+	}
+	d.note(m, ledger.SeenBefore, "")
+}
+
+// noteQueued notes a job that has to wait, and lets the master know.
+func (d *dispatcher) noteQueued(load *payload.Map, l *link) {
+	key, now := safeName(load.Str("jid")), ledger.At(d.opt.clock.Now())
+	behind := int64(d.reg.counted() + len(d.reg.waiting))
+	d.opt.diary.Note(key, func(f *ledger.Minion) { f.Queued, f.Behind = now, behind })
+	d.opt.tell(key, l)
+}
+
+// note notes something of a job.
+func (j *job) note(change func(f *ledger.Minion, now ledger.Stamp)) {
+	now := ledger.At(j.opt.clock.Now())
+	j.opt.diary.Note(j.rec.key, func(f *ledger.Minion) { change(f, now) })
+}
+
+// noteEnd notes how a job ended.
+func (j *job) noteEnd(outcome ledger.Outcome, detail string) {
+	j.note(func(f *ledger.Minion, now ledger.Stamp) {
+		if f.Made == 0 {
+			f.Made = now
+		}
+		if f.Started != 0 && f.Ended == 0 && outcome != ledger.Restarted { // that one did not see the end
+			f.Ended = now
+		}
+		f.Outcome, f.Detail = outcome, detail
+	})
+}
+
+// outcomeOf is the outcome of a function.
+func outcomeOf(ret *payload.Map, noReturn bool) ledger.Outcome {
+	switch {
+	case noReturn:
+		return ledger.NoReturn
+	case modules.BlackedOut(ret.Value("return")):
+		return ledger.BlackedOut
+	}
+	return ledger.Done
+}
+
+// outcomeOfDeath is the outcome of a job whose process has died.
+func outcomeOfDeath(d *worker.Death) (ledger.Outcome, string) {
+	switch {
+	case d.OOM:
+		return ledger.OutOfMemory, d.Text()
+	case d.Signal != 0 && d.Why == "":
+		return ledger.Killed, signalText(d.Signal)
+	case strings.HasPrefix(d.Words, "panic:"):
+		return ledger.Panicked, d.Words
+	}
+	return ledger.Died, d.Text()
+}
+
+func signalText(sig syscall.Signal) string { return fmt.Sprintf("signal %d (%v)", int(sig), sig) }
+
+// withFacts is what is kept of a job on disk: with the facts, for a later process.
+func (j *job) withFacts(load *payload.Map) *payload.Map {
+	if f, ok := j.opt.diary.Get(j.rec.key); ok {
+		return load.Clone().Set(ledger.Field, f.Map())
+	}
+	return load
+}
+
+// takeFacts takes the facts out of what an earlier process has kept of a job.
+func (m *Minion) takeFacts(key string, load *payload.Map) {
+	if f := load.Map(ledger.Field); f != nil {
+		m.diary.Restore(key, ledger.ReadMinion(f))
+	}
+	load.Delete(ledger.Field)
+}
+
+// addFacts makes the load of one attempt to deliver a return: with the facts of its job where the master is brine's,
+// never where it is Salt's.
+func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *payload.Map {
+	if load.Has(ledger.Field) { // from the journal
+		o.diary.Restore(p.key, ledger.ReadMinion(load.Map(ledger.Field)))
+		load = load.Clone()
+		load.Delete(ledger.Field)
+	}
+	f, known := o.diary.Get(p.key)
+	if !known || !o.link.brine.Load() {
+		return load
+	}
+	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.link.clock.Now())
+	if f.Spooled == 0 && p.onDisk() {
+		f.Spooled = ledger.At(p.at)
+	}
+	return load.Clone().Set(ledger.Field, f.Map())
+}
+
+// noteSpooled notes that a return is on disk, or why it is not.
+func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
+	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+		f.Size = p.size
+		if err == nil {
+			f.Spooled = now
+		} else {
+			f.Tried, f.Error = now, err.Error()
+		}
+	})
+}
+
+// noteTried notes the outcome of an attempt to deliver a return.
+func (r *returnSender) noteTried(p *pendingReturn, err error) {
+	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+		f.Attempts++
+		if f.Size == 0 {
+			f.Size = p.size
+		}
+		if err == nil {
+			f.Acked, f.Error = now, ""
+			return
+		}
+		f.Tried, f.Error = now, err.Error()
+	})
+}
+
+// noteDropped notes a return that is given up.
+func (r *returnSender) noteDropped(key string) {
+	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.diary.Note(key, func(f *ledger.Minion) { f.Tried, f.Outcome = now, ledger.Dropped })
+}
+
+// JobFacts is what this minion knows of a job, and of the publications that it could not open.
+func (m *Minion) JobFacts(jid string) *payload.Map {
+	f, known := m.diary.Get(safeName(jid))
+	if !known {
+		f.Outcome = ledger.Unknown
+	}
+	f.Now = ledger.At(m.clock.Now())
+	out := f.Map()
+	if refusals := m.diary.Refusals(); len(refusals) > 0 && !known {
+		list := make([]any, len(refusals))
+		for i, r := range refusals {
+			list[i] = []any{int64(r.At), r.Why}
+		}
+		out.Set(ledger.FieldRefused, list)
+	}
+	return out
+}
+
+// JobFacts answers a job function.
+func (h host) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
+	return h.m.JobFacts(jid), nil
+}

@@ -1,0 +1,85 @@
+package minion
+
+import (
+	"time"
+
+	"brine/modules/ledger"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the Teller.
+type (
+	// TellFacts asks to tell the master of a job what is known of it, unless it ends soon.
+	TellFacts struct {
+		Key  string
+		Link *link
+	}
+	// tellGathered tells what has gathered.
+	tellGathered struct{}
+)
+
+// Limits of the Teller.
+const (
+	tellGather = 400 * time.Millisecond // after showAfter: a job is told of when it has run for half a second
+	maxTold    = 500                    // jobs in one request
+)
+
+// teller tells brine masters of jobs that are not over yet, of many at a time.
+type teller struct {
+	m       *Minion
+	waiting map[*link]map[string]bool
+	timer   bool
+}
+
+func (t *teller) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		t.waiting = map[*link]map[string]bool{}
+	case *TellFacts:
+		t.onTellFacts(ctx, m)
+	case *tellGathered:
+		t.onGathered()
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (t *teller) onTellFacts(ctx actor.Context, m *TellFacts) {
+	if m.Link == nil || !m.Link.brine.Load() {
+		return
+	}
+	if t.waiting[m.Link] == nil {
+		t.waiting[m.Link] = map[string]bool{}
+	}
+	if len(t.waiting[m.Link]) < maxTold {
+		t.waiting[m.Link][m.Key] = true
+	}
+	if !t.timer {
+		t.timer = true
+		after(ctx, t.m.clock, tellGather, &tellGathered{})
+	}
+}
+
+func (t *teller) onGathered() {
+	t.timer = false
+	now := ledger.At(t.m.clock.Now())
+	for l, keys := range t.waiting {
+		jobs := payload.NewMap(len(keys))
+		for key := range keys {
+			if f, ok := t.m.diary.Get(key); ok && f.Made == 0 {
+				f.Now = now
+				jobs.Set(key, f.Map())
+			}
+		}
+		if jobs.Len() > 0 && l.up() {
+			l.sender.Send(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.cfg.ID, "jobs", jobs), Tries: 1})
+		}
+	}
+	clear(t.waiting)
+}
+
+// tellOf asks the Teller.
+func (m *Minion) tellOf(key string, l *link) { m.teller.Send(&TellFacts{Key: key, Link: l}) }

@@ -205,3 +205,53 @@ func TestWhyRefused(t *testing.T) {
 	}
 	r.wantWhy(other, "m1", ledger.RefusedClock, "request_server_ttl")
 }
+
+// TestFactsOfMinions: what a brine minion adds to its requests is known here and seen by nobody else.
+func TestFactsOfMinions(t *testing.T) {
+	r := newRig(t)
+	m := r.minion("m1")
+	r.subscribe("brine:m1", "")
+	r.awaitLink("m1", ledger.LinkUp)
+	ear := r.hear()
+	jid := r.publish(payload.M("tgt", "m1"))
+	now := time.Now()
+	facts := (&ledger.Minion{Received: ledger.At(now), Started: ledger.At(now), Now: ledger.At(now)}).Map()
+	tell := func(jid string) any {
+		return m.ask(payload.M("cmd", payload.CmdBrineFacts, "id", "m1", "jobs", payload.M(jid, facts)))
+	}
+	equal(t, "answer", tell(jid), true)
+	r.awaitHop(jid, "start", "m1")
+	r.wantWhy(jid, "m1", ledger.JobRunning, "it has been running the job since")
+	equal(t, "of a job that nobody knows", tell("20200101000000000000"), true)
+	if r.m.core.book.Knows("20200101000000000000") {
+		t.Error("a minion made a job known")
+	}
+	facts.Set("ended", int64(ledger.At(now))).Set("made", int64(ledger.At(now))).Set("outcome", "killed").Set("detail", "signal 9")
+	m.ask(ret("m1", jid).Set(ledger.Field, facts))
+	for _, k := range []any{ear.await("salt/job/" + jid + "/ret/m1").Value(ledger.Field), r.stored(jid).Map("m1").Value(ledger.Field)} {
+		if k != nil {
+			t.Errorf("shown: %v", k)
+		}
+	}
+	r.wantWhy(jid, "m1", ledger.JobKilled, "signal 9")
+	for _, bad := range []any{"text", int64(1), payload.M("received", "x", "size", "y"), nil} {
+		other := r.publish(payload.M("tgt", "m1"))
+		m.ask(ret("m1", other).Set(ledger.Field, bad))
+		r.wantWhy(other, "m1", ledger.Returned, "it returned")
+	}
+}
+
+// TestClockOfAMinion: a clock that is off is said, and does not put the hops in disorder.
+func TestClockOfAMinion(t *testing.T) {
+	r := newRig(t)
+	m := r.minion("m1", oldClock)
+	jid := r.publish(payload.M("tgt", "m1"))
+	then := ledger.At(time.Now().Add(-time.Hour))
+	m.ask(ret("m1", jid).Set(ledger.Field, (&ledger.Minion{Received: then, Started: then, Ended: then, Made: then, Now: then, Outcome: ledger.Done}).Map()))
+	r.wantWhy(jid, "m1", ledger.Returned, "Its clock is off by 3600 s (behind)")
+	arrive, _ := r.awaitHop(jid, "arrive", "m1").Int("at")
+	received, _ := r.awaitHop(jid, "receive", "m1").Int("at")
+	if off := time.Duration(arrive-received) * time.Microsecond; off < 0 || off > time.Minute {
+		t.Errorf("received %v before it arrived", off)
+	}
+}

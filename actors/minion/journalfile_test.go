@@ -226,14 +226,21 @@ func TestJournalGrows(t *testing.T) {
 
 // TestRecordSize refuses what could not be read again.
 func TestRecordSize(t *testing.T) {
-	long := strings.Repeat("x", 1<<16)
-	for _, r := range []journalRecord{{key: long}, {link: long}, {body: make([]byte, journalMost)}} {
-		if err := r.check(); !errors.Is(err, errRecordSize) {
-			t.Errorf("record of %d bytes: %v", r.size(), err)
+	for _, tt := range []struct {
+		key, link, body int
+		want            error
+	}{
+		{1 << 16, 1, 1, errRecordSize},
+		{1, 1 << 16, 1, errRecordSize},
+		{1, 1, journalMost, errRecordSize},
+		{1<<16 - 1, 1<<16 - 1, 1 << 20, nil},
+	} {
+		if err := checkSizes(tt.key, tt.link, tt.body); !errors.Is(err, tt.want) {
+			t.Errorf("%d, %d, %d bytes: %v", tt.key, tt.link, tt.body, err)
 		}
 	}
-	if r := (journalRecord{key: long[1:], link: long[1:], body: []byte(long)}); r.check() != nil {
-		t.Error("a record of usual size is refused")
+	if r := (journalRecord{key: strings.Repeat("x", 1<<16)}); r.check() == nil {
+		t.Error("a record with a long key")
 	}
 }
 

@@ -46,16 +46,20 @@ var errJournal = errors.New("damaged record")
 var errRecordSize = errors.New("journal: the record is too large")
 
 // check tells whether the record could be read again.
-func (r *journalRecord) check() error {
-	if len(r.key) > math.MaxUint16 || len(r.link) > math.MaxUint16 || r.size() > journalMost {
-		return fmt.Errorf("%w: %d bytes", errRecordSize, r.size())
+func (r *journalRecord) check() error { return checkSizes(len(r.key), len(r.link), len(r.body)) }
+
+func checkSizes(key, link, body int) error {
+	if size := recordSize(key, link, body); key > math.MaxUint16 || link > math.MaxUint16 || size > journalMost {
+		return fmt.Errorf("%w: %d bytes", errRecordSize, size)
 	}
 	return nil
 }
 
-func (r *journalRecord) size() int64 {
-	return int64(journalHead + journalFixed + len(r.key) + len(r.link) + len(r.body))
+func recordSize(key, link, body int) int64 {
+	return int64(journalHead + journalFixed + key + link + body)
 }
+
+func (r *journalRecord) size() int64 { return recordSize(len(r.key), len(r.link), len(r.body)) }
 
 func (r *journalRecord) append(dst []byte, now time.Time) []byte {
 	start := len(dst)

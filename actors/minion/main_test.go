@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(worker.ExitCPU) }()
 	reg := modules.NewRegistry()
-	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), worker.Main(reg)); err != nil {
+	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), worker.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

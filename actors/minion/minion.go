@@ -39,6 +39,8 @@ type Options struct {
 	Match func(load *payload.Map, about matchers.Facts) bool
 	// Returner calls one returner that a job names; nil: there are none.
 	Returner func(ctx context.Context, name string, ret *payload.Map) error
+	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
+	Complete func(*modules.Env)
 	Exit     func(Exit) // asked to end the process
 	Ready    func()     // told once, when the first master can send jobs; may be nil
 	OnDeath  func(stats.Death)
@@ -124,6 +126,9 @@ func (m *Minion) newEnv(l *link) *modules.Env {
 		Grains: m.facts.grains, GrainOf: m.facts.grain, Host: hostOf(host{m, l})}
 	if l != nil {
 		env.Pillar = l.pillarData.Load
+	}
+	if m.opt.Complete != nil {
+		m.opt.Complete(env)
 	}
 	return env
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,7 +23,7 @@ func jobProcess(*call) error {
 	if err != nil {
 		return err
 	}
-	return worker.Main(reg)
+	return worker.Main(reg, offerMaster(slog.New(slog.DiscardHandler)))
 }
 
 // functions are what a minion's jobs may call.

@@ -20,6 +20,7 @@ func (t *callTool) build() error {
 	facts := grains.New(grains.Options{Opts: m.Raw, Static: m.Grains, Version: saltVersion, Refresh: t.opt.Bool("refresh_grains_cache")})
 	t.env = &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Raw }, Grains: facts.Map, GrainOf: facts.Get,
 		Host: modules.Host{Log: callLog{t.log}, Events: callEvents{t}, Daemon: callDaemon{t}}}
+	offerMaster(t.log)(t.env)
 	return nil
 }
 

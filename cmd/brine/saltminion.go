@@ -103,7 +103,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 			opt.Refresh = fresh
 			return grains.New(opt)
 		},
-		Match: s.matches,
+		Match: s.matches, Complete: offerMaster(s.log),
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- exitRequest{e.Code, e.Text}:

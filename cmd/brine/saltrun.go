@@ -23,6 +23,7 @@ type runTool struct {
 	bus   *masterBus
 	jobs  jobCache
 	env   *modules.Env
+	wheel *modules.Env // of the wheel functions
 	fun   string
 	words []any // typed arguments of the function, keywords in a map at the end
 	jid   string
@@ -148,7 +149,10 @@ func (r *runTool) fire(ctx context.Context, tag string, data *payload.Map) {
 
 // runHere runs the function in this process, with its events and its place in the job cache.
 func (r *runTool) runHere(ctx context.Context, req runners.Request) error {
-	forget := r.note(req)
+	forget, err := r.note(req)
+	if err != nil {
+		r.log.Debug("run not noted", "jid", req.JID, "err", err)
+	}
 	defer forget()
 	res := runners.Run(ctx, r.env, req, func(tag string, data *payload.Map) {
 		if strings.HasSuffix(tag, "/ret") {

@@ -38,8 +38,15 @@ func (r *runTool) build() error {
 			Mine: mineReader{exp, r.cache()}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Version: saltVersion, Print: func(line string) { fmt.Fprintln(r.stdout, line) },
 		}))
-	r.env = r.envOf(reg)
+	r.env, r.wheel = r.envOf(reg), r.envOf(wheels)
 	return err
+}
+
+// close gives the connections back, where the process does not end with the tool.
+func (r *runTool) close() {
+	if err := errors.Join(r.wire.Close(), r.bus.pull.Close()); err != nil {
+		r.log.Debug("connections of a run", "err", err)
+	}
 }
 
 // envOf is the environment of functions on the master.

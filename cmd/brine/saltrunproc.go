@@ -11,7 +11,7 @@ import (
 )
 
 // note leaves a file about this run for jobs.master, as long as it lasts.
-func (r *runTool) note(req runners.Request) (forget func()) {
+func (r *runTool) note(req runners.Request) (forget func(), err error) {
 	file := filepath.Join(r.master.CacheDir, "proc", req.JID)
 	args := append([]any{}, req.Args...)
 	if req.KW.Len() > 0 {
@@ -22,14 +22,13 @@ func (r *runTool) note(req runners.Request) (forget func()) {
 		err = os.WriteFile(file, raw, 0o600)
 	}
 	if err != nil {
-		r.log.Debug("run not noted", "jid", req.JID, "err", err)
-		return func() {}
+		return func() {}, err
 	}
 	return func() {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			r.log.Debug("note of run not removed", "jid", req.JID, "err", err)
 		}
-	}
+	}, nil
 }
 
 // running lists the runs that are noted and whose process lives.

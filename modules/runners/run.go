@@ -34,7 +34,8 @@ type Request struct {
 	Args []any
 	KW   *payload.Map // without a __kwarg__ mark
 	JID  string
-	User string // "" is UNKNOWN
+	User string       // "" is UNKNOWN
+	Note func() error // leaves word that the function runs; an error of it is the run's. nil: nothing is left
 }
 
 // Result is how a run ended.
@@ -83,6 +84,11 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 		return failed(req, data, modules.ExecErr("%s", env.Registry.MissingText(req.Fun)), fire)
 	}
 	data.Set("fun_args", funArgs(req))
+	if req.Note != nil {
+		if err := req.Note(); err != nil {
+			return failed(req, data, err, fire)
+		}
+	}
 	fire(Tag(req.Kind, req.JID)+"/new", data.Clone())
 	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", req.User))
 	value, err := call(c, f, req)

@@ -25,8 +25,8 @@ var ErrNoMinion = errors.New("this is started by salt-minion, for one job at a t
 
 // Main is the life of the process: it takes its job from the minion, runs it, and hands over the return. When the
 // minion goes before that, the process ends with all that it has started: nobody would hear what came of it, and the
-// next minion answers that the job was lost.
-func Main(reg *modules.Registry) error {
+// next minion answers that the job was lost. complete, when not nil, adds what functions find here without the minion.
+func Main(reg *modules.Registry, complete func(*modules.Env)) error {
 	conn, err := inherit()
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func Main(reg *modules.Registry) error {
 	if err := job.limits.apply(); err != nil {
 		return err
 	}
-	return job.run(s, reg, func() { kill(family(os.Getpid()), unix.SIGKILL) }) // this process, too
+	return job.run(s, reg, complete, func() { kill(family(os.Getpid()), unix.SIGKILL) }) // this process, too
 }
 
 // run runs the job and sends its return. die is called when the minion goes before that.
-func (s start) run(to *stream, reg *modules.Registry, die func()) error {
+func (s start) run(to *stream, reg *modules.Registry, complete func(*modules.Env), die func()) error {
 	back := newRemote(to)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -60,7 +60,11 @@ func (s start) run(to *stream, reg *modules.Registry, die func()) error {
 		back.lost(err)
 		cancel(err)
 	}()
-	r := modules.Execute(ctx, s.env(reg, back), modules.Job{Load: s.load, Connected: s.connected})
+	env := s.env(reg, back)
+	if complete != nil {
+		complete(env)
+	}
+	r := modules.Execute(ctx, env, modules.Job{Load: s.load, Connected: s.connected})
 	if !over.CompareAndSwap(false, true) {
 		<-ctx.Done() // this process is about to end
 	}

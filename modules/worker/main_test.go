@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(ExitCPU) }()
 	reg := modules.NewRegistry()
-	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), Main(reg)); err != nil {
+	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

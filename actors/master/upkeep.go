@@ -32,7 +32,7 @@ type remembered struct {
 // maintenanceOptions puts together what Maintenance does on this master.
 func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 	cfg := c.cfg
-	sessions := filepath.Join(cfg.CacheDir, "sessions")
+	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), c.eauth
 	o := maintenanceOptions{
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
 		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.auth.Revoke,
@@ -43,7 +43,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
 		facts:    func() { c.jobs.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
-			func(time.Time) error { _, err := c.eauth.CleanTokens(); return err },
+			func(time.Time) error { _, err := service.CleanTokens(); return err },
 			func(now time.Time) error {
 				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)
 			},

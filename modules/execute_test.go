@@ -3,6 +3,7 @@ package modules_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func sample() []modules.Func {
 		{Name: "test.client", Run: ret(nil, &modules.ClientError{Message: "no master"})},
 		{Name: "test.value", Run: ret(nil, modules.Raise("ValueError", "bad"))},
 		{Name: "test.plain", Run: ret(nil, errors.New("plain"))},
+		{Name: "test.late", Run: ret(nil, fmt.Errorf("ask: %w", modules.ErrRequestTimeout))},
 		{Name: "test.panic", Run: func(*modules.Call, modules.Args) (any, error) { panic("boom") }},
 		{Name: "test.high", Outputter: "highstate", Run: ret(payload.M("a", 1), nil)},
 		{Name: "test.queued", Run: ret(payload.M("__no_return__", true), nil)},
@@ -92,7 +94,7 @@ func TestExecuteOne(t *testing.T) {
 func TestExecuteCrash(t *testing.T) {
 	env := modtest.Env(t, nil, sample())
 	for fun, last := range map[string]string{
-		"test.value": "ValueError: bad", "test.plain": "Exception: plain",
+		"test.value": "ValueError: bad", "test.plain": "Exception: plain", "test.late": "salt.exceptions.SaltReqTimeoutError: Message timed out",
 		"test.panic": "RuntimeError: boom", "test.nested": "KeyError: 'no.such'",
 	} {
 		got := modules.Execute(t.Context(), env, job(fun))

@@ -85,6 +85,9 @@ func Message(err error) string {
 	if number, path, ok := asOSError(err); ok {
 		return OSErrorText(number, path)
 	}
+	if ClassOf(err) == "salt.exceptions.SaltReqTimeoutError" {
+		return "Message timed out"
+	}
 	return err.Error()
 }
 
@@ -117,6 +120,8 @@ func ClassOf(err error) string {
 		return "KeyError"
 	case errors.As(err, &exc):
 		return exc.Class
+	case errors.Is(err, ErrRequestTimeout):
+		return "salt.exceptions.SaltReqTimeoutError"
 	}
 	if number, _, ok := asOSError(err); ok {
 		return OSErrorClass(number)

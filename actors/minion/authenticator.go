@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/zmq"
@@ -193,6 +194,11 @@ func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
 	supervisor.Send(ctx, l.subscriber, &SignedIn{})
 }
 
+// refused tells those who wait why there is no session; to a function it is what a client of Salt raises.
+func refused(text string) error {
+	return fmt.Errorf("sign-in: %w", &modules.ClientError{Message: text})
+}
+
 // onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.
 func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 	a.pending++
@@ -202,7 +208,7 @@ func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 		return
 	}
 	a.link.log.Error(s.Text)
-	a.answer(fmt.Errorf("sign-in: %s", s.Text))
+	a.answer(refused(s.Text))
 	a.wait(ctx, s.Wait)
 }
 
@@ -211,7 +217,7 @@ func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
 	exit, clock := a.opt.exit, a.link.clock
 	stop := clock.AfterFunc(s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	context.AfterFunc(supervisor.Context(ctx), func() { stop() })
-	a.answer(fmt.Errorf("sign-in: %s", s.Text))
+	a.answer(refused(s.Text))
 	a.link.log.Log(context.Background(), levelCritical, s.Text)
 }
 
@@ -219,7 +225,7 @@ func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
 func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
 	l := a.link
 	a.lookups++
-	a.answer(errors.New(s.Text))
+	a.answer(refused(s.Text))
 	if most := l.cfg.RetryDNSCount; most > 0 && a.lookups > most {
 		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set 'master' value in minion config.", l.master.Host))
 		a.busy = false // this master is given up, as Salt does; SignIn tries once more
@@ -234,7 +240,7 @@ func (a *authenticator) fail(ctx actor.Context, s auth.Step) {
 	l := a.link
 	a.rounds++
 	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error message was %s", l.master.Host, s.Text))
-	a.answer(fmt.Errorf("sign-in: %s", s.Text))
+	a.answer(refused(s.Text))
 	a.wait(ctx, roundWait(a.rounds, l.cfg.AcceptanceWaitTime, l.cfg.AcceptanceWaitTimeMax)+
 		between(0, min(l.cfg.RandomReauthDelay, l.cfg.AcceptanceWaitTime)))
 }

@@ -2,6 +2,7 @@ package minion
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -43,7 +44,17 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 			}
 		}
 	}
-	return h.link.request(ctx, load, h.m.cfg.RequestChannelTimeout, h.m.cfg.RequestChannelTries)
+	v, err := h.link.request(ctx, load, h.m.cfg.RequestChannelTimeout, h.m.cfg.RequestChannelTries)
+	return v, forFunction(err)
+}
+
+// forFunction is the error of a request as a function tells it. That there is no session is said without the way there.
+func forFunction(err error) error {
+	var no *modules.ClientError
+	if errors.As(err, &no) {
+		return no
+	}
+	return err
 }
 
 // MasterByHost finds a master by its name in the configuration (publish.publish via_master).
@@ -153,7 +164,8 @@ func (h host) Compile(ctx context.Context, saltenv, pillarenv string, override *
 	if override.Len() > 0 {
 		load.Set("pillar_override", override)
 	}
-	return h.link.pillar(ctx, load)
+	pillar, err := h.link.pillar(ctx, load)
+	return pillar, forFunction(err)
 }
 
 // Actors shows the actors of this minion.

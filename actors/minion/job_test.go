@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/modules"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -348,9 +349,16 @@ func TestRequestWhilePending(t *testing.T) {
 	r := newRig(t, "acceptance_wait_time: 7\n").up()
 	f := r.master()
 	f.await(t, "start events", func() bool { return len(f.events()) == 2 })
+	f.set(func() { f.down = true })
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); modules.ClassOf(err) != "salt.exceptions.SaltReqTimeoutError" ||
+		modules.Message(err) != "Message timed out" {
+		t.Errorf("a request to a silent master: %v", err)
+	}
+	f.set(func() { f.down = false })
 	f.restart(func(o *auth.MasterOptions) { o.Rules.AcceptAll = false })
 	f.keys.set("m1", auth.StatePending)
-	if _, err := r.m.links[0].request(t.Context(), payload.M("cmd", "_x", "id", "m1"), time.Second, 1); err == nil || !strings.Contains(err.Error(), "operator") {
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); modules.ClassOf(err) != "salt.exceptions.SaltClientError" ||
+		!strings.Contains(err.Error(), "operator") || strings.Contains(err.Error(), "_x") {
 		t.Errorf("a request with a pending key: %v", err)
 	}
 }

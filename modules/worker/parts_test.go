@@ -2,7 +2,9 @@ package worker
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules"
 	"brine/wire/payload"
 )
 
@@ -136,5 +139,19 @@ func FuzzNext(f *testing.F) {
 func TestSendRefuses(t *testing.T) {
 	if err := newStream(duplex{nil, io.Discard}).send(msgReturn, make(chan int)); !errors.Is(err, payload.ErrUnencodable) {
 		t.Errorf("a channel: %v", err)
+	}
+}
+
+// TestErrorKinds: what a function tells apart of the minion's errors is told apart in the process, too.
+func TestErrorKinds(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("ask: %w", modules.ErrRequestTimeout), fmt.Errorf("ask: %w", &modules.ClientError{Message: "no"}),
+		fmt.Errorf("ask: %w", context.DeadlineExceeded), errors.New("other"),
+	} {
+		there := errorOf(err.Error(), kindOf(err))
+		if there.Error() != err.Error() || modules.ClassOf(there) != modules.ClassOf(err) ||
+			errors.Is(there, context.DeadlineExceeded) != errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v is %v, a %s", err, there, modules.ClassOf(there))
+		}
 	}
 }

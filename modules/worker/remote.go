@@ -43,12 +43,16 @@ const (
 // Kinds of errors that a function tells apart.
 const (
 	kindTimeout  = "timeout"  // modules.ErrRequestTimeout
+	kindClient   = "client"   // modules.ClientError
 	kindDeadline = "deadline" // context.DeadlineExceeded
 )
 
 // kindOf is the kind of an error on its way to the process.
 func kindOf(err error) string {
+	var no *modules.ClientError
 	switch {
+	case errors.As(err, &no):
+		return kindClient
 	case errors.Is(err, modules.ErrRequestTimeout):
 		return kindTimeout
 	case errors.Is(err, context.DeadlineExceeded):
@@ -71,6 +75,14 @@ func (e *remoteError) Is(target error) bool {
 		return target == context.DeadlineExceeded
 	}
 	return false
+}
+
+// errorOf is the error of a kind.
+func errorOf(text, kind string) error {
+	if kind == kindClient {
+		return &modules.ClientError{Message: text}
+	}
+	return &remoteError{text: text, kind: kind}
 }
 
 // answer is what the minion says to a call.
@@ -135,7 +147,7 @@ func (r *remote) forget(id int64) {
 func (r *remote) take(m []any) {
 	a := answer{value: field[any](m, 1)}
 	if text := field[string](m, 2); text != "" {
-		a.err = &remoteError{text: text, kind: field[string](m, 3)}
+		a.err = errorOf(text, field[string](m, 3))
 	}
 	id := field[int64](m, 0)
 	r.mu.Lock()

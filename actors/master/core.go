@@ -54,10 +54,11 @@ type core struct {
 	publisherRef *supervisor.Ref // Publisher
 	jobs         *supervisor.Ref // JobStore
 
-	streams subscriptions
-	look    atomic.Pointer[presenceLook]
-	mute    atomic.Bool // files of jobs cannot be written, which was said
-	runs    sync.Map    // name of a runner's actor → its runners.Request
+	streams   subscriptions
+	questions questions
+	look      atomic.Pointer[presenceLook]
+	mute      atomic.Bool // files of jobs cannot be written, which was said
+	runs      sync.Map    // name of a runner's actor → its runners.Request
 }
 
 // newCore puts together what workers share.

@@ -26,6 +26,9 @@ func storeReturn(c *core, r *call) (any, error) {
 		return false, nil
 	}
 	r.from.minion = c.takeFacts(r.id, r.load, r.from)
+	if c.questions.take(r.load, r.from.at) {
+		return nil, nil
+	}
 	return c.acceptReturn(r, r.load)
 }
 

@@ -172,6 +172,7 @@ func (m *Master) Why(ctx context.Context, jid, id string) (*payload.Map, error) 
 	if err != nil {
 		return nil, err
 	}
+	c.ask(ctx, jid, cases)
 	list := make([]any, len(cases))
 	for i := range cases {
 		list[i] = reasonMap(&cases[i])

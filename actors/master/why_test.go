@@ -8,6 +8,7 @@ import (
 
 	"brine/modules/keys"
 	"brine/modules/ledger"
+	"brine/wire/auth"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -253,5 +254,76 @@ func TestClockOfAMinion(t *testing.T) {
 	received, _ := r.awaitHop(jid, "receive", "m1").Int("at")
 	if off := time.Duration(arrive-received) * time.Microsecond; off < 0 || off > time.Minute {
 		t.Errorf("received %v before it arrived", off)
+	}
+}
+
+// answering is a minion that is connected and answers questions about jobs with what facts makes.
+func (r *rig) answering(id string, facts func(jid string) any, change ...func(*auth.MinionOptions)) {
+	r.t.Helper()
+	m := r.minion(id, change...)
+	ctx, stop := newContext(r.t)
+	ended := make(chan struct{})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: []string{"brine:" + id, ""}, Context: r.zctx})
+	go func() {
+		defer close(ended)
+		_ = sub.Serve(ctx, func(frames [][]byte) {
+			load, err := m.OpenPublication(frames[len(frames)-1])
+			if err != nil || load.Str("fun") != "brine.job" {
+				return
+			}
+			about, _ := load.List("arg")[0].(string)
+			if v := facts(about); v != nil {
+				m.ask(ret(id, load.Str("jid"), "fun", "brine.job", "return", v))
+			}
+		})
+	}()
+	r.t.Cleanup(func() { stop(); <-ended })
+	r.awaitLink(id, ledger.LinkUp)
+}
+
+// TestWhyAsks: where the master's facts do not tell, the minion is asked, and nobody else hears of it.
+func TestWhyAsks(t *testing.T) {
+	r := newRig(t)
+	hour := ledger.Stamp(time.Hour / time.Microsecond)
+	now := func() ledger.Stamp { return ledger.At(time.Now()) }
+	r.answering("unknown", func(string) any { return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map() })
+	r.answering("unopened", func(string) any {
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "bad signature"}, "odd", []any{}})
+	})
+	r.answering("before", func(string) any {
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now() - hour), "bad signature"}})
+	})
+	r.answering("running", func(string) any { return (&ledger.Minion{Received: now() - hour, Started: now() - hour, Now: now() - hour}).Map() }, oldClock)
+	r.answering("old", func(string) any { return "'brine.job' is not available." })
+	r.answering("mute", func(string) any { return nil })
+	ear := r.hear()
+	jid := r.publish(payload.M("tgt", "*"))
+	r.awaitHop(jid, "publish", "")
+	got, err := r.m.Why(testContext(t), jid, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]string{}
+	for _, v := range got.List("reasons") {
+		one, _ := v.(*payload.Map)
+		codes[one.Str("minion")] = one.Str("code")
+		if one.Str("minion") == "running" && !strings.Contains(one.Str("text"), "off by 3600 s (behind)") {
+			t.Errorf("running: %s", one.Str("text"))
+		}
+	}
+	for id, want := range map[string]ledger.Code{"unknown": ledger.NeverReceived, "unopened": ledger.JobUnopened, "before": ledger.NeverReceived,
+		"running": ledger.JobRunning, "old": ledger.UnknownCause, "mute": ledger.NoAnswer} {
+		if codes[id] != string(want) {
+			t.Errorf("%s: got %s, want %s", id, codes[id], want)
+		}
+	}
+	r.m.Fire("test/end", payload.NewMap(0))
+	for _, tag := range ear.until("test/end") {
+		if !strings.Contains(tag, jid) {
+			t.Errorf("event %s", tag)
+		}
+	}
+	if loads, err := r.m.core.store.Loads(); err != nil || loads.Len() > 1 {
+		t.Errorf("stored %v, %v", loads, err)
 	}
 }

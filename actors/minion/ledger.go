@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/execution/brinemod"
 	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/wire/payload"
@@ -18,7 +19,7 @@ const diaryJobs = 1000
 // note notes what becomes of a publication that is no job yet. What is known of a job of that jid stays.
 func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string) {
 	jid := m.Load.Str("jid")
-	if jid == "" || jid == jidReq {
+	if jid == "" || jid == jidReq || m.Load.Str("fun") == brinemod.Job { // that one asks
 		return
 	}
 	at := ledger.At(m.at)

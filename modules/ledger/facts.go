@@ -129,11 +129,3 @@ const (
 	OutcomeNotReady Outcome = "not_ready"   // the publication waits for a sign-in, or for the pillar
 	Unopened        Outcome = "unopened"    // publications could not be opened
 )
-
-// Row returns the time of a minion's stamp by the master's clock.
-func (m *Minion) master(s Stamp) Stamp {
-	if s == 0 {
-		return 0
-	}
-	return s + Stamp(m.Offset)
-}

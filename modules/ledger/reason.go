@@ -143,13 +143,13 @@ func (c *Case) minion() *Minion {
 		return c.Answer
 	}
 	if m := c.row().Minion; m != nil {
-		return m.byMaster()
+		return m.ByMaster()
 	}
 	return nil
 }
 
-// byMaster is what a minion says in stamps of the master's clock.
-func (m *Minion) byMaster() *Minion {
+// ByMaster is what a minion says in stamps of the master's clock.
+func (m *Minion) ByMaster() *Minion {
 	out := *m
 	for _, f := range minionFields {
 		if f.stamp != nil {

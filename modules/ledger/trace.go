@@ -128,7 +128,7 @@ func rowHops(s *Snapshot, r *Row) []Hop {
 	} else {
 		m := &Minion{}
 		if r.Minion != nil {
-			m = r.Minion.byMaster()
+			m = r.Minion.ByMaster()
 		}
 		hops = []Hop{{Name: HopReceive, At: m.Received}}
 		if m.Queued != 0 {

@@ -1,0 +1,123 @@
+package master
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"brine/modules/execution/brinemod"
+	"brine/modules/ledger"
+	"brine/wire/payload"
+)
+
+// questions are what this master asks its minions for itself: publications that nobody hears of, whose returns are
+// neither events nor stored.
+type questions struct{ open sync.Map } // jid → *question
+
+type question struct {
+	answers chan answer
+}
+
+// answer is what one minion says.
+type answer struct {
+	id   string
+	load *payload.Map
+	at   time.Time
+}
+
+// take hands a return over that answers a question. False: it answers none.
+func (q *questions) take(load *payload.Map, at time.Time) bool {
+	if load.Str("fun") != brinemod.Job {
+		return false
+	}
+	v, ok := q.open.Load(load.Str("jid"))
+	if !ok {
+		return false
+	}
+	select {
+	case v.(*question).answers <- answer{load.Str("id"), load, at}:
+	default: // more answers than minions were asked
+	}
+	return true
+}
+
+// askPatience is how long brine why waits for the minions that it asks.
+const askPatience = 1500 * time.Millisecond
+
+// knownEnough tells whether the facts of the master say all that can be known of a minion. If not, it is asked: one of
+// brine's that is connected and may have the job.
+func knownEnough(one *ledger.Case) bool {
+	r := one.Job.Row(one.ID)
+	switch {
+	case one.Job == nil || one.Stored || r != nil && (r.Returned != 0 || r.RefusedAt != 0):
+		return true
+	case one.Key != "accepted" || one.Target == ledger.NotMeant || one.Target == ledger.Missing:
+		return true
+	case !one.Peer.Brine || one.LinkNow != ledger.LinkUp:
+		return true
+	}
+	return one.Link == ledger.LinkDown && (r == nil || r.Minion == nil)
+}
+
+// ask asks minions what they know of a job, and waits for their answers.
+func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
+	waiting := map[string]*ledger.Case{}
+	ids := []string{}
+	for i := range all {
+		if one := &all[i]; !knownEnough(one) {
+			waiting[one.ID] = one
+			ids = append(ids, one.ID)
+			one.Asked = ledger.Silent
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	own, q := c.jids.next(time.Now()), &question{answers: make(chan answer, len(ids))}
+	c.questions.open.Store(own, q)
+	defer c.questions.open.Delete(own)
+	pub := payload.M("fun", brinemod.Job, "arg", []any{jid}, "tgt", anyList(ids), "jid", own, "ret", "", "tgt_type", "list", "user", c.cfg.User)
+	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, found{Minions: ids})})
+	for len(waiting) > 0 {
+		select {
+		case a := <-q.answers:
+			if one := waiting[a.id]; one != nil {
+				delete(waiting, a.id)
+				c.hear(one, a)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hear takes the answer of a minion.
+func (c *core) hear(one *ledger.Case, a answer) {
+	said, ok := a.load.Value("return").(*payload.Map)
+	if !ok || !said.Has("now") { // it does not know the function
+		one.Asked = ledger.NotAsked
+		return
+	}
+	m := c.readFacts(one.ID, said, a.load, origin{at: a.at})
+	one.Asked, one.Answer, one.Peer = ledger.Answered, m.ByMaster(), c.book.Peers.Get(one.ID)
+	if m.Outcome != ledger.Unknown {
+		return
+	}
+	for _, v := range said.List(ledger.FieldRefused) {
+		pair, _ := v.([]any)
+		if len(pair) != 2 {
+			continue
+		}
+		at, _ := pair[0].(int64)
+		why, _ := pair[1].(string)
+		if s := ledger.Stamp(at + m.Offset); s+ledger.Stamp(refusedAround/time.Microsecond) >= one.Job.Job.Sent {
+			one.Answer.Outcome, one.Answer.Detail, one.Answer.Received = ledger.Unopened, why, s
+			return
+		}
+	}
+}
+
+// refusedAround is by how much a publication may seem to have been refused before it was sent.
+const refusedAround = time.Second

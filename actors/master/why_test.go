@@ -136,7 +136,7 @@ func TestWhyByTheMaster(t *testing.T) {
 	other := r.publish(payload.M("tgt", "m1"))
 	r.awaitHop(other, "publish", "")
 	r.wantWhy(other, "down", ledger.NotTargeted, "did not mean it")
-	r.wantWhy(other, "m1", ledger.UnknownCause, "was not asked")
+	r.wantWhy(other, "m1", ledger.NoAnswer, "did not answer when asked")
 	end()
 	r.awaitLink("m1", ledger.LinkDown)
 	r.wantWhy(other, "m1", ledger.ConnectionLost, "its connection was lost")
@@ -222,7 +222,7 @@ func TestFactsOfMinions(t *testing.T) {
 	}
 	equal(t, "answer", tell(jid), true)
 	r.awaitHop(jid, "start", "m1")
-	r.wantWhy(jid, "m1", ledger.JobRunning, "it has been running the job since")
+	r.wantWhy(jid, "m1", ledger.NoAnswer, "it has been running the job since") // and nobody answers for it
 	equal(t, "of a job that nobody knows", tell("20200101000000000000"), true)
 	if r.m.core.book.Knows("20200101000000000000") {
 		t.Error("a minion made a job known")
@@ -293,7 +293,9 @@ func TestWhyAsks(t *testing.T) {
 	r.answering("before", func(string) any {
 		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now() - hour), "bad signature"}})
 	})
-	r.answering("running", func(string) any { return (&ledger.Minion{Received: now() - hour, Started: now() - hour, Now: now() - hour}).Map() }, oldClock)
+	r.answering("running", func(string) any {
+		return (&ledger.Minion{Received: now() - hour, Started: now() - hour, Now: now() - hour}).Map()
+	}, oldClock)
 	r.answering("old", func(string) any { return "'brine.job' is not available." })
 	r.answering("mute", func(string) any { return nil })
 	ear := r.hear()

@@ -44,6 +44,14 @@ var errKilled = errors.New("killed by a signal")
 // textLost is the return of a job that was running when the minion's process died.
 const textLost = "The minion's process ended while the job was running"
 
+// lost is the return of such a job, with what is known of the end.
+func (o *jobOptions) lost() string {
+	if o.ended == "" {
+		return textLost
+	}
+	return textLost + ": " + o.ended
+}
+
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
 	env     func(*link) *modules.Env
@@ -56,6 +64,7 @@ type jobOptions struct {
 	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
 	launch  *worker.Launcher                                // starts processes for functions; nil: they run in this one
 	pubRet  bool
+	ended   string // what ended the process before this one, "" when that is not known
 	diary   *ledger.Diary
 	tell    func(key string, l *link) // tells the master of a job that takes time
 	log     *slog.Logger
@@ -136,7 +145,7 @@ func (j *job) onStarted(ctx actor.Context) {
 		why := lastDeath(ctx)
 		j.tell(ctx, "The job died on the minion: "+why, ledger.Panicked, why)
 	case j.rec.lost:
-		j.tell(ctx, textLost, ledger.Restarted, "")
+		j.tell(ctx, j.opt.lost(), ledger.Restarted, j.opt.ended)
 	case j.rec.told != "":
 		j.tell(ctx, j.rec.told, j.rec.outcome, j.rec.detail)
 	default:

@@ -44,6 +44,8 @@ type Options struct {
 	Exit     func(Exit) // asked to end the process
 	Ready    func()     // told once, when the first master can send jobs; may be nil
 	OnDeath  func(stats.Death)
+	// Predecessor is what ended the process of the minion before this one, where that is known.
+	Predecessor string
 	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
 	Worker worker.Options
 
@@ -215,7 +217,7 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
-		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, diary: m.diary, tell: m.tellOf, log: m.log}
+		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, diary: m.diary, tell: m.tellOf, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}

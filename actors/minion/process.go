@@ -2,7 +2,6 @@ package minion
 
 import (
 	"context"
-	"errors"
 	"os"
 	"syscall"
 
@@ -13,7 +12,6 @@ import (
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"golang.org/x/sys/unix"
 )
 
 // Messages of a Job whose function has a process of its own (multiprocessing: True).
@@ -98,16 +96,6 @@ func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
 // onProcessRefused answers for a job that cannot be started.
 func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
 	j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died, "it could not be started: "+m.err.Error())
-}
-
-// noRoom tells the errors of a start that pass when others have ended.
-func noRoom(err error) bool {
-	for _, e := range []error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }
 
 // execution is the job as the function gets it.

@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+
+	"brine/cmd/keepalive"
 )
 
 // call is one start of a tool: its name as errors show it, its words, its streams.
@@ -16,6 +18,7 @@ type call struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+	parent *keepalive.Parent // starts this process anew when it dies; nil: nobody does
 
 	ownSignals bool                   // the tool handles SIGINT and SIGTERM itself
 	lastWords  atomic.Pointer[string] // further lines for stderr when Ctrl-C ends the tool

@@ -55,8 +55,11 @@ type exitRequest struct {
 // background starts the daemon again as a process of its own session, detached from the terminal, and tells the
 // caller to end. Go cannot fork; the second process repeats the checks that this one has passed.
 func (s *session) background() (detached bool, err error) {
-	if !s.opt.Bool("daemon") || os.Getenv(daemonChild) != "" {
-		return false, os.Unsetenv(daemonChild)
+	if os.Getenv(daemonChild) != "" { // the configuration is read: paths of the command line are not needed any more
+		return false, errors.Join(os.Unsetenv(daemonChild), os.Chdir("/"))
+	}
+	if !s.opt.Bool("daemon") {
+		return false, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -65,7 +68,6 @@ func (s *session) background() (detached bool, err error) {
 	child := exec.Command(self)
 	child.Args = append([]string{s.prog}, s.args...)
 	child.Env = append(os.Environ(), daemonChild+"=1")
-	child.Dir = "/"
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
 		return false, fmt.Errorf("run in the background: %w", err)
@@ -113,30 +115,32 @@ func (s *session) alreadyRunning() bool {
 
 // serve runs a daemon until a signal, or until its service asks for the end. A second signal ends it at once.
 func (s *session) serve(l lifecycle) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := s.stopSignals(ctx)
 	if err := s.writePidFile(); err != nil {
 		return err
 	}
+	s.tellOfPredecessor()
 	svc, err := l.start()
 	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	s.dumpOnUSR1(ctx)
 	go settleMemory(ctx, s.log)
 	s.profileOnUSR2(ctx)
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		s.log.Warn("the service manager was not told that we are ready", "err", err)
 	}
+	s.parent.Ready()
 	select {
 	case sig := <-signals:
 		return s.stopOn(l, svc, sig, signals)
 	case req := <-l.exit:
 		_, stopErr := s.end(svc, signals)
 		return errors.Join(exit(req.code, "%s", l.closed(req.text)), stopErr)
+	case <-s.parent.Gone():
+		return s.stopAlone(l, svc, signals)
 	}
 }
 
@@ -155,6 +159,7 @@ func (s *session) stopOn(l lifecycle, svc service, sig os.Signal, again <-chan o
 
 // end stops the service; another signal meanwhile cuts it short.
 func (s *session) end(svc service, again <-chan os.Signal) (supervisor.Report, error) {
+	s.parent.Stopping()
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyStopping); err != nil {
 		s.log.Debug("service manager", "err", err)
 	}

@@ -91,7 +91,21 @@ func TestKilledMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	for _, option := range []string{"multiprocessing: False", "multiprocessing: True"} {
+		t.Run(option, func(t *testing.T) { killMinions(t, option) })
+	}
+}
+
+// newKilledFleet starts a master and a minion with one option more.
+func newKilledFleet(t *testing.T, option string) *killedFleet {
+	t.Helper()
 	s := newGoldenSite(t)
+	conf := filepath.Join(s.root, "web1", "minion")
+	raw, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, conf, string(raw)+"\n"+option+"\n")
 	if err := s.daemon(t, "master", "salt-master"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +113,15 @@ func TestKilledMinion(t *testing.T) {
 	k.start()
 	t.Cleanup(func() { k.kill() })
 	k.await()
+	return k
+}
+
+func killMinions(t *testing.T, option string) {
+	k := newKilledFleet(t, option)
+	s := k.s
 	traces := map[string]string{} // jid → file in which the job leaves a line
 	var cut []string              // jobs that cannot have come to an end
-	for round := range 4 {
+	for round := range 3 {
 		run := filepath.Join(s.root, "tmp", fmt.Sprintf("run-%d", round))
 		if err := os.WriteFile(run, nil, 0o600); err != nil {
 			t.Fatal(err)

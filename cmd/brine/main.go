@@ -7,10 +7,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"brine/cmd/keepalive"
 	"brine/modules/worker"
 )
 
-func main() { os.Exit(dispatch(os.Args)) }
+func main() {
+	parent := keepalive.Find()
+	code := dispatch(os.Args, parent)
+	parent.Over()
+	os.Exit(code)
+}
 
 // tool is one of the programs that brine is.
 type tool struct {
@@ -61,8 +67,8 @@ func findTool(name string) (tool, bool) {
 	return tool{}, false
 }
 
-// dispatch runs the tool that argv asks for and returns the exit code.
-func dispatch(argv []string) int {
+// dispatch runs the tool that argv asks for and returns the exit code. parent is nil for all but a salt-minion.
+func dispatch(argv []string, parent *keepalive.Parent) int {
 	prog, args := "brine", []string(nil)
 	if len(argv) > 0 {
 		prog, args = filepath.Base(argv[0]), argv[1:]
@@ -76,6 +82,6 @@ func dispatch(argv []string) int {
 	if !ok {
 		t, prog = tool{name: "brine", run: ownHelp}, "brine"
 	}
-	c := &call{prog: prog, args: args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return c.run(t)
 }

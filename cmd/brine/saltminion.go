@@ -114,6 +114,9 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if set != nil {
 		opt.OnDeath = set.OnDeath
 	}
+	if e, ok := s.parent.Before(); ok {
+		opt.Predecessor = e.How()
+	}
 	m, err := minion.Start(opt)
 	if err != nil {
 		return nil, err

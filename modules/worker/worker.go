@@ -4,7 +4,7 @@
 // ends it with everything that it has started. The other end loads nothing but the functions; options, grains and
 // pillar come with the job, and nothing of it stands in the command line or the environment. The package knows no
 // actors and no queue (see actors/minion). It answers to salt/utils/process.py and Minion._target of salt/minion.py;
-// why it is as it is stands in docs/decisions/0007.
+// why it is as it is stands in docs/decisions/0008.
 package worker
 
 import (

@@ -1,0 +1,296 @@
+package keepalive
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const patience = 20 * time.Second
+
+// kept is a process that plays a minion, with its parent.
+type kept struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.Writer
+	lines chan string
+	ended chan int // exit code of the parent
+}
+
+func start(t *testing.T, change func(*exec.Cmd), argv ...string) *kept {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kept{t: t, lines: make(chan string, 100), ended: make(chan int, 1)}
+	k.cmd = &exec.Cmd{Path: self, Args: argv, Env: append(os.Environ(), "KEEPALIVE_TEST=1"), Stderr: os.Stderr, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
+	if change != nil {
+		change(k.cmd)
+	}
+	if k.in, err = k.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.cmd.Stdout = w
+	if err := k.cmd.Start(); err != nil {
+		t.Skip(err) // namespaces are not to be had everywhere
+	}
+	_ = w.Close()
+	go func() {
+		defer out.Close()
+		for s := bufio.NewScanner(out); s.Scan(); {
+			k.lines <- s.Text()
+		}
+	}()
+	go func() {
+		_ = k.cmd.Wait()
+		code := k.cmd.ProcessState.ExitCode()
+		k.ended <- code
+	}()
+	t.Cleanup(func() { _ = syscall.Kill(-k.cmd.Process.Pid, syscall.SIGKILL) })
+	return k
+}
+
+// line waits for a line that begins with these words, and returns the rest.
+func (k *kept) line(want string) string {
+	k.t.Helper()
+	for limit := time.After(patience); ; {
+		select {
+		case line := <-k.lines:
+			if rest, ok := strings.CutPrefix(line+" ", want+" "); ok {
+				return strings.TrimSpace(rest)
+			}
+			k.t.Fatalf("%q, want %q", line, want)
+		case <-limit:
+			k.t.Fatalf("no line %q", want)
+		}
+	}
+}
+
+// tell lets the process do something.
+func (k *kept) tell(words ...string) {
+	k.t.Helper()
+	for _, w := range words {
+		if _, err := fmt.Fprintln(k.in, w); err != nil {
+			k.t.Fatal(err)
+		}
+		if !strings.HasPrefix(w, "exit") {
+			k.line("did " + w)
+		}
+	}
+}
+
+// begin waits for a process, and tells its pid and what it knows of the one before.
+func (k *kept) begin(want string) (pid int) {
+	k.t.Helper()
+	rest := k.line("begin")
+	if _, err := fmt.Sscan(rest, &pid); err != nil {
+		k.t.Fatal(rest, err)
+	}
+	if _, about, _ := strings.Cut(rest, " "); about != want {
+		k.t.Errorf("the process says %q, want %q", about, want)
+	}
+	return pid
+}
+
+func (k *kept) end(want int) {
+	k.t.Helper()
+	select {
+	case code := <-k.ended:
+		if code != want {
+			k.t.Errorf("exit code %d, want %d", code, want)
+		}
+	case <-time.After(patience):
+		k.t.Fatal("the parent does not end")
+	}
+}
+
+func (k *kept) signal(pid int, sig syscall.Signal) {
+	k.t.Helper()
+	if err := syscall.Kill(pid, sig); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+const first = "true false 0 exit code 0 0 0"
+
+// TestKilled answers every death with a new process, at once.
+func TestKilled(t *testing.T) {
+	k := start(t, nil, "/x/salt-minion", "-c", "etc")
+	pid := k.begin(first)
+	if pid == k.cmd.Process.Pid {
+		t.Fatal("there is no parent")
+	}
+	k.tell("ready")
+	for n := range 3 {
+		since := time.Now()
+		k.signal(pid, syscall.SIGKILL)
+		pid = k.begin(fmt.Sprintf("true true %d signal 9 (killed) -9 %d", pid, n+1))
+		t.Logf("a new process after %v", time.Since(since))
+	}
+	k.tell("exit2") // a Go program that dies of a panic; nobody has said that it is on purpose
+	k.begin(fmt.Sprintf("true true %d exit code 2 2 4", pid))
+	k.signal(k.cmd.Process.Pid, syscall.SIGTERM) // it does not listen yet: the signal itself comes
+	k.end(128 + int(syscall.SIGTERM))
+}
+
+// TestOnPurpose passes the exit code on of what ends on purpose, or has never come up.
+func TestOnPurpose(t *testing.T) {
+	for _, tt := range []struct {
+		words []string
+		want  int
+	}{
+		{[]string{"ready", "over", "exit0"}, 0},
+		{[]string{"ready", "over", "exit2"}, 2},
+		{[]string{"exit2"}, 2},
+		{[]string{"over", "exit2"}, 2},
+	} {
+		k := start(t, nil, "salt-minion")
+		k.begin(first)
+		k.tell(tt.words...)
+		k.end(tt.want)
+	}
+}
+
+// TestAgain pauses where a new process was asked for, and ends meanwhile when it is told to.
+func TestAgain(t *testing.T) {
+	k := start(t, nil, "brine", "salt-minion")
+	k.begin(first)
+	k.tell("ready", "over", "exit99")
+	select {
+	case line := <-k.lines:
+		t.Errorf("%q without a pause", line)
+	case <-k.ended:
+		t.Error("the parent has ended")
+	case <-time.After(200 * time.Millisecond):
+	}
+	k.signal(k.cmd.Process.Pid, syscall.SIGTERM)
+	k.end(0)
+}
+
+// TestSignals hands signals on: requests to end over the channel once the process listens there.
+func TestSignals(t *testing.T) {
+	k := start(t, nil, "salt-minion", "catch")
+	k.begin(first)
+	k.tell("ready")
+	k.signal(k.cmd.Process.Pid, syscall.SIGUSR1)
+	k.line("own user defined signal 1")
+	k.signal(k.cmd.Process.Pid, syscall.SIGHUP)
+	k.line("own hangup")
+	k.signal(k.cmd.Process.Pid, syscall.SIGTERM)
+	k.line("own terminated")
+	k.tell("listen")
+	k.signal(k.cmd.Process.Pid, syscall.SIGINT)
+	k.line("handed interrupt")
+	k.signal(k.cmd.Process.Pid, syscall.SIGTERM)
+	k.line("handed terminated")
+	k.tell("exit2") // it was told to end: no new one
+	k.end(2)
+}
+
+// TestParentKilled lets the process know.
+func TestParentKilled(t *testing.T) {
+	k := start(t, nil, "salt-minion")
+	k.begin(first)
+	k.tell("ready", "listen")
+	k.signal(k.cmd.Process.Pid, syscall.SIGKILL)
+	k.line("gone")
+}
+
+// TestWithout are the command lines that have no parent.
+func TestWithout(t *testing.T) {
+	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion", "--disable-keepalive"}, {"salt-master"},
+		{"salt-key", "salt-minion"}, {"salt-minion-job"}, {"brine"}, {"brine", "-c", "salt-minion"}} {
+		k := start(t, nil, argv...)
+		if pid := k.begin("false false 0 exit code 0 0 0"); pid != k.cmd.Process.Pid {
+			t.Errorf("%q: process %d is not %d", argv, pid, k.cmd.Process.Pid)
+		}
+		k.signal(k.cmd.Process.Pid, syscall.SIGKILL)
+		k.end(-1)
+	}
+}
+
+// TestServiceManager hears from the parent alone.
+func TestServiceManager(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	for _, name := range []string{path, "@" + path} {
+		conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := start(t, func(c *exec.Cmd) { c.Env = append(c.Env, "NOTIFY_SOCKET="+name) }, "salt-minion")
+		k.begin(first)
+		k.tell("ready", "stopping", "over", "exit0")
+		k.end(0)
+		for _, want := range []string{"READY=1", "STOPPING=1"} {
+			var b [64]byte
+			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			n, err := conn.Read(b[:])
+			if err != nil || string(b[:n]) != want {
+				t.Errorf("%q %v, want %q", b[:n], err, want)
+			}
+		}
+		_ = conn.Close()
+	}
+}
+
+// TestInit reaps what others leave when it is process 1, with and without --disable-keepalive.
+func TestInit(t *testing.T) {
+	for _, extra := range []string{"-l", "--disable-keepalive"} {
+		k := start(t, func(c *exec.Cmd) { c.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID }, "salt-minion", extra)
+		k.begin(first)
+		k.tell("ready", "orphan", "orphan", "orphan")
+		for limit := time.Now().Add(patience); ; {
+			list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", k.cmd.Process.Pid, k.cmd.Process.Pid))
+			if err != nil {
+				t.Skip(err)
+			}
+			if len(strings.Fields(string(list))) == 1 {
+				break
+			}
+			if time.Now().After(limit) {
+				t.Fatalf("children of process 1: %s", list)
+			}
+		}
+		if extra == "-l" {
+			k.tell("over")
+		}
+		k.tell("exit2")
+		k.end(2)
+	}
+}
+
+// TestSmall: the parent of an idle minion costs next to nothing.
+func TestSmall(t *testing.T) {
+	k := start(t, nil, "salt-minion")
+	k.begin(first)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", k.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kb int
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			_, err = fmt.Sscan(rest, &kb)
+		}
+	}
+	if t.Logf("%d kB", kb); err != nil || kb == 0 || kb > 6000 {
+		t.Errorf("the parent has %d kB resident: %v", kb, err)
+	}
+	k.tell("over", "exit0")
+	k.end(0)
+}

@@ -1,0 +1,243 @@
+// The parent of a minion. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
+// so that the process can fork, and the parent that stays behind is a megabyte, not ten. See keepalive.go.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	AGAIN = 99,            // exit code that asks for a new process (salt/defaults/exitcodes.py, SALT_KEEPALIVE)
+	FAILED = 1,
+	QUICK_MS = 1000,       // a life shorter than this is a quick death
+	QUICK_FREE = 3,        // so many quick deaths in a row are answered at once
+	DELAY_MAX_MS = 10000,
+};
+
+// What the process finds out about its parent.
+static int channel = -1;
+static int deaths, before_pid, before_status;
+
+int keepalive_channel(void) { return channel; }
+int keepalive_deaths(void) { return deaths; }
+int keepalive_before_pid(void) { return before_pid; }
+int keepalive_before_status(void) { return before_status; }
+
+// wanted tells from the command line whether this is a minion that has a parent: 1, or a mere init: 2; else 0.
+static int wanted(void) {
+	static char line[1 << 16];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) return 0;
+	ssize_t n = 0, got;
+	while (n < (ssize_t)sizeof line - 1 && (got = read(fd, line + n, sizeof line - 1 - n)) > 0) n += got;
+	close(fd);
+	if (n <= 0) return 0;
+	line[n] = 0;
+	const char *end = line + n, *word = line, *slash = strrchr(line, '/');
+	const char *prog = slash ? slash + 1 : line;
+	int found = strcmp(prog, "salt-minion") == 0;
+	int other = !found && strncmp(prog, "salt", 4) == 0; // another tool's name rules out the first word
+	for (int i = 1; (word += strlen(word) + 1) < end; i++) {
+		if (i == 1 && !other && strcmp(word, "salt-minion") == 0) found = 1;
+		if (found && strcmp(word, "--disable-keepalive") == 0) return getpid() == 1 ? 2 : 0;
+	}
+	return found;
+}
+
+static int64_t now_ms(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// give_back takes the pages of the program out of this process. They come back from the file when they are needed.
+static int give_back(struct dl_phdr_info *info, size_t size, void *data) {
+	(void)size, (void)data;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		if (h->p_type != PT_LOAD || (h->p_flags & PF_W)) continue;
+		uintptr_t from = (info->dlpi_addr + h->p_vaddr) & ~page, to = (info->dlpi_addr + h->p_vaddr + h->p_memsz) & ~page;
+		if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+// notify hands a word to the service manager, which listens to its main process.
+static void notify(const char *word) {
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	if (!path || !*path || strlen(path) >= sizeof to.sun_path) return;
+	strcpy(to.sun_path, path);
+	socklen_t size = offsetof(struct sockaddr_un, sun_path) + strlen(path) + (*path == '@' ? 0 : 1);
+	if (*path == '@') to.sun_path[0] = 0;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0) return;
+	if (sendto(fd, word, strlen(word), MSG_NOSIGNAL, (struct sockaddr *)&to, size) < 0) {
+		// the service manager does without
+	}
+	close(fd);
+}
+
+// life is one process and what is known of it.
+struct life {
+	pid_t pid;
+	int fd;        // the channel to it; -1 when it has closed its end
+	int listening; // it takes signals over the channel
+	int ready;     // it has begun its work
+	int over;      // it ends on purpose
+	int stopping;  // it was told to end
+	int ended, status;
+	int only_init; // an end is never answered by a new process
+};
+
+// heard reads what the process says.
+static void heard(struct life *l) {
+	char said[16];
+	ssize_t n = read(l->fd, said, sizeof said);
+	if (n <= 0) {
+		close(l->fd);
+		l->fd = -1;
+		return;
+	}
+	for (ssize_t i = 0; i < n; i++) {
+		switch (said[i]) {
+		case 'L': l->listening = 1; break;
+		case 'R': l->ready = 1, notify("READY=1"); break;
+		case 'S': notify("STOPPING=1"); break;
+		case 'E': l->over = 1; break;
+		}
+	}
+}
+
+// request asks the process to end. Over the channel it knows that this is not a second signal beside its own.
+static void request(struct life *l, int sig) {
+	char letter = sig == SIGINT ? 'I' : 'T';
+	l->stopping = 1;
+	if (l->ended) return;
+	if (!l->listening || l->fd < 0 || send(l->fd, &letter, 1, MSG_NOSIGNAL) != 1) kill(l->pid, sig);
+}
+
+// signalled handles one signal. What the terminal sends, it sends to the process as well.
+static void signalled(struct life *l, const struct signalfd_siginfo *s) {
+	int sig = (int)s->ssi_signo, terminal = s->ssi_code == SI_KERNEL, status;
+	pid_t pid;
+	switch (sig) {
+	case SIGCHLD: // of an init there may be many
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (pid == l->pid) l->ended = 1, l->status = status;
+		}
+		break;
+	case SIGTERM: request(l, sig); break;
+	case SIGINT:
+		if (terminal) l->stopping = 1;
+		else request(l, sig);
+		break;
+	case SIGHUP:
+		if (terminal) request(l, SIGTERM);
+		else if (!l->ended) kill(l->pid, sig);
+		break;
+	default:
+		if (!l->ended && !terminal) kill(l->pid, sig);
+	}
+}
+
+// turn waits for something to do, at most so long; -1: for ever.
+static void turn(struct life *l, int signals, int timeout) {
+	struct pollfd on[2] = {{.fd = signals, .events = POLLIN}, {.fd = l->fd, .events = POLLIN}};
+	if (poll(on, 2, timeout) <= 0) return;
+	if (on[1].revents && l->fd >= 0) heard(l);
+	struct signalfd_siginfo s;
+	if (on[0].revents) {
+		while (read(signals, &s, sizeof s) == sizeof s) signalled(l, &s);
+	}
+}
+
+// rest waits between two processes; it ends early when this one is to end.
+static void rest(struct life *l, int signals, int64_t ms) {
+	for (int64_t until = now_ms() + ms, left; (left = until - now_ms()) > 0 && !l->stopping;) turn(l, signals, (int)left);
+}
+
+static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+// next decides what follows on the end of a process: it returns the pause before the next one, or ends.
+static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
+	int code = exit_code(l->status);
+	before_pid = l->pid, before_status = l->status;
+	if (l->only_init || l->stopping) _exit(code);
+	if (!WIFSIGNALED(l->status) && code == AGAIN) {
+		*quick = 0;
+		return 2000 + 1000 * (1 + (now_ms() ^ l->pid) % 10);
+	}
+	if (l->over || !served) _exit(code); // on purpose, or it has never come up
+	deaths++;
+	dprintf(STDERR_FILENO, "Process MinionKeepAlive (%d) died with exit status %d, restarting...\n", l->pid,
+		WIFSIGNALED(l->status) ? -WTERMSIG(l->status) : code);
+	*quick = lived < QUICK_MS ? *quick + 1 : 0;
+	if (*quick <= QUICK_FREE) return 0;
+	int shift = *quick - QUICK_FREE;
+	return shift > 13 || (1 << shift) > DELAY_MAX_MS ? DELAY_MAX_MS : 1 << shift;
+}
+
+// keep is the whole of the parent. The process returns from it and goes on as any other.
+static void __attribute__((constructor)) keep(void) {
+	int kind = wanted(), served = 0, quick = 0, pair[2];
+	if (!kind) return;
+	char name[16] = "";
+	prctl(PR_GET_NAME, name);
+	sigset_t mask, old;
+	sigemptyset(&mask);
+	int all[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) sigaddset(&mask, all[i]);
+	int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0) return;
+	sigprocmask(SIG_BLOCK, &mask, &old);
+	for (;;) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) break;
+		int64_t since = now_ms();
+		pid_t pid = fork();
+		if (pid == 0) {
+			close(pair[0]);
+			channel = pair[1];
+			prctl(PR_SET_NAME, name);
+			break;
+		}
+		close(pair[1]);
+		if (pid < 0) { // there is no room: without a parent, or later
+			close(pair[0]);
+			if (!served) break;
+			rest(&(struct life){.fd = -1, .ended = 1}, signals, DELAY_MAX_MS);
+			continue;
+		}
+		struct life l = {.pid = pid, .fd = pair[0], .only_init = kind == 2};
+		prctl(PR_SET_NAME, "salt-keepalive");
+		dl_iterate_phdr(give_back, NULL);
+		while (!l.ended) turn(&l, signals, -1);
+		if (l.fd >= 0) {
+			fcntl(l.fd, F_SETFL, O_NONBLOCK);
+			while (l.fd >= 0 && recv(l.fd, &(char){0}, 1, MSG_PEEK) > 0) heard(&l); // its last words
+			if (l.fd >= 0) close(l.fd), l.fd = -1;
+		}
+		served |= l.ready;
+		int64_t pause = next(&l, now_ms() - since, served, &quick);
+		rest(&l, signals, pause);
+		if (l.stopping) _exit(exit_code(l.status) == AGAIN ? 0 : FAILED);
+	}
+	close(signals);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}

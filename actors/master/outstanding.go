@@ -17,7 +17,7 @@ type pendingReader interface {
 
 // Limits of an answer about outstanding jobs. The search ends early enough for an operator who waits.
 const (
-	pendingSearch = 120 * time.Millisecond
+	pendingSearch = 80 * time.Millisecond
 	pendingMost   = 200
 	silentMost    = 100 // ids told of one job
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"brine/cmd/optparse"
@@ -86,36 +85,11 @@ func withoutQuestions(jobs []any) []any {
 	return out
 }
 
-// jobTable makes a table of jobs; texts in it come from elsewhere.
-type jobTable struct {
-	b strings.Builder
-	w *tabwriter.Writer
-}
-
-func newJobTable(titles ...string) *jobTable {
-	t := &jobTable{}
-	t.w = tabwriter.NewWriter(&t.b, 0, 0, 2, ' ', 0)
-	t.add(titles...)
-	return t
-}
-
-func (t *jobTable) add(cells ...string) {
-	for i, c := range cells {
-		cells[i] = top.Clean(c)
-	}
-	fmt.Fprintln(t.w, strings.Join(cells, "\t"))
-}
-
-func (t *jobTable) String() string {
-	_ = t.w.Flush() // into memory
-	return top.TrimLines(t.b.String())
-}
-
 // masterJobsText shows the jobs that wait for returns, and the runners.
 func masterJobsText(m *payload.Map, minutes int, now time.Time) string {
 	var b strings.Builder
 	if jobs := m.List("jobs"); len(jobs) > 0 {
-		t := newJobTable("JOB", "AGE", "FUNCTION", "TARGET", "USER", "RETURNED", "WAITING FOR")
+		t := newTable("JOB", "AGE", "FUNCTION", "TARGET", "USER", "RETURNED", "WAITING FOR")
 		for _, v := range jobs {
 			j, _ := v.(*payload.Map)
 			t.add(j.Str("jid"), top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), targetText(j), j.Str("user"),
@@ -129,7 +103,7 @@ func masterJobsText(m *payload.Map, minutes int, now time.Time) string {
 		b.WriteString("There are more jobs; the search was ended. Ask for fewer --minutes.\n")
 	}
 	if runs := m.List("runners"); len(runs) > 0 {
-		t := newJobTable("RUNNER", "AGE", "FUNCTION", "USER")
+		t := newTable("RUNNER", "AGE", "FUNCTION", "USER")
 		for _, v := range runs {
 			j, _ := v.(*payload.Map)
 			t.add(j.Str("jid"), top.Since(j.Str("since"), now), j.Str("fun"), j.Str("user"))
@@ -175,7 +149,7 @@ func minionJobsText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	running, queued, returns := m.List("running"), m.List("queued"), m.List("returns")
 	if len(running)+len(queued) > 0 {
-		t := newJobTable("JOB", "STATE", "AGE", "FUNCTION", "USER")
+		t := newTable("JOB", "STATE", "AGE", "FUNCTION", "USER")
 		for _, v := range running {
 			j, _ := v.(*payload.Map)
 			t.add(j.Str("jid"), "running", top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), j.Str("user"))
@@ -192,7 +166,7 @@ func minionJobsText(m *payload.Map, now time.Time) string {
 		fmt.Fprintf(&b, "%d jobs at once (process_count_max).\n", most)
 	}
 	if len(returns) > 0 {
-		t := newJobTable("RETURN OF", "AGE", "SIZE", "FOR MASTER")
+		t := newTable("RETURN OF", "AGE", "SIZE", "FOR MASTER")
 		for _, v := range returns {
 			j, _ := v.(*payload.Map)
 			t.add(j.Str("jid"), top.Since(j.Str("since"), now), top.Bytes(intOf(j, "bytes")), j.Str("master"))

@@ -48,7 +48,7 @@ func onlyDown(minions []any) []any {
 func rosterText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	if minions := m.List("minions"); len(minions) > 0 {
-		t := newJobTable("MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB")
+		t := newTable("MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB")
 		for _, v := range minions {
 			row, _ := v.(*payload.Map)
 			t.add(row.Str("id"), row.Str("key"), connectedText(row), speaksText(row), agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -49,7 +50,15 @@ func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 				return nil
 			}
 			jid := string(key[8:])
-			p, err := pendingJob(jid, jobs.Get(key[8:]), returns)
+			packed := jobs.Get(key[8:])
+			names, _ := readNames(packed)
+			if s.whole.has(jid, names.left) {
+				continue
+			}
+			p, err := pendingJob(jid, packed, returns)
+			if p == nil && err == nil {
+				s.whole.add(jid, names.left)
+			}
 			if err != nil {
 				return fmt.Errorf("job %s: %w", jid, err)
 			}
@@ -66,22 +75,49 @@ func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 	return found, whole, nil
 }
 
-// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding. The job is read as a
-// whole only where the numbers differ.
+// wholeJobs remembers jobs of which no return is outstanding, so that they need not be searched again. It is safe for
+// concurrent use.
+type wholeJobs struct {
+	mu   sync.Mutex
+	jobs map[string]int // jid → minions it was sent to: a syndic may add some
+}
+
+// maxWhole bounds what is remembered.
+const maxWhole = 1 << 16
+
+func (w *wholeJobs) has(jid string, minions int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, ok := w.jobs[jid]
+	return ok && n == minions
+}
+
+func (w *wholeJobs) add(jid string, minions int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.jobs == nil || len(w.jobs) >= maxWhole {
+		w.jobs = map[string]int{}
+	}
+	w.jobs[jid] = minions
+}
+
+// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding. Both are in order, so
+// the job is read as a whole only where they differ.
 func pendingJob(jid string, packed []byte, returns *bbolt.Cursor) (*Pending, error) {
 	prefix := returnKey(jid, "")
-	count := 0
-	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
-		count++
+	names, same := readNames(packed)
+	for k, _ := returns.Seek(firstReturn(jid)); k != nil && same && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
+		name, ok := names.next()
+		same = ok && bytes.Equal(name, k[len(prefix):])
 	}
-	if n, ok := minionsOf(packed); ok && n <= count {
+	if same && names.left == 0 {
 		return nil, nil
 	}
 	j, err := unpackJob(packed)
 	if err != nil || j.noCache {
 		return nil, err
 	}
-	back := make(map[string]bool, count)
+	back := make(map[string]bool, len(j.minions))
 	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
 		back[string(k[len(prefix):])] = true
 	}
@@ -101,21 +137,51 @@ func pending(jid string, load *payload.Map, minions []string, back map[string]bo
 // packedMinions is how the map of a packed job goes on after its first byte (see job.pack).
 const packedMinions = "\xa7minions"
 
-// minionsOf is the number of minions of a packed job, without reading it.
-func minionsOf(packed []byte) (int, bool) {
+// nameReader reads the minions of a packed job one by one, without reading the job.
+type nameReader struct {
+	b    []byte
+	left int
+}
+
+// readNames begins to read them. False: they are not where they are expected.
+func readNames(packed []byte) (*nameReader, bool) {
 	rest, ok := bytes.CutPrefix(packed[min(10, len(packed)):], []byte(packedMinions))
 	if !ok || len(rest) == 0 {
-		return 0, false
+		return &nameReader{}, false
 	}
 	switch head := rest[0]; {
 	case head >= 0x90 && head <= 0x9f:
-		return int(head & 0x0f), true
+		return &nameReader{rest[1:], int(head & 0x0f)}, true
 	case head == 0xdc && len(rest) >= 3:
-		return int(binary.BigEndian.Uint16(rest[1:])), true
+		return &nameReader{rest[3:], int(binary.BigEndian.Uint16(rest[1:]))}, true
 	case head == 0xdd && len(rest) >= 5:
-		return int(binary.BigEndian.Uint32(rest[1:])), true
+		return &nameReader{rest[5:], int(binary.BigEndian.Uint32(rest[1:]))}, true
 	}
-	return 0, false
+	return &nameReader{}, false
+}
+
+// next is the next name; false at the end, and where there is something else.
+func (r *nameReader) next() ([]byte, bool) {
+	if r.left == 0 || len(r.b) == 0 {
+		return nil, false
+	}
+	var size, skip int
+	switch head := r.b[0]; {
+	case head >= 0xa0 && head <= 0xbf:
+		size, skip = int(head&0x1f), 1
+	case head == 0xd9 && len(r.b) >= 2:
+		size, skip = int(r.b[1]), 2
+	case head == 0xda && len(r.b) >= 3:
+		size, skip = int(binary.BigEndian.Uint16(r.b[1:])), 3
+	default:
+		return nil, false
+	}
+	if len(r.b) < skip+size {
+		return nil, false
+	}
+	name := r.b[skip : skip+size]
+	r.b, r.left = r.b[skip+size:], r.left-1
+	return name, true
 }
 
 // Pending finds jobs of which returns are outstanding. Jobs that are damaged are left out.

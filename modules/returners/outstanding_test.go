@@ -3,6 +3,7 @@ package returners
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,7 +25,7 @@ func TestPending(t *testing.T) {
 		}
 		commit([]Load{{JID: jid1, Load: ping(jid1), Minions: []string{"b", "a", "c"}}}, answer(jid1, "b", true))
 		commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a"}}}, answer(jid2, "a", true), answer(jid2, "stranger", true))
-		commit([]Load{{JID: jid3, Load: ping(jid3), Minions: []string{"a"}}})
+		commit([]Load{{JID: jid3, Load: ping(jid3), Minions: []string{"a"}}}, answer(jid3, "stranger", true))
 		search := func(q Search) (list []string, whole bool) {
 			t.Helper()
 			got, whole, err := c.(pendingCache).Pending(q)
@@ -54,26 +55,45 @@ func TestPending(t *testing.T) {
 		if got, whole := search(Search{Since: time.Now().Add(time.Hour), Most: 10, Stop: never}); len(got) != 0 || !whole {
 			t.Errorf("later: got %v, %v", got, whole)
 		}
-		commit(nil, answer(jid1, "a", true), answer(jid1, "c", true), answer(jid3, "a", true))
+		commit([]Load{{JID: jid2, Minions: []string{"late"}}})
+		if got, _ := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 3 || got[1] != jid2+" 2 [late] test.ping" {
+			t.Errorf("a minion that came later: got %v", got)
+		}
+		commit(nil, answer(jid1, "a", true), answer(jid1, "c", true), answer(jid3, "a", true), answer(jid2, "late", true))
 		if got, whole := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 0 || !whole {
 			t.Errorf("all returned: got %v, %v", got, whole)
 		}
 	})
 }
 
-// TestMinionsOf: the number of minions is read off the packed job, however it was packed.
-func TestMinionsOf(t *testing.T) {
+// TestNameReader: the minions are read off the packed job, however it was packed.
+func TestNameReader(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 70000} {
-		j := &job{load: ping(jid1), minions: make([]string, n)}
+		j := &job{load: ping(jid1)}
+		for i := range n {
+			j.minions = append(j.minions, strings.Repeat("x", []int{1, 40, 300}[i%3]))
+		}
 		packed, err := j.pack()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := minionsOf(packed); !ok || got != n {
-			t.Errorf("%d minions: got %d, %v", n, got, ok)
+		r, ok := readNames(packed)
+		if !ok || r.left != n {
+			t.Fatalf("%d minions: got %d, %v", n, r.left, ok)
 		}
-		for cut := range min(len(packed), 30) {
-			minionsOf(packed[:cut]) // must not panic
+		for i := range n {
+			if name, ok := r.next(); !ok || string(name) != j.minions[i] {
+				t.Fatalf("%d minions, name %d: got %q, %v", n, i, name, ok)
+			}
+		}
+		if _, ok := r.next(); ok {
+			t.Errorf("%d minions: there is one more", n)
+		}
+		for cut := range min(len(packed), 400) { // must not panic
+			r, _ := readNames(packed[:cut])
+			for ok := true; ok; {
+				_, ok = r.next()
+			}
 		}
 	}
 }

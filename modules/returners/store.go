@@ -49,6 +49,7 @@ type Store struct {
 	db     *bbolt.DB
 	layout layout
 	swept  time.Time // when Clean last looked for job directories that the store does not know
+	whole  wholeJobs
 }
 
 // Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the

@@ -119,6 +119,9 @@ type Brine struct {
 	RestartDelayMax time.Duration `mapstructure:"restart_delay_max"`
 	// StopTimeout is how long a stopping daemon waits for its actors before it abandons and names them.
 	StopTimeout time.Duration `mapstructure:"stop_timeout"`
+	// WorkerTimeout is how long an actor may work on one message before it is abandoned and replaced. 0: on a
+	// master a little longer than request_timeout, on a minion a minute; -1: for ever.
+	WorkerTimeout time.Duration `mapstructure:"worker_timeout"`
 	// Chaos lets the admin command make actors crash on purpose. For tests and drills.
 	Chaos bool `mapstructure:"chaos"`
 	// ControlMode is the mode of the control socket. Who may open it may look; changes, and what jobs hold, are for

@@ -23,6 +23,7 @@ func brineDefaults(role string) *payload.Map {
 		"ipc_framing", "plain",
 		"restart_delay_max", 10,
 		"stop_timeout", 5,
+		"worker_timeout", 0,
 		"chaos", false,
 		"control_mode", 0o600,
 		"event_queue_max", 10000,

@@ -101,6 +101,8 @@ func (s *jobStore) Receive(ctx actor.Context) {
 		s.commit()
 	case *AwaitJobs:
 		s.onAwaitJobs(m)
+	case *supervisor.Flush:
+		s.onAwaitJobs(&AwaitJobs{Done: m.Done})
 	case *SaveFacts:
 		s.next.facts = true
 		s.commit()

@@ -56,15 +56,14 @@ func Start(opt Options) (*Master, error) {
 	cfg := opt.Config
 	starting, failed := context.WithCancelCause(context.Background())
 	defer failed(nil)
-	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
-		Name: "master", Logger: opt.Logger, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout, Chaos: cfg.Chaos,
-		OnDeath: func(d stats.Death) {
-			failed(errors.New(d.Reason)) // of no effect once all has started
-			if opt.OnDeath != nil {
-				opt.OnDeath(d)
-			}
-		},
-	})
+	tree := m.core.supervised()
+	tree.OnDeath = func(d stats.Death) {
+		failed(errors.New(d.Reason)) // of no effect once all has started
+		if opt.OnDeath != nil {
+			opt.OnDeath(d)
+		}
+	}
+	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), tree)
 	m.core.top = m.top
 	if err = m.begin(starting); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
@@ -93,11 +92,11 @@ func (m *Master) spawn(starting context.Context) error {
 		ref  **supervisor.Ref
 		spec supervisor.Spec
 	}{
-		{&c.bus, supervisor.Spec{Name: "EventPublisher", New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.bus, supervisor.Spec{Name: nameEventPublisher, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
 		{&c.publisherRef, supervisor.Spec{Name: "Publisher", New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
-		{&c.jobs, supervisor.Spec{Name: "JobStore", New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
+		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
-		{nil, supervisor.Spec{Name: nameReqServer, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
+		{nil, supervisor.Spec{Name: nameReqServer, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
 	ready, cancel := context.WithTimeout(starting, startTimeout)
 	defer cancel()
@@ -118,8 +117,9 @@ func (m *Master) spawn(starting context.Context) error {
 
 // Names of children that others look up.
 const (
-	nameMaintenance = "Maintenance"
-	nameReqServer   = "ReqServer"
+	nameEventPublisher = "EventPublisher"
+	nameMaintenance    = "Maintenance"
+	nameReqServer      = "ReqServer"
 )
 
 // startTimeout bounds the start of all children, the binding of their sockets included.
@@ -176,6 +176,7 @@ func (c *core) reqOptions() reqServerOptions {
 			})
 		},
 		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, log: c.log,
+		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}
 		},

@@ -74,8 +74,9 @@ type reqServer struct {
 
 // load is what the request port has in its hands, counted where requests come in and are answered.
 type load struct {
-	bytes atomic.Int64
-	shed  atomic.Uint64
+	bytes  atomic.Int64
+	shed   atomic.Uint64
+	closed atomic.Bool // the master stops
 }
 
 func (s *reqServer) Receive(ctx actor.Context) {
@@ -90,6 +91,9 @@ func (s *reqServer) Receive(ctx actor.Context) {
 		s.dispatch(ctx, m.Req)
 	case *CheckDeadlines:
 		s.onCheckDeadlines(ctx)
+	case *supervisor.CloseIntake:
+		s.load.closed.Store(true)
+		m.Done()
 	default:
 		supervisor.Unhandled(ctx)
 	}
@@ -130,6 +134,11 @@ func (s *reqServer) listen(router *zmq.Router) func(context.Context) error {
 				opt.meter.answered(at)
 				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
 			}
+			if held.closed.Load() {
+				held.bytes.Add(size)
+				turnAway(m.Payload, answer)
+				return
+			}
 			if held.bytes.Add(size) > opt.bytesMax || self.Depth() >= opt.queueMax {
 				answer(textFailed)
 				opt.meter.fail(failedShed)
@@ -138,6 +147,14 @@ func (s *reqServer) listen(router *zmq.Router) func(context.Context) error {
 			}
 			self.Send(&HandleRequest{Frame: m.Payload, At: at, Reply: answer})
 		})
+	}
+}
+
+// turnAway refuses a request that comes while the master stops, if a client waits for it. A minion gets no answer: it
+// asks again, of the master that is started next, while a refused return would be lost.
+func turnAway(frame []byte, answer func([]byte)) {
+	if env, err := payload.DecodeRequest(frame); err == nil && env.Enc == payload.EncClear {
+		answer(textFailed)
 	}
 }
 
@@ -190,6 +207,9 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		return
 	}
 	r.env, r.pool = env, s.opt.pools.ofRequest(env)
+	if env.Enc == payload.EncClear {
+		r.frame = m.Frame
+	}
 	s.dispatch(ctx, r)
 }
 

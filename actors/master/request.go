@@ -13,6 +13,7 @@ import (
 type request struct {
 	env    *payload.Request
 	opened atomic.Pointer[auth.Opened] // nil until a worker has checked it
+	frame  []byte                      // as it came, if it came in clear
 	pool   int                         // the pool it waits in
 	at     time.Time                   // when it arrived
 

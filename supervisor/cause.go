@@ -49,7 +49,7 @@ func trimStack(s string) string {
 		lines := strings.SplitN(s[i+1:], "\n", 3) // panic(...), its position, the rest
 		s = lines[len(lines)-1]
 	}
-	if i := strings.Index(s, plumbing); i >= 0 {
+	if i := strings.Index(s, plumbing); i >= 0 && strings.Contains(s[:i], "\n") { // else it hangs in the plumbing
 		s = s[:i]
 	}
 	return shorten(s, stackMax)

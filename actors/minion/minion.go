@@ -82,10 +82,7 @@ func Start(opt Options) (*Minion, error) {
 	if err := m.makeLinks(); err != nil {
 		return nil, err
 	}
-	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), supervisor.Options{
-		Name: "minion", Logger: opt.Logger, Clock: opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
-		OnDeath: opt.OnDeath, Chaos: m.cfg.Chaos,
-	})
+	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	err := m.spawn()
 	close(m.wired)
 	if err != nil {

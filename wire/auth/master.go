@@ -53,7 +53,7 @@ type Master struct {
 	rotate   sync.Mutex // held while shared is replaced
 	decide   *idLocks   // held from reading a key's state until its new state is stored
 	peers    peers
-	known    knownKeys
+	sealed   sealedKeys
 	patterns patterns
 }
 

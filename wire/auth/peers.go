@@ -69,7 +69,7 @@ func (m *Master) checkToken(id, pub string, tok []byte) bool {
 // an accepted key are refused anyway; Revoke sees to it that a later key of that id gets another session.
 func (m *Master) Revoke(id string) error {
 	m.peers.forget(id)
-	m.known.forget(id)
+	m.sealed.forget(id)
 	if !ValidID(id) {
 		return nil
 	}

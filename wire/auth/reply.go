@@ -26,7 +26,7 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	if token, ok := m.returnToken(in, adm.key); ok {
 		a.Set("token", token)
 	}
-	aes, session, err := m.known.seal(in, adm, shared.text)
+	aes, session, err := m.sealed.seal(in, adm, shared.text)
 	if err != nil {
 		return nil, err
 	}

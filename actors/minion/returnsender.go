@@ -247,6 +247,11 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 			return err
 		}
 	}
+	if l.sessions.Load() == 0 { // whether the master is brine's shows at the sign-in
+		if err := l.renew(ctx, 0); err != nil {
+			return fmt.Errorf("deliver the return: %w", err)
+		}
+	}
 	load = o.addFacts(load, p)
 	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
 	return err

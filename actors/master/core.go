@@ -46,7 +46,8 @@ type core struct {
 	book          *ledger.Book // what is known of jobs and minions
 	run           runFunc      // runs a runner or wheel function and fires its events
 	manager       func(preserve bool) *keys.Manager
-	meter         *meter // nil: nothing is counted
+	meter         *meter   // nil: nothing is counted
+	trace         *tracing // nil: nothing is traced
 
 	// Set when the children start, each before whoever uses it.
 	top          *supervisor.Supervisor
@@ -76,7 +77,11 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if c.run, err = functionRunner(c, opt.Version); err != nil {
 		return nil, err
 	}
-	return c, c.measure(opt)
+	if err = c.measure(opt); err != nil {
+		return nil, err
+	}
+	c.trace = c.newTracing(opt)
+	return c, nil
 }
 
 // fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. The

@@ -149,7 +149,12 @@ func (c *core) noteKept(jid, id string, err error) {
 	if err != nil {
 		lost = err.Error()
 	}
-	c.book.Kept(jid, id, ledger.At(time.Now()), lost)
+	c.kept(jid, id, ledger.At(time.Now()), lost)
+}
+
+func (c *core) kept(jid, id string, at ledger.Stamp, lost string) {
+	first := c.book.Kept(jid, id, at, lost)
+	c.trace.ret(c.book, jid, id, first)
 }
 
 // noteRefused notes a return whose signature does not do.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"brine/config"
@@ -88,15 +89,19 @@ func (m *Master) spawn(starting context.Context) error {
 	c := m.core
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now()}
-	specs := []struct {
+	type child struct {
 		ref  **supervisor.Ref
 		spec supervisor.Spec
-	}{
+	}
+	specs := []child{
 		{&c.bus, supervisor.Spec{Name: nameEventPublisher, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
 		{&c.publisherRef, supervisor.Spec{Name: "Publisher", New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
+	}
+	if t := c.trace; t != nil {
+		specs = slices.Insert(specs, 3, child{&t.ref, t.spec})
 	}
 	ready, cancel := context.WithTimeout(starting, startTimeout)
 	defer cancel()

@@ -15,9 +15,9 @@ import (
 type meter struct {
 	functions map[string]bool // that have a label of their own
 
-	published, completed, signIns, events, handled, failed, commits *prometheus.CounterVec
-	jobSeconds, requestSeconds, waitSeconds                         *prometheus.HistogramVec
-	answerSeconds, commitSeconds, commitEntries                     prometheus.Histogram
+	published, completed, signIns, events, handled, failed, commits, spans *prometheus.CounterVec
+	jobSeconds, requestSeconds, waitSeconds                                *prometheus.HistogramVec
+	answerSeconds, commitSeconds, commitEntries                            prometheus.Histogram
 
 	queued []atomic.Int64 // requests waiting for a worker, by pool
 	bus    atomic.Pointer[bus.Bus]
@@ -70,6 +70,10 @@ func newMeter(reg prometheus.Registerer, opt config.Metrics, functions []string,
 	m.commits = r.counters("brine_store_commits_total", "Commits of the job store.", "result")
 	m.commitSeconds = r.histogram("brine_store_commit_seconds", "Time that commits of the job store took.", requestBounds)
 	m.commitEntries = r.histogram("brine_store_commit_entries", "Loads and returns in one commit.", groupBounds)
+	m.spans = r.counters("brine_trace_spans_total", "Spans of jobs by what became of them; a job that was forgotten counts as one.", "result")
+	for _, result := range []string{spansSent, spansDropped} {
+		m.spans.WithLabelValues(result)
+	}
 	for _, reason := range []string{failedShed, failedMalformed, failedRefused, failedHandler, failedLate} {
 		m.failed.WithLabelValues(reason)
 	}

@@ -144,3 +144,10 @@ func (m *meter) opened(b *bus.Bus) {
 		m.bus.Store(b)
 	}
 }
+
+// traced counts n spans.
+func (m *meter) traced(result string, n int) {
+	if m != nil {
+		m.spans.WithLabelValues(result).Add(float64(n))
+	}
+}

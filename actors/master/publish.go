@@ -183,7 +183,9 @@ func withoutSecrets(load *payload.Map) *payload.Map {
 //
 // In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
 func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
+	traced := c.trace.begin(load, pub, len(who.Minions))
 	c.noteJob(load, who, from)
+	c.trace.job(traced)
 	c.announce(load, who)
 	one := returners.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
 	if c.filesAreStore {

@@ -65,7 +65,7 @@ func (c *core) returned(load *payload.Map, from origin, stored func(error)) bool
 	c.book.Fired(jid, id, ledger.At(time.Now()))
 	c.fireStateErrors(load)
 	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
-		c.book.Kept(jid, id, 0, ledger.NotKept)
+		c.kept(jid, id, 0, ledger.NotKept)
 		stored(nil)
 		return true
 	}

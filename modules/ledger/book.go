@@ -159,17 +159,18 @@ func (b *Book) Fired(jid, id string, at Stamp) {
 }
 
 // Kept notes what became of a return: it is on disk, or why it is not. What is stored with a return needs no piece
-// of its own.
-func (b *Book) Kept(jid, id string, at Stamp, lost string) {
+// of its own. first says that nothing was known of that before.
+func (b *Book) Kept(jid, id string, at Stamp, lost string) (first bool) {
 	p := b.part(jid)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.jobs[jid]
 	if e == nil {
-		return
+		return false
 	}
 	if i := e.find(id); i >= 0 {
 		r := &e.rows[i]
+		first = r.Stored == 0 && r.Lost == ""
 		if r.Stored == 0 && lost == "" {
 			r.Stored, r.Lost = at, ""
 		} else if r.Stored == 0 && r.Lost != lost {
@@ -177,6 +178,20 @@ func (b *Book) Kept(jid, id string, at Stamp, lost string) {
 			e.touch(r)
 		}
 	}
+	return first
+}
+
+// Meant tells whether the target of a job meant a minion.
+func (b *Book) Meant(jid, id string) bool {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return false
+	}
+	_, meant := slices.BinarySearch(e.job.Minions, id)
+	return meant
 }
 
 // entry finds or makes the entry of a job.

@@ -11,28 +11,25 @@ import (
 // Marshal writes an ExportTraceServiceRequest. scope and version name who observed the spans.
 func Marshal(scope, version string, resources []Resource) []byte {
 	var out []byte
-	for _, r := range resources {
-		out = message(out, 1, resourceSpans(scope, version, r))
+	for i := range resources {
+		out = nest(out, 1, func(b []byte) []byte { return resources[i].append(b, scope, version) })
 	}
 	return out
 }
 
-func resourceSpans(scope, version string, r Resource) []byte {
-	var about, who, spans []byte
-	for _, a := range r.Attrs {
-		about = attr(about, 1, a)
-	}
-	who = text(who, 1, scope)
-	who = text(who, 2, version)
-	spans = message(spans, 1, who)
-	for i := range r.Spans {
-		spans = message(spans, 2, r.Spans[i].marshal())
-	}
-	return message(message(nil, 1, about), 2, spans)
+func (r *Resource) append(b []byte, scope, version string) []byte {
+	b = nest(b, 1, func(b []byte) []byte { return attrs(b, 1, r.Attrs) })
+	return nest(b, 2, func(b []byte) []byte {
+		b = nest(b, 1, func(b []byte) []byte { return text(text(b, 1, scope), 2, version) })
+		for i := range r.Spans {
+			b = nest(b, 2, r.Spans[i].append)
+		}
+		return b
+	})
 }
 
-func (s *Span) marshal() []byte {
-	b := raw(nil, 1, s.Trace[:])
+func (s *Span) append(b []byte) []byte {
+	b = raw(b, 1, s.Trace[:])
 	b = raw(b, 2, s.ID[:])
 	if s.Parent != (SpanID{}) {
 		b = raw(b, 4, s.Parent[:])
@@ -41,14 +38,13 @@ func (s *Span) marshal() []byte {
 	b = number(b, 6, uint64(max(s.Kind, Internal)))
 	b = moment(b, 7, s.Start)
 	b = moment(b, 8, s.End)
-	for _, a := range s.Attrs {
-		b = attr(b, 9, a)
-	}
-	for _, e := range s.Events {
-		b = message(b, 11, e.marshal())
+	b = attrs(b, 9, s.Attrs)
+	for i := range s.Events {
+		e := &s.Events[i]
+		b = nest(b, 11, func(b []byte) []byte { return attrs(text(moment(b, 1, e.At), 2, e.Name), 3, e.Attrs) })
 	}
 	if s.Failed {
-		b = message(b, 15, number(text(nil, 2, s.Message), 3, statusError))
+		b = nest(b, 15, func(b []byte) []byte { return number(text(b, 2, s.Message), 3, statusError) })
 	}
 	return b
 }
@@ -56,49 +52,64 @@ func (s *Span) marshal() []byte {
 // statusError is the code of a span that has failed.
 const statusError = 2
 
-func (e Event) marshal() []byte {
-	b := text(moment(nil, 1, e.At), 2, e.Name)
-	for _, a := range e.Attrs {
-		b = attr(b, 3, a)
+// attrs appends KeyValues. A value of another type than Attr names is left out.
+func attrs(b []byte, field protowire.Number, list []Attr) []byte {
+	for _, a := range list {
+		switch a.Value.(type) {
+		case string, bool, int64, int, float64:
+			b = nest(b, field, func(b []byte) []byte {
+				return nest(text(b, 1, a.Key), 2, func(b []byte) []byte { return value(b, a.Value) })
+			})
+		}
 	}
 	return b
 }
 
-// attr appends a KeyValue. A value of another type than Attr names is left out.
-func attr(b []byte, field protowire.Number, a Attr) []byte {
-	var v []byte
-	switch x := a.Value.(type) {
+// value appends the one field of an AnyValue, also when it is empty or 0.
+func value(b []byte, v any) []byte {
+	switch x := v.(type) {
 	case string:
-		v = text(nil, 1, x)
-		if v == nil { // an empty text is a value, too
-			v = raw(nil, 1, nil)
-		}
+		return raw(b, 1, []byte(strings.ToValidUTF8(x, replacement)))
 	case bool:
-		v = number(nil, 2, protowire.EncodeBool(x))
+		return number(b, 2, protowire.EncodeBool(x))
 	case int64:
-		v = number(nil, 3, uint64(x))
+		return number(b, 3, uint64(x))
 	case int:
-		v = number(nil, 3, uint64(x))
+		return number(b, 3, uint64(x))
 	case float64:
-		v = protowire.AppendFixed64(protowire.AppendTag(nil, 4, protowire.Fixed64Type), math.Float64bits(x))
-	default:
-		return b
+		return protowire.AppendFixed64(protowire.AppendTag(b, 4, protowire.Fixed64Type), math.Float64bits(x))
 	}
-	return message(b, field, message(text(nil, 1, a.Key), 2, v))
+	return b
+}
+
+// replacement stands for bytes that are not UTF-8.
+const replacement = "\uFFFD"
+
+// nest appends a message that fill appends to b. Its length is known when it is there: it moves if that takes more
+// than a byte.
+func nest(b []byte, field protowire.Number, fill func([]byte) []byte) []byte {
+	b = append(protowire.AppendTag(b, field, protowire.BytesType), 0)
+	begin := len(b)
+	b = fill(b)
+	size := len(b) - begin
+	if more := protowire.SizeVarint(uint64(size)) - 1; more > 0 {
+		b = append(b, make([]byte, more)...)
+		copy(b[begin+more:], b[begin:begin+size])
+	}
+	protowire.AppendVarint(b[:begin-1], uint64(size))
+	return b
 }
 
 func raw(b []byte, field protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
 }
 
-func message(b []byte, field protowire.Number, v []byte) []byte { return raw(b, field, v) }
-
 // text appends a text, which must be valid UTF-8 on the wire. An empty one needs no bytes.
 func text(b []byte, field protowire.Number, s string) []byte {
 	if s == "" {
 		return b
 	}
-	return raw(b, field, []byte(strings.ToValidUTF8(s, "\uFFFD")))
+	return raw(b, field, []byte(strings.ToValidUTF8(s, replacement)))
 }
 
 func number(b []byte, field protowire.Number, v uint64) []byte {

@@ -116,7 +116,7 @@ type answer struct {
 }
 
 func TestPost(t *testing.T) {
-	rejected := message(nil, 1, text(number(nil, 1, 3), 2, "too old"))
+	rejected := raw(nil, 1, text(number(nil, 1, 3), 2, "too old"))
 	for _, tt := range []struct {
 		name   string
 		answer answer
@@ -124,7 +124,7 @@ func TestPost(t *testing.T) {
 	}{
 		{"taken", answer{code: 200}, func(err error) bool { return err == nil }},
 		{"taken, nonsense in the answer", answer{code: 202, body: []byte{0xff, 1, 2}}, func(err error) bool { return err == nil }},
-		{"a warning", answer{code: 200, body: message(nil, 1, text(nil, 2, "slow down"))}, func(err error) bool { return err == nil }},
+		{"a warning", answer{code: 200, body: raw(nil, 1, text(nil, 2, "slow down"))}, func(err error) bool { return err == nil }},
 		{"some are rejected", answer{code: 200, body: rejected}, func(err error) bool {
 			return errors.Is(err, ErrRejected) && strings.Contains(err.Error(), "3, too old")
 		}},
@@ -179,7 +179,7 @@ func TestPostToNobody(t *testing.T) {
 }
 
 func FuzzPartial(f *testing.F) {
-	f.Add(message(nil, 1, text(number(nil, 1, 3), 2, "too old")))
+	f.Add(raw(nil, 1, text(number(nil, 1, 3), 2, "too old")))
 	f.Add([]byte{0x0a})
 	seed, _ := hex.DecodeString("0d000000000a0208")
 	f.Add(seed)

@@ -73,7 +73,7 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 		c.meter.ret(load, c.book.Announced(jid), ledger.At(at))
 	}
 	asks := c.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode, Minion: from.minion})
-	if fun := pytext.Str(load.Value("fun")); fun != funFindJob && fun != brinemod.Actors {
+	if fun := pytext.Str(load.Value("fun")); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs {
 		c.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
 	if asks == "" || retcode != 0 {

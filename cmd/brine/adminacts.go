@@ -24,7 +24,7 @@ func adminRestart(c *call) error {
 func adminCrash(c *call) error {
 	a, err := c.openAdmin(adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose (chaos: True).",
 		least: 1, most: 1, want: textOneActor,
-		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Kind: optparse.Choice, Choices: []string{"panic", "exit", "hang"},
+		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Metavar: "HOW", Kind: optparse.Choice, Choices: []string{"panic", "exit", "hang"},
 			Default: "panic", Help: "panic, exit or hang. Default: %default."}}})
 	if err != nil {
 		return err

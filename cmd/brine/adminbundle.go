@@ -30,7 +30,7 @@ func adminBundle(c *call) error {
 		words: " FILE", least: 1, most: 1, want: "Requires the name of the file to write",
 		description: "Collect in FILE (tar.gz) what somebody who was not there needs: the actors, looks at them over some seconds, deaths, profiles, " +
 			"jobs, limits, and the configuration without its secrets.",
-		options: []optparse.Option{{Flags: []string{"--seconds"}, Dest: "look_seconds", Kind: optparse.Int, Default: 10,
+		options: []optparse.Option{{Flags: []string{"--seconds"}, Dest: "look_seconds", Metavar: "N", Kind: optparse.Int, Default: 10,
 			Help: "How long to look, at most 120. Default: %default."}},
 	})
 	if err != nil {

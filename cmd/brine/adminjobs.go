@@ -19,7 +19,7 @@ func adminJobs(c *call) error {
 	a, err := c.openAdmin(adminWord{
 		description: "Show the jobs that a running master waits for, or what a minion has in hand.", want: "Takes no words", watch: true,
 		options: []optparse.Option{minionOption(),
-			{Flags: []string{"--minutes"}, Dest: "last_minutes", Kind: optparse.Int, Default: 60, Help: "How far a master looks back. Default: %default."},
+			{Flags: []string{"--minutes"}, Dest: "last_minutes", Metavar: "N", Kind: optparse.Int, Default: 60, Help: "How far a master looks back. Default: %default."},
 			{Flags: []string{"--all"}, Kind: optparse.Flag, Dest: "all_jobs", Help: "Show the questions about jobs as well, such as find_job."}},
 		remote: "ask_minion",
 	})

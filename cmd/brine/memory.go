@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ func settleMemory(ctx context.Context, log *slog.Logger) {
 		case <-ctx.Done():
 			return
 		}
+		runtime.GC() // what pools hold goes with the second collection
 		debug.FreeOSMemory()
 		if err := releaseFilePages(); err != nil {
 			log.Debug("pages of the program cannot be given back", "err", err)

@@ -168,6 +168,7 @@ func exchangeWithin(ctx context.Context, l *link, frame []byte, limit time.Durat
 
 func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
 	s := m.step
+	a.link.meter.signIn(a.link, s.Verdict)
 	switch {
 	case s.Verdict == auth.Accepted:
 		a.onAccepted(ctx, s)

@@ -70,6 +70,7 @@ type dispatcherOptions struct {
 	queue jobQueue
 	diary *ledger.Diary
 	tell  func(key string, l *link) // tells the master of a job that takes time
+	meter *meter
 	clock supervisor.Clock
 	log   *slog.Logger
 }
@@ -85,6 +86,7 @@ type dispatcher struct {
 }
 
 func (d *dispatcher) Receive(ctx actor.Context) {
+	defer d.measure()
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		d.onStarted(ctx)
@@ -104,6 +106,13 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 		d.onStopJobs(m)
 	default:
 		supervisor.Unhandled(ctx)
+	}
+}
+
+// measure notes how many jobs there are.
+func (d *dispatcher) measure() {
+	if d.reg != nil {
+		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
 

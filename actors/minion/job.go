@@ -67,6 +67,7 @@ type jobOptions struct {
 	ended   string // what ended the process before this one, "" when that is not known
 	diary   *ledger.Diary
 	tell    func(key string, l *link) // tells the master of a job that takes time
+	meter   *meter
 	log     *slog.Logger
 }
 
@@ -259,6 +260,10 @@ func (j *job) close(ctx actor.Context, ret *payload.Map, noReturn, crashed bool,
 		return
 	}
 	j.noteEnd(outcome, detail)
+	if j.opt.meter != nil {
+		facts, _ := j.opt.diary.Get(j.rec.key)
+		j.opt.meter.job(j.rec.load, ret, facts)
+	}
 	if noReturn {
 		j.drop(ctx)
 		return

@@ -142,6 +142,7 @@ func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
 
 // noteTried notes the outcome of an attempt to deliver a return.
 func (r *returnSender) noteTried(p *pendingReturn, err error) {
+	r.opt.link.meter.tried(r.opt.link, err)
 	now := ledger.At(r.opt.link.clock.Now())
 	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
 		f.Attempts++
@@ -158,6 +159,7 @@ func (r *returnSender) noteTried(p *pendingReturn, err error) {
 
 // noteDropped notes a return that is given up.
 func (r *returnSender) noteDropped(key string) {
+	r.opt.link.meter.drop(r.opt.link)
 	now := ledger.At(r.opt.link.clock.Now())
 	r.opt.diary.Note(key, func(f *ledger.Minion) { f.Tried, f.Outcome = now, ledger.Dropped })
 }

@@ -20,6 +20,7 @@ type link struct {
 	master config.MasterAddr
 	auth   *auth.Minion
 	wire   transport
+	meter  *meter
 	clock  supervisor.Clock
 	log    *slog.Logger
 
@@ -33,6 +34,8 @@ type link struct {
 	ready       atomic.Bool  // once signed in, connected, and given a pillar; jobs are taken from then on
 	delayed     atomic.Bool  // random_startup_delay is over
 	brine       atomic.Bool  // the master is brine: it may be told what Salt's do not know
+
+	gauges linkGauges
 
 	pillarData atomic.Pointer[payload.Map]
 	env        *modules.Env // what its jobs run in

@@ -21,6 +21,7 @@ import (
 	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // askTimeout bounds the questions that functions ask the Dispatcher.
@@ -44,6 +45,7 @@ type Options struct {
 	Exit     func(Exit) // asked to end the process
 	Ready    func()     // told once, when the first master can send jobs; may be nil
 	OnDeath  func(stats.Death)
+	Metrics  prometheus.Registerer // takes the counters of the minion; nil: it counts nothing
 	// Predecessor is what ended the process of the minion before this one, where that is known.
 	Predecessor string
 	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
@@ -62,6 +64,7 @@ type Minion struct {
 	jobs  *supervisor.Supervisor
 	links []*link
 	facts *facts
+	meter *meter
 	diary *ledger.Diary
 	env   *modules.Env // without a master
 	job   *jobOptions
@@ -79,8 +82,11 @@ func Start(opt Options) (*Minion, error) {
 		m.clock = realClock{}
 	}
 	m.env = m.newEnv(nil)
-	if err := m.makeLinks(); err != nil {
+	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {
 		return nil, err
+	}
+	for _, l := range m.links {
+		l.meter = m.meter
 	}
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	err := m.spawn()
@@ -200,7 +206,7 @@ func (g *gated) Receive(ctx actor.Context) {
 
 func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 	return dispatcherOptions{
-		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, diary: m.diary, tell: m.tellOf, clock: m.clock, log: m.log,
+		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		match: func(load *payload.Map, l *link) bool {
 			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},
@@ -214,7 +220,7 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
-		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, diary: m.diary, tell: m.tellOf, log: m.log}
+		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}

@@ -112,6 +112,7 @@ const (
 )
 
 func (r *returnSender) Receive(ctx actor.Context) {
+	defer r.measure()
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		r.onStarted(ctx)
@@ -136,6 +137,12 @@ func (r *returnSender) Receive(ctx actor.Context) {
 	default:
 		supervisor.Unhandled(ctx)
 	}
+}
+
+// measure notes how much there is.
+func (r *returnSender) measure() {
+	r.opt.link.gauges.returns.Store(int64(len(r.known)))
+	r.opt.link.gauges.bytes.Store(r.size)
 }
 
 // onStarted asks for what a predecessor, or the process before this one, left in the journal.

@@ -232,6 +232,9 @@ func (s *subscriber) onLinkChanged(ctx actor.Context, m *linkChanged) {
 		return
 	}
 	host := s.link.master.Host
+	if m.up {
+		s.link.meter.connected(s.link)
+	}
 	switch {
 	case !m.up:
 		s.link.log.Info(fmt.Sprintf("Connection to master %s lost", host))

@@ -112,7 +112,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 		},
 	}
 	if set != nil {
-		opt.OnDeath = set.OnDeath
+		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
 	}
 	if e, ok := s.parent.Before(); ok {
 		opt.Predecessor = e.How()

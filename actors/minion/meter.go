@@ -1,0 +1,184 @@
+package minion
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"brine/modules/ledger"
+	"brine/wire/auth"
+	"brine/wire/payload"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// meter counts what the minion does, for Prometheus. A nil meter counts nothing. The metrics that begin with salt_ are
+// those of Salt 3008 (salt/utils/metrics.py), with seconds where it has milliseconds. All labels are bounded.
+type meter struct {
+	known func(fun string) bool // functions that have a label of their own
+
+	jobs, signIns, connections, attempts, dropped *prometheus.CounterVec
+	seconds                                       *prometheus.HistogramVec
+
+	running, queued atomic.Int64 // jobs
+}
+
+// linkGauges are what a connection shows of its returns.
+type linkGauges struct {
+	returns, bytes atomic.Int64 // that the master has not acknowledged; bytes of those on disk
+}
+
+// execBounds are the upper bounds of buckets in seconds, where the configuration says nothing.
+var execBounds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
+
+// measure makes the counters of the minion, where somebody wants them.
+func (m *Minion) measure() error {
+	reg := m.opt.Metrics
+	if reg == nil {
+		return nil
+	}
+	bounds := execBounds
+	if given := m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"]; len(given) > 0 {
+		bounds = given
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	m.meter = &meter{
+		known:       func(fun string) bool { _, ok := m.opt.Registry.Lookup(fun); return ok },
+		jobs:        counters("brine_minion_jobs_total", "Jobs by function and by how they ended.", "fun", "outcome"),
+		signIns:     counters("brine_minion_sign_ins_total", "Sign-ins by what came of them.", "master", "result"),
+		connections: counters("brine_minion_connections_total", "Connections made to the publish port of a master.", "master"),
+		attempts:    counters("brine_minion_return_attempts_total", "Attempts to deliver a return.", "master", "result"),
+		dropped:     counters("brine_minion_returns_dropped_total", "Returns given up: too old, or too many.", "master"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "salt_minion_exec_duration_seconds", Help: "Time that functions took.", Buckets: bounds,
+		}, []string{"fun"}),
+	}
+	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts, m.meter.dropped, m.meter.seconds, &look{m}} {
+		if err := reg.Register(c); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
+	for _, l := range m.links {
+		m.meter.connections.WithLabelValues(l.name())
+		m.meter.dropped.WithLabelValues(l.name())
+	}
+	return nil
+}
+
+// outcomeFailed is the outcome of a function that has returned and says itself that it has failed.
+const outcomeFailed = "failed"
+
+// job counts a job that has ended.
+func (m *meter) job(load, ret *payload.Map, facts ledger.Minion) {
+	if m == nil {
+		return
+	}
+	fun, outcome := "other", string(facts.Outcome)
+	if name, ok := load.Value("fun").(string); ok && m.known(name) {
+		fun = name
+	}
+	if code, _ := ret.Int("retcode"); facts.Outcome == ledger.Done && (code != 0 || !ret.Bool("success")) {
+		outcome = outcomeFailed
+	}
+	m.jobs.WithLabelValues(fun, outcome).Inc()
+	if facts.Started != 0 && facts.Ended != 0 {
+		m.seconds.WithLabelValues(fun).Observe(max(facts.Ended.Sub(facts.Started), 0).Seconds())
+	}
+}
+
+// inHand notes how many jobs run and wait.
+func (m *meter) inHand(running, queued int) {
+	if m != nil {
+		m.running.Store(int64(running))
+		m.queued.Store(int64(queued))
+	}
+}
+
+// verdicts are the labels of sign-ins; Salt's words where it has them.
+var verdicts = map[auth.Verdict]string{
+	auth.Accepted: "success", auth.Pending: "pending", auth.Retry: "retry", auth.Full: "max_minions", auth.Rejected: "rejected", auth.Fatal: "fatal",
+}
+
+func (m *meter) signIn(l *link, v auth.Verdict) {
+	if m == nil {
+		return
+	}
+	result, known := verdicts[v]
+	if !known {
+		result = "error"
+	}
+	m.signIns.WithLabelValues(l.name(), result).Inc()
+}
+
+func (m *meter) connected(l *link) {
+	if m != nil {
+		m.connections.WithLabelValues(l.name()).Inc()
+	}
+}
+
+// tried counts an attempt to deliver a return.
+func (m *meter) tried(l *link, err error) {
+	if m == nil {
+		return
+	}
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	m.attempts.WithLabelValues(l.name(), result).Inc()
+}
+
+func (m *meter) drop(l *link) {
+	if m != nil {
+		m.dropped.WithLabelValues(l.name()).Inc()
+	}
+}
+
+// look is what the minion is asked for when Prometheus comes, and not counted in between.
+type look struct{ m *Minion }
+
+func lookDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("brine_minion_"+name, help, labels, nil)
+}
+
+var (
+	descRunning   = lookDesc("jobs_running", "Jobs that run.")
+	descQueued    = lookDesc("jobs_queued", "Jobs that wait behind process_count_max.")
+	descConnected = lookDesc("master_connected", "Whether the publish port of a master is connected.", "master")
+	descReturns   = lookDesc("returns_waiting", "Returns that a master has not acknowledged.", "master")
+	descSpool     = lookDesc("spool_bytes", "Size of those that are on disk.", "master")
+	descJournal   = lookDesc("journal_bytes", "Size of the journal of jobs and returns.")
+	descFunctions = lookDesc("functions", "Functions that jobs may call.")
+)
+
+// Describe tells what there can be.
+func (*look) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descRunning, descQueued, descConnected, descReturns, descSpool, descJournal, descFunctions} {
+		to <- d
+	}
+}
+
+// Collect tells what there is.
+func (l *look) Collect(to chan<- prometheus.Metric) {
+	m := l.m
+	gauge := func(d *prometheus.Desc, v int64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
+	}
+	gauge(descRunning, m.meter.running.Load())
+	gauge(descQueued, m.meter.queued.Load())
+	gauge(descFunctions, int64(len(m.opt.Registry.Names())))
+	for _, l := range m.links {
+		up := int64(0)
+		if l.connected.Load() {
+			up = 1
+		}
+		gauge(descConnected, up, l.name())
+		gauge(descReturns, l.gauges.returns.Load(), l.name())
+		gauge(descSpool, l.gauges.bytes.Load(), l.name())
+	}
+	if info, err := os.Stat(m.journalPath()); err == nil {
+		gauge(descJournal, info.Size())
+	}
+}

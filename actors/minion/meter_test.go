@@ -1,0 +1,140 @@
+package minion
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules/ledger"
+	"brine/wire/auth"
+	"brine/wire/payload"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/prometheus/common/expfmt"
+)
+
+// gathered is what a registry tells: NAME{LABEL=VALUE,...} to a value, or to the number of observations.
+func gathered(t testing.TB, reg prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	var text bytes.Buffer
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			slices.Sort(labels)
+			got[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = float64(m.GetHistogram().GetSampleCount()) + m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	problems, err := promlint.New(&text).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	return got
+}
+
+func TestMetrics(t *testing.T) {
+	r := newRig(t, "")
+	reg := prometheus.NewRegistry()
+	r.opt.Metrics = reg
+	r.up()
+	r.run("20240517120000000001", "test.echo", "x")
+	r.run("20240517120000000002", "test.false")
+	r.run("20240517120000000003", "no.such_function")
+	limit := time.Now().Add(patience)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := compare(gathered(t, reg), map[string]float64{
+			"brine_minion_jobs_total{fun=test.echo,outcome=done}":                   1,
+			"brine_minion_jobs_total{fun=test.false,outcome=done}":                  1,
+			"brine_minion_jobs_total{fun=other,outcome=failed}":                     1,
+			"salt_minion_exec_duration_seconds{fun=test.echo}":                      1,
+			"brine_minion_sign_ins_total{master=master.test_4506,result=success}":   1,
+			"brine_minion_connections_total{master=master.test_4506}":               1,
+			"brine_minion_return_attempts_total{master=master.test_4506,result=ok}": 3,
+			"brine_minion_returns_dropped_total{master=master.test_4506}":           0,
+			"brine_minion_jobs_running{}":                                           0,
+			"brine_minion_jobs_queued{}":                                            0,
+			"brine_minion_master_connected{master=master.test_4506}":                1,
+			"brine_minion_returns_waiting{master=master.test_4506}":                 0,
+			"brine_minion_spool_bytes{master=master.test_4506}":                     0,
+		})
+		if err == nil {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatal(err)
+		}
+		<-again.C
+	}
+}
+
+func compare(got, want map[string]float64) error {
+	for name, n := range want {
+		if v, ok := got[name]; !ok || v != n {
+			return fmt.Errorf("%s: got %v (%v), want %v in %v", name, v, ok, n, slices.Sorted(maps.Keys(got)))
+		}
+	}
+	return nil
+}
+
+func TestJobsInHandAreShown(t *testing.T) {
+	m := &meter{}
+	m.inHand(3, 2)
+	if m.running.Load() != 3 || m.queued.Load() != 2 {
+		t.Errorf("got %d, %d", m.running.Load(), m.queued.Load())
+	}
+}
+
+// TestLabelsOfJobsAreBounded: names of functions come from outside.
+func TestLabelsOfJobsAreBounded(t *testing.T) {
+	r := newRig(t, "")
+	reg := prometheus.NewRegistry()
+	r.opt.Metrics = reg
+	m := &Minion{opt: r.opt, cfg: r.cfg}
+	if err := m.measure(); err != nil {
+		t.Fatal(err)
+	}
+	ret := payload.M("retcode", 0, "success", true)
+	for i := range 1000 {
+		m.meter.job(payload.M("fun", fmt.Sprintf("x%d.y", i)), ret, ledger.Minion{Outcome: ledger.Done, Started: 1, Ended: 2})
+		m.meter.job(payload.M("fun", []any{"a", "b"}), ret, ledger.Minion{Outcome: ledger.Killed})
+		m.meter.signIn(&link{}, auth.Verdict(i))
+	}
+	if got := gathered(t, reg); len(got) > 20 {
+		t.Errorf("%d series: %v", len(got), slices.Sorted(maps.Keys(got)))
+	}
+	if err := m.measure(); err == nil {
+		t.Error("registered twice")
+	}
+}
+
+// TestNoMeter: without a registry everything is passed over.
+func TestNoMeter(t *testing.T) {
+	var m *meter
+	l := &link{}
+	m.job(payload.M("fun", "x"), payload.M(), ledger.Minion{})
+	m.inHand(1, 1)
+	m.signIn(l, auth.Accepted)
+	m.connected(l)
+	m.tried(l, nil)
+	m.drop(l)
+}

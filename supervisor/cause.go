@@ -40,8 +40,11 @@ func asTask(reason any, t **taskError) bool {
 func (c *cause) Error() string        { return fmt.Sprintf("%v: %s", ErrCrashed, c.reason) }
 func (c *cause) Is(target error) bool { return target == ErrCrashed }
 
-// plumbing is where the frames of the actor end and those of the runtime below it begin.
-const plumbing = "\nbrine/supervisor.(*guard)."
+// Where the frames of the actor end, and where those of the runtime below it begin.
+const (
+	plumbing = "\nbrine/supervisor.(*guard)."
+	beneath  = "\ngithub.com/asynkron/protoactor-go/"
+)
 
 // trimStack cuts the frames above the panic, those below the actor, and those beyond stackMax.
 func trimStack(s string) string {
@@ -49,7 +52,9 @@ func trimStack(s string) string {
 		lines := strings.SplitN(s[i+1:], "\n", 3) // panic(...), its position, the rest
 		s = lines[len(lines)-1]
 	}
-	if i := strings.Index(s, plumbing); i >= 0 && strings.Contains(s[:i], "\n") { // else it hangs in the plumbing
+	if i := strings.Index(s, plumbing); i >= 0 && strings.Contains(s[:i], "\n") {
+		s = s[:i]
+	} else if i := strings.Index(s, beneath); i >= 0 { // it is in the guard itself
 		s = s[:i]
 	}
 	return shorten(s, stackMax)

@@ -40,6 +40,9 @@ type call struct {
 	from origin
 
 	replied func() // told when the answer has left; nil: nobody is
+	// beside runs f in a goroutine of the worker, for what takes longer than the worker has time for. If f panics the
+	// request is answered, and the worker dies of it.
+	beside func(name string, f func(ctx context.Context))
 }
 
 // errLater is returned by a handler that answers by call.finish, later and from another actor.
@@ -138,7 +141,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		return
 	}
 	supervisor.Note(ctx, o.Load.Str("jid"))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r,
+	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, beside: beside(ctx, r),
 		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name}}
 	v, err := handler(w.core, c)
 	switch {
@@ -153,6 +156,23 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		if c.replied != nil {
 			c.replied()
 		}
+	}
+}
+
+// beside is the one of a call that answers r.
+func beside(ctx actor.Context, r *request) func(string, func(context.Context)) {
+	return func(name string, f func(context.Context)) {
+		supervisor.Go(ctx, name, func(ctx context.Context) error {
+			whole := false
+			defer func() {
+				if !whole {
+					r.fail()
+				}
+			}()
+			f(ctx)
+			whole = true
+			return nil
+		})
 	}
 }
 

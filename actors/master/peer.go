@@ -159,8 +159,8 @@ func minionPublish(c *core, r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	wait := peerTimeout(r.load)
-	ctx, cancel := context.WithTimeout(r.ctx, wait)
-	go func() { // waiting must not hold the worker: whoever asked is answered from here
+	r.beside("publication of a minion", func(ctx context.Context) { // waiting must not hold the worker
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		full := r.load.Str("form") == "full"
 		out := payload.NewMap(len(who.Minions))
@@ -179,7 +179,7 @@ func minionPublish(c *core, r *call) (any, error) {
 			out.Set("__jid__", pub.Value("jid"))
 		}
 		c.finish(r.req, out)
-	}()
+	})
 	return nil, errLater
 }
 

@@ -1,0 +1,52 @@
+package supervisor_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEverythingIsSupervised reads the actors' source: whatever lives there is started by a supervisor (Add, AddTree)
+// or by an actor that dies with it (Nest, Go). A goroutine beside those could take the process down with a panic, and
+// nobody would see it hang.
+func TestEverythingIsSupervised(t *testing.T) {
+	const root = "../actors"
+	allowed := map[string]bool{
+		"metrics/listener.go": true, // the http server of a goroutine of Go, which waits for it
+	}
+	spawns := map[string]bool{"Spawn": true, "SpawnNamed": true, "SpawnPrefix": true}
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(name, "actortest/") {
+			return err
+		}
+		files++
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				if !allowed[filepath.ToSlash(name)] {
+					t.Errorf("%s: a goroutine that no supervisor knows", fset.Position(n.Pos()))
+				}
+			case *ast.SelectorExpr:
+				if spawns[n.Sel.Name] {
+					t.Errorf("%s: an actor that no supervisor starts", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files < 20 {
+		t.Errorf("%d files read: %v", files, err)
+	}
+}

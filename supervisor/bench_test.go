@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func BenchmarkSend(b *testing.B) {
 		off  bool
 	}{{"unmeasured", true}, {"measured", false}} {
 		b.Run(tt.name, func(b *testing.B) {
-			s := Start(benchSystem(), Options{unmeasured: tt.off})
+			s := Start(benchSystem(), Options{Unmeasured: tt.off})
 			defer s.Stop(time.Minute)
 			ref := ready(b, s, sinkSpec("a"))
 			measure(b, func(msg any) { ref.Send(msg) })
@@ -177,30 +178,55 @@ func BenchmarkJob(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkRestart is the way from a panic to the next incarnation's answer.
+// BenchmarkRestart is the way from a panic to the next incarnation's answer, and for an owner to that of its workers,
+// which start anew with it.
 func BenchmarkRestart(b *testing.B) {
-	s := Start(benchSystem(), Options{RestartDelayMax: 1})
-	defer s.Stop(time.Minute)
-	var wg sync.WaitGroup
-	ref, err := s.Add(Spec{Name: "a", New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx actor.Context) {
-			switch m := ctx.Message().(type) {
-			case *ping:
-				Crash(ErrDropped)
-			case *token:
-				m.wg.Done()
+	for _, workers := range []int{0, 8} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			s := Start(benchSystem(), Options{RestartDelayMax: 1})
+			defer s.Stop(time.Minute)
+			answers := make(chan struct{}, 1)
+			ref := ready(b, s, Spec{Name: "a", New: func() actor.Actor { return mortal(workers, answers) }})
+			took := make([]time.Duration, 0, b.N)
+			b.ResetTimer()
+			for range b.N {
+				began := time.Now()
+				ref.Send(&ping{})
+				ref.Send(&token{})
+				<-answers
+				took = append(took, time.Since(began))
 			}
+			b.StopTimer()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
 		})
-	}})
-	if err != nil {
-		b.Fatal(err)
 	}
-	for range b.N {
-		wg.Add(1)
-		ref.Send(&ping{})
-		ref.Send(&token{&wg})
-		wg.Wait()
-	}
+}
+
+// mortal dies of a ping. A token it answers itself, or has answered by the last of its workers.
+func mortal(workers int, answers chan<- struct{}) actor.Actor {
+	var last *Ref
+	return actor.ReceiveFunc(func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case *actor.Started:
+			for i := range workers {
+				ref, err := Nest(ctx, Options{}).Add(Spec{Name: fmt.Sprint(i), New: func() actor.Actor { return mortal(0, answers) }})
+				if err != nil {
+					Crash(err)
+				}
+				last = ref
+			}
+		case *ping:
+			Crash(ErrDropped)
+		case *token:
+			if last != nil {
+				last.Send(m)
+				return
+			}
+			answers <- struct{}{}
+		}
+	})
 }
 
 func BenchmarkSnapshot(b *testing.B) {

@@ -41,7 +41,7 @@ func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
 	inc.mailbox = &mailbox{
 		inbox: &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck, slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
 	}
-	if !s.opt.unmeasured {
+	if !s.opt.Unmeasured {
 		inc.mailbox.stats = ref.stats
 	}
 	return inc

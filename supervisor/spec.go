@@ -87,7 +87,8 @@ type Options struct {
 	// Chaos allows Inject.
 	Chaos bool
 
-	unmeasured bool // count nothing per message: for benchmarks
+	// Unmeasured counts nothing per message, and the watchdog sees nothing. For benchmarks. Only the root's counts.
+	Unmeasured bool
 }
 
 // Clock is the time of a supervisor: back-off, deadlines, ages. actortest has one that is driven by hand.

@@ -102,7 +102,7 @@ func (s *Supervisor) below(ref *Ref, base context.Context, opt Options) *Supervi
 
 // inherit makes a supervisor that takes from s what opt does not say.
 func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
-	opt.Clock, opt.Chaos, opt.unmeasured = s.opt.Clock, s.opt.Chaos, s.opt.unmeasured
+	opt.Clock, opt.Chaos, opt.Unmeasured = s.opt.Clock, s.opt.Chaos, s.opt.Unmeasured
 	if opt.Logger == nil {
 		opt.Logger = s.opt.Logger
 	}

@@ -29,6 +29,7 @@ type Options struct {
 	OnDeath     func(stats.Death)
 	Metrics     prometheus.Registerer // takes the counters of the master; nil: it counts nothing
 	Functions   []string              // that are told apart in metrics
+	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
 }
 
 // Master is a running master.
@@ -58,6 +59,7 @@ func Start(opt Options) (*Master, error) {
 	starting, failed := context.WithCancelCause(context.Background())
 	defer failed(nil)
 	tree := m.core.supervised()
+	tree.Unmeasured = opt.Unmeasured
 	tree.OnDeath = func(d stats.Death) {
 		failed(errors.New(d.Reason)) // of no effect once all has started
 		if opt.OnDeath != nil {

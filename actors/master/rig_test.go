@@ -41,7 +41,8 @@ type rig struct {
 	rsa    map[string]wiretest.KeyPair
 	faulty bool // actors may have died
 
-	metrics prometheus.Registerer // of the master
+	metrics    prometheus.Registerer // of the master
+	unmeasured bool
 }
 
 // newRig prepares a site and starts its master. conf are lines of its configuration file.
@@ -151,7 +152,7 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	m, err := Start(Options{Config: r.cfg, Logger: r.log.Logger(), Keys: own, RunningUser: userName(), Version: "3008.3",
-		Metrics: r.metrics, Functions: []string{"test.ping", "test.echo"},
+		Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
 		OnDeath: func(d stats.Death) {
 			if d.Reason != "exit" && !r.faulty {
 				r.t.Errorf("%s died: %s\n%s", d.Path, d.Reason, d.Stack)
@@ -212,7 +213,11 @@ func (r *rig) ask(envelope any) any {
 // clear sends a load as the command line does.
 func (r *rig) clear(load *payload.Map) any {
 	r.t.Helper()
-	return r.ask(payload.M("enc", "clear", "load", load, "version", 3))
+	return r.ask(clearEnvelope(load))
+}
+
+func clearEnvelope(load *payload.Map) *payload.Map {
+	return payload.M("enc", "clear", "load", load, "version", 3)
 }
 
 // rootKey is what the command line of root sends as its key.

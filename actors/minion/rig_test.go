@@ -123,6 +123,11 @@ func (r *rig) start() *rig {
 	}
 	r.m = m
 	r.t.Cleanup(r.stop)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := m.bus.Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
+		r.t.Fatal(err)
+	}
 	return r
 }
 

@@ -35,23 +35,27 @@ func newGate(fd int) (*gate, error) {
 	return &gate{file: file, conn: conn}, nil
 }
 
-// wait returns when the descriptor is readable, after a poke (also one that came before), or after limit.
+// wait returns when the descriptor is readable, after a poke (also one that came before), or after limit; silent says
+// that it was the limit.
 //
 // The netpoller forgets an edge it saw before the read began, so the callback asks the descriptor itself;
 // the poke is kept in a flag, because setting the deadline here would undo one set by poke just before.
-func (g *gate) wait(limit time.Duration) error {
+func (g *gate) wait(limit time.Duration) (silent bool, err error) {
 	if err := g.file.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return fmt.Errorf("arm gate: %w", err)
+		return false, fmt.Errorf("arm gate: %w", err)
 	}
 	if g.poked.Swap(false) {
-		return nil
+		return false, nil
 	}
-	err := g.conn.Read(readable)
-	g.poked.Store(false)
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("wait at gate: %w", err)
+	err = g.conn.Read(readable)
+	poked := g.poked.Swap(false)
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return !poked, nil
 	}
-	return nil
+	return false, fmt.Errorf("wait at gate: %w", err)
 }
 
 // poke ends the wait that runs, or the next one.

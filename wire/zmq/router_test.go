@@ -119,6 +119,7 @@ func TestIdentityTakeover(t *testing.T) {
 	if err := <-firstDone; !errors.Is(err, context.Canceled) {
 		t.Errorf("old connection: got %v, want context.Canceled", err)
 	}
+	awaitInput(t, second) // a reply that comes while a request is under way cannot be told from its own
 	if got, err := second.Do(testContext(t), []byte("last")); err != nil || string(got) != "last" {
 		t.Errorf("a stray reply answered the next request: got %q, %v", got, err)
 	}

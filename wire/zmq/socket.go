@@ -14,6 +14,8 @@ import (
 const (
 	// safety ends a wait whose wake-up was lost. None was ever seen; it turns a hang into a late message.
 	safety = time.Second
+	// safetyMost is what it grows to on a socket that stays silent: a wake-up could only be lost near others.
+	safetyMost = time.Minute
 	// batchSize is how many messages are read under one lock; senders get their turn in between.
 	batchSize = 32
 	// maxFrames is how many frames of a message are kept. No message of Salt has more than three.
@@ -171,6 +173,7 @@ func (s *socket) next(ctx context.Context) ([][]byte, error) {
 // read fills batch with at least one message, waiting for it if need be, and with as many more as are there.
 // It returns the cause of ctx when that has ended; poke makes it look.
 func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error) {
+	wait := s.safety
 	for ctx.Err() == nil {
 		got, gate, err := s.take(batch)
 		if err != nil || len(got) > 0 {
@@ -179,8 +182,14 @@ func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error)
 		if gate == nil {
 			continue
 		}
-		if err := gate.wait(s.safety); err != nil {
+		silent, err := gate.wait(wait)
+		if err != nil {
 			return nil, err
+		}
+		if !silent {
+			wait = s.safety
+		} else if wait < safetyMost {
+			wait = min(2*wait, safetyMost)
 		}
 	}
 	return nil, context.Cause(ctx)

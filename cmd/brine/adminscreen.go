@@ -87,14 +87,14 @@ func adminTop(c *call) error {
 		return err
 	}
 	_, _, screen := a.screenSize()
-	if a.opt.Bool("look_once") || a.opt.Bool("as_json") || !screen {
+	if a.opt.Bool("look_once") || a.opt.Bool("as_json") || !screen || os.Getenv("TERM") == "dumb" {
 		return a.lookOnce(source, title)
 	}
 	if !a.opt.Given("look_interval") {
 		a.opt.Default("look_interval", map[bool]string{true: "5", false: "1"}[a.opt.Str("ask_minions") != ""])
 	}
 	return top.Run(context.Background(), top.Options{Title: title, Source: source, Every: a.interval(), Plain: os.Getenv("NO_COLOR") != "",
-		In: a.stdin, Out: a.stdout})
+		Out: a.stdout})
 }
 
 // watched is where the screen gets its looks.

@@ -42,7 +42,7 @@ func tools() []tool {
 		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
 		{name: worker.Name, what: "run one job for a minion", run: jobProcess, signals: true, hidden: true},
 		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
-		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop},
+		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop, signals: true},
 		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
 		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: adminStack},
 		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: adminJobs},

@@ -5,6 +5,7 @@ package top
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -36,7 +37,7 @@ type Options struct {
 	Source Source
 	Every  time.Duration // between two looks
 	Plain  bool          // no colors
-	In     io.Reader
+	In     io.Reader     // nil: the terminal
 	Out    io.Writer
 }
 
@@ -48,8 +49,12 @@ const (
 
 // Run shows the screen until its user or ctx ends it.
 func Run(ctx context.Context, opt Options) error {
-	p := tea.NewProgram(newModel(ctx, opt), tea.WithContext(ctx), tea.WithInput(opt.In), tea.WithOutput(opt.Out))
-	if _, err := p.Run(); err != nil && ctx.Err() == nil {
+	how := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Out)}
+	if opt.In != nil {
+		how = append(how, tea.WithInput(opt.In))
+	}
+	_, err := tea.NewProgram(newModel(ctx, opt), how...).Run()
+	if err != nil && ctx.Err() == nil && !errors.Is(err, tea.ErrInterrupted) {
 		return fmt.Errorf("show the screen: %w", err)
 	}
 	return nil

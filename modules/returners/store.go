@@ -73,6 +73,9 @@ func Open(opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.sweepNursery(); err != nil {
+		return nil, fmt.Errorf("open job store: %w", err)
+	}
 	file := filepath.Join(opt.CacheDir, StoreFile)
 	db, err := openFile(file, lockWait)
 	if err != nil {

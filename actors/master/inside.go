@@ -52,7 +52,8 @@ func (in inside) client() *client.Client {
 	cfg := in.c.cfg
 	return client.New(client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
 		User: in.c.running, KeyOwner: cfg.User, Timeout: cfg.Timeout, GatherJobTimeout: cfg.GatherJobTimeout,
-		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.c.log})
+		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.c.log,
+		Gone: in.c.gone})
 }
 
 // exchange hands a request to the ReqServer as if it had come from the request port.

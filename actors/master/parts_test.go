@@ -16,6 +16,7 @@ import (
 	"brine/actors/actortest"
 	"brine/config"
 	"brine/modules/keys"
+	"brine/modules/ledger"
 	"brine/modules/presence"
 	"brine/modules/runners"
 	"brine/supervisor"
@@ -410,6 +411,8 @@ func TestCollect(t *testing.T) {
 	r := newRig(t, "timeout: 1", "gather_job_timeout: 1")
 	m1 := r.minion("m1")
 	r.accept("m2", "minion")
+	r.subscribe("brine:m1", "") // who is not connected is not waited for
+	r.awaitLink("m1", ledger.LinkUp)
 	ear := r.hear()
 	type outcome struct {
 		got *runners.Collected

@@ -303,13 +303,35 @@ func reasonMap(one *ledger.Case) *payload.Map {
 	return payload.M("minion", one.ID, "code", string(r.Code), "text", r.Text, "asked", one.Asked != ledger.NotAsked, "facts", facts)
 }
 
-// Gone lists those of some minions that certainly did not get a job.
-func (m *Master) Gone(jid string, ids []string) []string {
-	s := m.core.book.Snapshot(jid)
-	if s == nil || s.Job.Sent == 0 {
+// Gone lists those of some minions that certainly did not get a job. It waits until the job is sent, and a moment longer:
+// what the publish socket tells of connections comes after the fact.
+func (m *Master) Gone(ctx context.Context, jid string, ids []string) []string {
+	return m.core.gone(ctx, jid, ids)
+}
+
+// goneAfter is that moment.
+const goneAfter = 20 * time.Millisecond
+
+func (c *core) gone(ctx context.Context, jid string, ids []string) []string {
+	if c.cfg.OrderMasters { // minions of syndics have no connection here
 		return nil
 	}
-	return m.core.book.Peers.Gone(ids, s.Job.Sent)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		sent, known := c.book.Sent(jid)
+		switch {
+		case !known:
+			return nil
+		case sent != 0 && time.Since(sent.Time()) > goneAfter:
+			return c.book.Peers.Gone(ids, sent)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // NoteClient notes what a command line says of its job.

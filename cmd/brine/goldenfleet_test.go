@@ -129,6 +129,9 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 			t.Fatal(err)
 		}
 	}
+	if strings.HasPrefix(before, "start first") {
+		s.quiet(t)
+	}
 	out := s.shell(t, command)
 	if strings.Contains(rest, "{LASTJID}") {
 		s.vars["{LASTJID}"] = twentyDigits.FindString(out)
@@ -140,6 +143,18 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 		s.pause(t, 300*time.Millisecond)
 	}
 	return none
+}
+
+// quiet waits until no job of an earlier case runs.
+func (s *goldenSite) quiet(t *testing.T) {
+	t.Helper()
+	for range 60 {
+		if out := s.shell(t, "salt --out=json web1 saltutil.running"); strings.Contains(out, `"web1": []`) {
+			return
+		}
+		s.pause(t, 300*time.Millisecond)
+	}
+	t.Errorf("a job of an earlier case does not end: %s", s.shell(t, "salt --out=json web1 saltutil.running"))
 }
 
 func (s *goldenSite) pause(t *testing.T, d time.Duration) {

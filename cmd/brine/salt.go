@@ -14,12 +14,14 @@ import (
 // saltTool is salt at work on one command line.
 type saltTool struct {
 	*session
-	cmd  *saltCommand
-	wire *client.Client
+	cmd   *saltCommand
+	wire  *client.Client
+	began time.Time
 }
 
 // saltCmd is the tool salt: it publishes a job and shows what the minions return.
 func saltCmd(c *call) error {
+	began := time.Now()
 	var cmd *saltCommand
 	s, err := c.open(saltParser(c), opening{role: roleClient, check: func(s *session) (err error) {
 		cmd, err = readCommand(s)
@@ -28,7 +30,7 @@ func saltCmd(c *call) error {
 	if err != nil {
 		return err
 	}
-	t := &saltTool{session: s, cmd: cmd, wire: s.masterClient()}
+	t := &saltTool{session: s, cmd: cmd, wire: s.masterClient(), began: began}
 	err = t.run(context.Background())
 	if errors.Is(err, errNoAuth) {
 		return exit(exitNoReturn, "ERROR: Authentication failed")

@@ -125,6 +125,9 @@ func TestSilenceText(t *testing.T) {
 	}
 	writeIn(t, filepath.Join(r.master.SyndicDir, "below1"), "")
 	tool := &saltTool{session: r.session}
+	if err := tool.cache().StoreGrains("dead2", payload.M("id", "dead2")); err != nil {
+		t.Fatal(err)
+	}
 	const later = "The minions may not have all finished running and any remaining minions will return upon completion. To look up the return " +
 		"data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid 7"
 	for _, tt := range []struct {
@@ -133,7 +136,8 @@ func TestSilenceText(t *testing.T) {
 		want string
 	}{
 		{"dead1", client.NoResponse, "Minion did not return. [No response]\n" + later},
-		{"dead1", client.NotConnected, "Minion did not return. [Not connected]"},
+		{"dead1", client.NotConnected, "Minion did not return. [No response]\n" + later},
+		{"dead2", client.NotConnected, "Minion did not return. [Not connected]"},
 		{"below1", client.NoResponse, ""},
 		{"nobody", client.Unknown, "Minion did not return. [Key not accepted]\nThe master has no key of this minion."},
 		{"new1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion waits to be accepted."},

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
 	"brine/modules/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
-
-	"golang.org/x/term"
 )
 
 // follow publishes a job and shows its returns as they come.
@@ -39,12 +36,14 @@ func (t *saltTool) follow(ctx context.Context) error {
 	words := interruptText(run.JID)
 	t.lastWords.Store(&words)
 	t.header(run.JID)
+	way := t.hops(run)
 	seen := &tally{}
 	docs := payload.NewMap(0)
 	for ret, err := range run.Returns(ctx) {
 		if err != nil {
 			return t.clientError(err)
 		}
+		way.see(ret)
 		value, out, code, shown := t.reading(run.JID, ret)
 		if !shown {
 			continue
@@ -61,7 +60,10 @@ func (t *saltTool) follow(ctx context.Context) error {
 			}
 		}
 	}
-	return t.finished(seen, docs)
+	defer way.tell()()
+	err = t.finished(seen, docs)
+	way.explain(ctx)
+	return err
 }
 
 // finished ends a run whose returns are all in.
@@ -95,7 +97,7 @@ func (t *saltTool) header(jid string) {
 
 // showProgress draws how many have returned, on a terminal only.
 func (t *saltTool) showProgress(seen *tally, of int) {
-	if f, ok := t.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(t.stderr) {
 		return
 	}
 	fmt.Fprintf(t.stderr, "\r%d of %d minions", seen.returned+seen.silent, of)

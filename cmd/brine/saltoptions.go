@@ -19,6 +19,8 @@ func saltParser(c *call) *optparse.Parser {
 	addTimeout(p, 5)
 	addSaltRun(p)
 	addSaltShow(p)
+	p.Group("Brine Options", "Salt has none of these.",
+		flagOption("tell_why", "Say on stderr why minions are silent, also where that is no terminal. See brine why.", "--why"))
 	addSaltBatch(p)
 	addSaltReturners(p)
 	addTargets(p, true)

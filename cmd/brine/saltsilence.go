@@ -21,7 +21,9 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 	later := textStillRunning + "\n\nsalt-run jobs.lookup_jid " + jid
 	switch ret.Silence {
 	case client.NotConnected:
-		return textSilent + "[Not connected]"
+		if t.known(ret.ID) {
+			return textSilent + "[Not connected]"
+		}
 	case client.NotRunning:
 		return textSilent + "[Not running]\nThe minion answers, but it does not run this job: it did not take it, or its return was lost. " +
 			"To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid " + jid
@@ -59,10 +61,7 @@ func (t *saltTool) keyText(id string) string {
 // notConnected tells whether a minion is known to have no connection: its addresses are cached, others are connected,
 // and it is not.
 func (t *saltTool) notConnected(id string) bool {
-	if !t.master.MinionDataCache {
-		return false
-	}
-	if grains, err := t.cache().Data(returners.BankGrains, id); err != nil || grains == nil {
+	if !t.known(id) {
 		return false
 	}
 	connected, err := t.presence().Connected()
@@ -72,6 +71,15 @@ func (t *saltTool) notConnected(id string) bool {
 	}
 	_, here := connected[id]
 	return len(connected) > 0 && !here
+}
+
+// known tells whether the master has cached data of a minion. Of others Salt never says that they are not connected.
+func (t *saltTool) known(id string) bool {
+	if !t.master.MinionDataCache {
+		return false
+	}
+	grains, err := t.cache().Data(returners.BankGrains, id)
+	return err == nil && grains != nil
 }
 
 // presence looks for the minions connected to this master.

@@ -31,8 +31,8 @@ func ledgerQueries(m *master.Master) map[string]admin.Query {
 		cmdWhy: func(ctx context.Context, r *payload.Map) (any, error) {
 			return m.Why(ctx, r.Str("jid"), r.Str("minion"))
 		},
-		cmdGone: func(_ context.Context, r *payload.Map) (any, error) {
-			return listOf(m.Gone(r.Str("jid"), textsOf(r.List("ids")))), nil
+		cmdGone: func(ctx context.Context, r *payload.Map) (any, error) {
+			return listOf(m.Gone(ctx, r.Str("jid"), textsOf(r.List("ids")))), nil
 		},
 	}
 }

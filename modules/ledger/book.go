@@ -100,6 +100,18 @@ func (b *Book) Hear(jid, id string, m *Minion) {
 	})
 }
 
+// Sent is when a job was handed to the publish socket, 0 when that has not been; known tells whether it may yet be.
+func (b *Book) Sent(jid string) (at Stamp, known bool) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil || e.job.Announced == 0 || e.job.Failed != "" {
+		return 0, false
+	}
+	return e.job.Sent, true
+}
+
 // Knows tells whether the book has facts of a job.
 func (b *Book) Knows(jid string) bool {
 	p := b.part(jid)

@@ -43,8 +43,8 @@ type Options struct {
 	Logger   *slog.Logger   // nil: silent
 
 	// Gone tells which of some minions cannot have received a job that was just published. It must be
-	// certain: these are not waited for. nil: nobody knows.
-	Gone func(ctx context.Context, ids []string) []string
+	// certain: these are not waited for. It may take its time. nil: nobody knows.
+	Gone func(ctx context.Context, jid string, ids []string) []string
 }
 
 // Bus is the event bus of a master, as a tool on the same machine sees it.

@@ -23,12 +23,14 @@ type Return struct {
 // Run is a published job whose returns come in.
 type Run struct {
 	Published
+	Asked, Told time.Time // when the publish request was sent, and answered
 
 	c      *Client
 	job    Job
 	stream *stream
 	track  tracker
 	rounds chan round
+	lost   chan []string // minions that did not get the job
 	info   string   // jid of the last find_job, "" before the first
 	held   [][]byte // events of other jobs, while the jid of a find_job is not known yet
 }
@@ -53,12 +55,13 @@ func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := time.Now()
 	pub, err := c.Publish(ctx, job)
 	if err != nil {
 		stream.close()
 		return nil, err
 	}
-	r := &Run{Published: pub, c: c, job: job, stream: stream, rounds: make(chan round, 1)}
+	r := &Run{Published: pub, Asked: asked, Told: time.Now(), c: c, job: job, stream: stream, rounds: make(chan round, 1), lost: make(chan []string, 1)}
 	r.narrow()
 	r.track = tracker{
 		timeout: c.opt.Timeout, gather: c.opt.GatherJobTimeout, grace: unknownGrace,
@@ -73,9 +76,6 @@ func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
 	now := time.Now()
 	r.track.start(now, pub.Minions)
 	r.track.missing = append(r.track.missing, pub.Missing...)
-	if c.opt.Gone != nil {
-		r.track.gone(now, NotConnected, c.opt.Gone(ctx, pub.Minions)...)
-	}
 	return r, nil
 }
 
@@ -91,6 +91,7 @@ func (r *Run) Returns(ctx context.Context) iter.Seq2[Return, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer r.stream.close()
 		defer r.awaitRound()
+		defer r.seekLost(ctx)()
 		defer cancel()
 		timer := time.NewTimer(0)
 		defer timer.Stop()
@@ -114,6 +115,20 @@ func (r *Run) Returns(ctx context.Context) iter.Seq2[Return, error] {
 	}
 }
 
+// seekLost asks beside the wait for returns who did not get the job; the outcome comes by lost. The function that comes
+// back waits for the end of that; ctx has ended then.
+func (r *Run) seekLost(ctx context.Context) (wait func()) {
+	if r.c.opt.Gone == nil || len(r.Minions) == 0 {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.lost <- r.c.opt.Gone(ctx, r.JID, r.Minions)
+	}()
+	return func() { <-ended }
+}
+
 // report gives the silent minions.
 func (r *Run) report(yield func(Return, error) bool) {
 	for _, ret := range r.track.silences() {
@@ -135,6 +150,8 @@ func (r *Run) sleep(ctx context.Context, timer *time.Timer, until time.Time) err
 	case <-alarm:
 	case round := <-r.rounds:
 		r.onRound(round)
+	case ids := <-r.lost:
+		r.track.gone(time.Now(), NotConnected, ids...)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -128,7 +128,7 @@ func TestRunMissingAndGone(t *testing.T) {
 		return reply
 	})
 	opt := m.unhurried()
-	opt.Gone = func(_ context.Context, ids []string) []string { return ids }
+	opt.Gone = func(_ context.Context, _ string, ids []string) []string { return ids }
 	r := startRun(t, m.client(opt), Job{Tgt: []string{"off", "nope"}, TgtType: "list", Fun: "test.ping"})
 	expectReturns(t, r, Return{ID: "off", Silence: NotConnected}, Return{ID: "nope", Silence: Unknown})
 }

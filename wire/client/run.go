@@ -31,8 +31,8 @@ type Run struct {
 	track  tracker
 	rounds chan round
 	lost   chan []string // minions that did not get the job
-	info   string   // jid of the last find_job, "" before the first
-	held   [][]byte // events of other jobs, while the jid of a find_job is not known yet
+	info   string        // jid of the last find_job, "" before the first
+	held   [][]byte      // events of other jobs, while the jid of a find_job is not known yet
 }
 
 // round is the outcome of publishing find_job.

@@ -20,7 +20,7 @@ import (
 const controlSocket = "brine.ipc"
 
 // askTimeout bounds a question to a daemon.
-const askTimeout = 5 * time.Second
+const askTimeout = 10 * time.Second
 
 // adminTool asks a running daemon on its control socket, or minions through their master.
 type adminTool struct {

@@ -90,6 +90,9 @@ func adminTop(c *call) error {
 	if a.opt.Bool("look_once") || a.opt.Bool("as_json") || !screen || os.Getenv("TERM") == "dumb" {
 		return a.lookOnce(source, title)
 	}
+	if f, ok := source.(*fleetTool); ok {
+		f.job.Timeout = screenWithin
+	}
 	if !a.opt.Given("look_interval") {
 		a.opt.Default("look_interval", map[bool]string{true: "5", false: "1"}[a.opt.Str("ask_minions") != ""])
 	}

@@ -72,11 +72,12 @@ type fleetTool struct {
 	job  client.Job
 }
 
-// answerWithin is how long minions may take for an answer, and gatherWithin how long the master may take to tell who
-// is silent.
+// How long minions may take for an answer: on a screen, where the next look waits for it, and elsewhere. gatherWithin is
+// how long the master may take beyond that to tell who is silent.
 const (
-	answerWithin = 3 * time.Second
-	gatherWithin = 2 * time.Second
+	screenWithin = 3 * time.Second
+	answerWithin = 12 * time.Second
+	gatherWithin = 3 * time.Second
 )
 
 // fleet prepares to ask the minions that a compound target means.
@@ -91,7 +92,7 @@ func (a *adminTool) fleet(target string) (*fleetTool, error) {
 
 // returns asks the minions. Who did not answer is in silent, with the reason.
 func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, silent []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin+gatherWithin)
+	ctx, cancel := context.WithTimeout(ctx, f.job.Timeout+gatherWithin)
 	defer cancel()
 	run, err := f.wire.Run(ctx, f.job)
 	if err := f.clientError(err); err != nil {

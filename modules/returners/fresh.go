@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
-	"time"
 
 	"brine/wire/payload"
 )
@@ -35,15 +33,15 @@ func (l *lastList) set(file string, packed []byte) {
 	l.file, l.packed = file, packed
 }
 
-// writeFresh writes the files of a job that has no directory yet. Each is written once, beside the directories of jobs,
-// and moved to its place: file systems look for room near a new file's directory, and that of a new directory is
-// often far away. What is there already is left as it is: an error that is fs.ErrExist.
+// writeFresh writes the files of a job that has no directory yet. Each is written once, under its own name: nobody
+// reads them before the job is known to anybody, and a new file costs more than what stands in it. What is there
+// already is left as it is: an error that is fs.ErrExist.
 func (l layout) writeFresh(dir string, job Load, durable bool) error {
-	if err := makeDir(dir); err != nil {
+	if err := l.makeDir(dir); err != nil {
 		return err
 	}
 	how := manner{jobFileMode, durable}
-	if err := l.place(filepath.Join(dir, fileJID), []byte(job.JID), manner{mode: jobFileMode}); err != nil {
+	if err := createFile(filepath.Join(dir, fileJID), []byte(job.JID), manner{mode: jobFileMode}); err != nil {
 		return err
 	}
 	if job.NoCache {
@@ -56,7 +54,7 @@ func (l layout) writeFresh(dir string, job Load, durable bool) error {
 		if err != nil {
 			return fmt.Errorf("pack load: %w", err)
 		}
-		if err := l.place(filepath.Join(dir, fileLoad), packed, how); err != nil {
+		if err := createFile(filepath.Join(dir, fileLoad), packed, how); err != nil {
 			return err
 		}
 	}
@@ -85,54 +83,30 @@ func (l layout) writeFreshMinions(dir string, job Load, how manner) error {
 	return nil
 }
 
-// place writes a file in the nursery and moves it to its place.
-func (l layout) place(file string, data []byte, how manner) error {
-	fresh := filepath.Join(l.nursery, tempPrefix+randomName())
-	err := createFile(fresh, data, how)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(l.nursery, 0o755); err != nil {
-			return err
-		}
-		err = createFile(fresh, data, how)
-	}
-	if err != nil {
+// makeDir makes the directory of a job, which must not be there, and those above it.
+func (l layout) makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(fresh, file); err == nil {
-		return nil
-	} else if !errors.Is(err, syscall.EXDEV) { // jobs lie on a file system of their own
-		return errors.Join(err, ignoreMissing(os.Remove(fresh)))
-	}
-	return errors.Join(ignoreMissing(os.Remove(fresh)), createFile(file, data, how))
-}
-
-// sweepNursery removes what a killed process left half written.
-func (l layout) sweepNursery() error {
-	entries, err := os.ReadDir(l.nursery)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < staleAge {
-			continue
-		}
-		if err := ignoreMissing(os.Remove(filepath.Join(l.nursery, e.Name()))); err != nil {
+	if _, err := os.Lstat(l.root); err != nil {
+		if err := l.makeRoot(); err != nil {
 			return err
 		}
 	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	return os.Mkdir(dir, 0o755)
+}
+
+// makeRoot makes the directory of jobs.
+func (l layout) makeRoot() error {
+	if err := os.MkdirAll(l.root, 0o755); err != nil {
+		return err
+	}
+	spread(l.root)
 	return nil
-}
-
-// makeDir makes a directory that must not be there, and those above it.
-func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-			return err
-		}
-		err = os.Mkdir(dir, 0o755)
-	}
-	return err
 }
 
 // createFile makes a file with data. A file that cannot be written whole does not stay.

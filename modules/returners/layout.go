@@ -34,7 +34,6 @@ const (
 // layout is Salt's directory of jobs: jobs/<first two hex digits>/<rest> of the hash of the jid.
 type layout struct {
 	root    string // cachedir/jobs
-	nursery string // cachedir/jobs.new, where files are written before they are moved to their jobs
 	newHash func() hash.Hash
 	last    *lastList
 }
@@ -51,7 +50,7 @@ func newLayout(cacheDir, hashType string) (layout, error) {
 	if !ok {
 		return layout{}, fmt.Errorf("job cache: unknown hash_type %q", hashType)
 	}
-	return layout{filepath.Join(cacheDir, "jobs"), filepath.Join(cacheDir, "jobs.new"), h, &lastList{}}, nil
+	return layout{filepath.Join(cacheDir, "jobs"), h, &lastList{}}, nil
 }
 
 // dir is the directory of a job.

@@ -28,7 +28,7 @@ func OpenLocalCache(opt Options) (*LocalCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.MkdirAll(l.root, 0o755), l.sweepNursery()); err != nil {
+	if err := l.makeRoot(); err != nil {
 		return nil, fmt.Errorf("open job cache: %w", err)
 	}
 	return &LocalCache{opt: opt, layout: l}, nil

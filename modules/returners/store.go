@@ -73,9 +73,7 @@ func Open(opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.sweepNursery(); err != nil {
-		return nil, fmt.Errorf("open job store: %w", err)
-	}
+	spread(l.root) // of an older release
 	file := filepath.Join(opt.CacheDir, StoreFile)
 	db, err := openFile(file, lockWait)
 	if err != nil {

@@ -328,51 +328,20 @@ func TestSameMinions(t *testing.T) {
 	}
 }
 
-// TestNursery: nothing stays where the files of jobs are written, and what a killed process left goes in time.
-func TestNursery(t *testing.T) {
+// TestSpread: the hint to the file system is taken, or refused, without a trace.
+func TestSpread(t *testing.T) {
 	dir := t.TempDir()
-	nursery := filepath.Join(dir, "jobs.new")
-	old, young := filepath.Join(nursery, tempPrefix+"old"), filepath.Join(nursery, tempPrefix+"young")
-	if err := os.Mkdir(nursery, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{old, young} {
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
+	for range 2 {
+		s := openStore(t, dir)
+		if err := s.Announce(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web2", "web1"}}); err != nil {
+			t.Fatal(err)
+		}
+		checkJobFiles(t, jobDir(t, dir, jid1))
+		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ago := time.Now().Add(-2 * staleAge)
-	if err := os.Chtimes(old, ago, ago); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, dir)
-	left := func() (names []string) {
-		t.Helper()
-		entries, err := os.ReadDir(nursery)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			names = append(names, filepath.Join(nursery, e.Name()))
-		}
-		return names
-	}
-	if got := left(); !slices.Equal(got, []string{young}) {
-		t.Errorf("left after the start: %q", got)
-	}
-	if err := s.Announce(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web2", "web1"}, NoCache: true}); err != nil {
-		t.Fatal(err)
-	}
-	checkJobFiles(t, jobDir(t, dir, jid1))
-	if got := left(); !slices.Equal(got, []string{young}) {
-		t.Errorf("left after a job: %q", got)
-	}
-	if err := os.RemoveAll(nursery); err != nil { // somebody cleans up
-		t.Fatal(err)
-	}
-	if err := s.Announce(Load{JID: jid2, Load: ping(jid2)}); err != nil {
-		t.Error(err)
-	}
+	spread(filepath.Join(dir, "none"))
 }
 
 // BenchmarkAnnounce writes the files of one job after another.

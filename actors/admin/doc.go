@@ -6,7 +6,7 @@
 //
 //	tree                  the daemon with all its actors, see stats.Child for the fields
 //	tree name: PATH       one actor with what is below it
-//	history               the last deaths in the tree, oldest first
+//	history               the last 200 deaths, those before the last start included, oldest first
 //	stack name: PATH      what the goroutines of an actor do, of all without name   (root or the daemon's user)
 //	process               the daemon as a process: goroutines, memory, dead letters
 //	bundle seconds: N     all of this and more, for somebody who was not there      (root or the daemon's user)

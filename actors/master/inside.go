@@ -63,7 +63,7 @@ func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 		return nil, supervisor.ErrGone
 	}
 	reply := make(chan []byte, 1)
-	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Reply: func(frame []byte) { reply <- frame }})
+	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Inside: true, Reply: func(frame []byte) { reply <- frame }})
 	select {
 	case frame := <-reply:
 		return frame, nil

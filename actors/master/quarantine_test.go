@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -136,4 +137,41 @@ func TestTurnAway(t *testing.T) {
 			t.Errorf("%s: got %q", tt.name, got)
 		}
 	}
+}
+
+// TestReqServerDiesWithARequestFromInside: nobody's connection ends, so who waits is told.
+func TestReqServerDiesWithARequestFromInside(t *testing.T) {
+	r := newRig(t, "chaos: true", "worker_threads: 1", "stop_timeout: 1")
+	r.faulty = true
+	equal(t, "answer", r.clear(cmd("ping")), cmd("ping"))
+	tree := r.m.Supervisor()
+	if err := tree.Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
+		t.Fatal(err)
+	}
+	server, _ := tree.Lookup(nameReqServer)
+	replies := make(chan []byte, 2)
+	for range 2 { // one goes to the worker that hangs, one waits
+		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(cmd("ping"))), At: time.Now(), Inside: true,
+			Reply: func(frame []byte) { replies <- frame }})
+	}
+	r.eventually("both requests", func() error {
+		if c, err := tree.Look(nameReqServer); err != nil || c.Mailbox > 0 || c.InHand != "" {
+			return fmt.Errorf("%d wait: %w", c.Mailbox, err)
+		}
+		return nil
+	})
+	if err := tree.Inject(nameReqServer, supervisor.FaultPanic); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if reply := actortest.Wait(t, "answer", replies); string(reply) != string(textFailed) {
+			t.Errorf("got %q", reply)
+		}
+	}
+	r.eventually("the next ReqServer", func() error {
+		if c, err := tree.Look(nameReqServer); err != nil || c.Incarnation != 2 || c.State != stats.StateRunning {
+			return fmt.Errorf("%s#%d: %w", c.State, c.Incarnation, err)
+		}
+		return nil
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ type (
 		Frame []byte
 		Reply func(frame []byte)
 		At    time.Time
+		// Inside says that it came from this process and not by the socket.
+		Inside bool
 	}
 	// WorkerReady says that a worker has nothing in hand.
 	WorkerReady struct {
@@ -91,6 +94,8 @@ func (s *reqServer) Receive(ctx actor.Context) {
 		s.dispatch(ctx, m.Req)
 	case *CheckDeadlines:
 		s.onCheckDeadlines(ctx)
+	case *actor.Stopping:
+		s.onStopping()
 	case *supervisor.CloseIntake:
 		s.load.closed.Store(true)
 		m.Done()
@@ -192,7 +197,7 @@ func (s *reqServer) addWorker(name string, pool int) {
 
 // onHandleRequest reads the envelope and finds the pool. What is no envelope is answered here, in Salt's words.
 func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
-	r := &request{at: m.At, reply: m.Reply}
+	r := &request{at: m.At, reply: m.Reply, inside: m.Inside}
 	env, err := payload.DecodeRequest(m.Frame)
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):
@@ -284,6 +289,21 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 		}
 		return r.answered.Load()
 	})
+}
+
+// onStopping answers what has come from this process. The others lose their connection with the socket and ask the next
+// incarnation: a minion would take a refusal for the answer to its return.
+func (s *reqServer) onStopping() {
+	held := slices.Collect(maps.Values(s.inHand))
+	held = append(held, s.later...)
+	for i := range s.lanes {
+		held = append(held, s.lanes[i].waiting...)
+	}
+	for _, r := range held {
+		if r.inside {
+			r.fail()
+		}
+	}
 }
 
 func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {

@@ -15,6 +15,7 @@ type request struct {
 	opened atomic.Pointer[auth.Opened] // nil until a worker has checked it
 	frame  []byte                      // as it came, if it came in clear
 	pool   int                         // the pool it waits in
+	inside bool                        // it came from this process
 	at     time.Time                   // when it arrived
 
 	reply    func(frame []byte) // sends to the peer

@@ -34,6 +34,15 @@ type (
 	}
 	// JobEnded says that a job has been answered.
 	JobEnded struct{ Name string }
+	// JobPostponed says that a job could not be started for lack of something. It is in the queue again, on disk.
+	JobPostponed struct {
+		Name       string // of its actor, which ends
+		Path, Turn string // of its file
+		Load       *payload.Map
+		Link       *link
+	}
+	// takeQueued looks at the queue.
+	takeQueued struct{}
 	// GetRunning asks for the jobs that run now, in order of their start.
 	GetRunning struct{ Reply chan<- []*payload.Map }
 	// SignalJob sends a signal to a job; the answer is Salt's sentence, "" for a job that does not run.
@@ -68,6 +77,7 @@ type dispatcherOptions struct {
 	begun func(key string) bool // by the process before this one
 	reg   *registry
 	queue jobQueue
+	room  *room
 	diary *ledger.Diary
 	tell  func(key string, l *link) // tells the master of a job that takes time
 	meter *meter
@@ -82,6 +92,7 @@ type dispatcher struct {
 	reg      *registry
 	self     *supervisor.Ref
 	stopping bool
+	armed    bool            // takeQueued comes
 	ended    chan<- struct{} // closed when no job runs any more; nil before StopJobs and after that
 }
 
@@ -98,6 +109,10 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 		d.reg.started(m.Name, m.PID)
 	case *JobEnded:
 		d.onJobEnded(ctx, m)
+	case *JobPostponed:
+		d.onJobPostponed(ctx, m)
+	case *takeQueued:
+		d.onTakeQueued(ctx)
 	case *GetRunning:
 		m.Reply <- d.reg.list()
 	case *SignalJob:
@@ -152,18 +167,16 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	}
 	d.note(m, ledger.OutcomeNone, "")
 	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", load.Str("user"), load.Value("fun"), jid))
-	if d.full() && !aboutJobs(load) {
-		d.enqueue(ctx, load, m.Link)
+	why := ""
+	if !aboutJobs(load) {
+		why = d.full(jid)
+	}
+	if why != "" {
+		d.enqueue(ctx, m, why)
 	} else {
-		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again})
+		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again, turn: fileName(m.at, load)})
 	}
 	d.reg.began(jid)
-}
-
-// full tells whether process_count_max is reached, or others wait already.
-func (d *dispatcher) full() bool {
-	most := d.opt.cfg.ProcessCountMax
-	return most > 0 && (d.reg.counted() >= most || len(d.reg.waiting) > 0)
 }
 
 // onLostJob answers for a job of a dead process, which counts as seen.

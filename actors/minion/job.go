@@ -62,7 +62,8 @@ type jobOptions struct {
 	started func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
 	crashed func(l *link, jid string, text string)          // reports an exception (_salt_error)
 	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
-	launch  *worker.Launcher                                // starts processes for functions; nil: they run in this one
+	queue   jobQueue
+	launch  launcher // starts processes for functions; nil: they run in this one
 	pubRet  bool
 	ended   string // what ended the process before this one, "" when that is not known
 	diary   *ledger.Diary
@@ -81,6 +82,7 @@ type jobRecord struct {
 	outcome ledger.Outcome // with told: why
 	detail  string
 	queued  string // file in the job queue
+	turn    string // its name there, if it is put there again
 	again   bool   // a Dispatcher has died of it, and may have started it
 
 	dispatcher *supervisor.Ref
@@ -89,9 +91,10 @@ type jobRecord struct {
 	name  string       // of the actor
 	entry *payload.Map // as Salt shows a running job
 
-	ret      atomic.Pointer[payload.Map] // the return, once there is one
-	answered atomic.Bool                 // it is on disk, or delivered
-	shown    atomic.Bool                 // it has a proc entry
+	ret       atomic.Pointer[payload.Map] // the return, once there is one
+	answered  atomic.Bool                 // it is on disk, or delivered
+	postponed atomic.Bool                 // it is in the queue again, and another actor will run it
+	shown     atomic.Bool                 // it has a proc entry
 }
 
 // job is one actor per job. Its first incarnation runs the function. A later one, and one made for a job of a
@@ -119,6 +122,8 @@ func (j *job) Receive(ctx actor.Context) {
 		j.onProcessRefused(ctx, m)
 	case *processEnded:
 		j.onProcessEnded(ctx, m)
+	case *postponeNoted:
+		j.onPostponeNoted(ctx)
 	case *showJob:
 		j.show()
 	case *killJob:
@@ -138,6 +143,8 @@ func (j *job) onStarted(ctx actor.Context) {
 	j.self = supervisor.Self(ctx)
 	supervisor.Note(ctx, j.jid())
 	switch {
+	case j.rec.postponed.Load():
+		supervisor.Of(ctx).Done(j.self.Name())
 	case j.rec.answered.Load():
 		j.onAnswered(ctx)
 	case j.rec.ret.Load() != nil:

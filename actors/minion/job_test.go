@@ -252,7 +252,7 @@ func TestQueue(t *testing.T) {
 	if n, _ := found.Int("queued"); found.Str("jid") != jid(3) || n != 2 {
 		t.Errorf("find_job of a waiting job: %v", found)
 	}
-	queue := filepath.Join(r.cfg.CacheDir, "queues", "master.test_4506", "job_queue")
+	queue := filepath.Join(r.cfg.CacheDir, "queues", "master.test", "job_queue")
 	if names := files(t, queue); len(names) != 3 {
 		t.Errorf("queue on disk: %q", names)
 	}

@@ -25,25 +25,35 @@ type jobQueue string
 type queuedJob struct {
 	jid  string
 	path string // "" when it could not be written
+	name string // of the file; they begin in the order of names
 	load *payload.Map
 	link *link
 }
 
-func (q jobQueue) dir(l *link) string { return filepath.Join(string(q), l.name(), "job_queue") }
+func (q jobQueue) dir(l *link) string { return filepath.Join(string(q), l.queueName(), "job_queue") }
 
-func (q jobQueue) put(now time.Time, load *payload.Map, l *link) (string, error) {
+// fileSuffix ends the names of queued jobs. Others are files that are being written.
+const fileSuffix = ".p"
+
+// fileName is the name of a job that came at a time.
+func fileName(at time.Time, load *payload.Map) string {
+	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), safeName(load.Str("jid")), fileSuffix)
+}
+
+func (q jobQueue) put(name string, load *payload.Map, l *link) (string, error) {
 	b, err := payload.MarshalBin(load)
 	if err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
-	path := filepath.Join(q.dir(l), fmt.Sprintf("queued_%d_%s.p", now.UnixMicro(), safeName(load.Str("jid"))))
+	path := filepath.Join(q.dir(l), name)
 	if err := writeFile(path, b, 0o600); err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	return path, nil
 }
 
-// read lists what waits for one master, oldest first. What cannot be read is removed, as Salt does.
+// read lists what waits for one master, oldest first. What is no job is removed, as Salt does; what cannot be read now
+// stays for the next start.
 func (q jobQueue) read(l *link) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,48 +61,105 @@ func (q jobQueue) read(l *link) ([]*queuedJob, error) {
 	}
 	var jobs []*queuedJob
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "queued_") {
-			continue
-		}
 		path := filepath.Join(q.dir(l), e.Name())
-		b, readErr := os.ReadFile(path)
-		load, parseErr := payload.UnmarshalBinMap(b)
-		if readErr != nil || parseErr != nil {
-			err = errors.Join(err, fmt.Errorf("queued job %s: %w", e.Name(), errors.Join(readErr, parseErr)), removeIfThere(path))
+		if strings.HasSuffix(e.Name(), fileSuffix+tmpSuffix) { // its process has died; the job was never taken
+			err = errors.Join(err, removeIfThere(path))
+		}
+		if !strings.HasPrefix(e.Name(), "queued_") || !strings.HasSuffix(e.Name(), fileSuffix) {
 			continue
 		}
-		jobs = append(jobs, &queuedJob{jid: load.Str("jid"), path: path, load: load, link: l})
+		b, readErr := os.ReadFile(path)
+		if readErr != nil {
+			err = errors.Join(err, fmt.Errorf("queued job: %w", readErr))
+			continue
+		}
+		load, parseErr := payload.UnmarshalBinMap(b)
+		if parseErr != nil {
+			err = errors.Join(err, fmt.Errorf("queued job %s: %w", e.Name(), parseErr), removeIfThere(path))
+			continue
+		}
+		jobs = append(jobs, &queuedJob{jid: load.Str("jid"), path: path, name: e.Name(), load: load, link: l})
 	}
 	return jobs, err
 }
 
-// enqueue lets a job wait for one that ends.
-func (d *dispatcher) enqueue(ctx actor.Context, load *payload.Map, l *link) {
-	jid, cfg := load.Str("jid"), d.opt.cfg
-	if cfg.JobQueueMax > 0 && len(d.reg.waiting) >= cfg.JobQueueMax {
+// enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
+func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
+	load, l, jid, name := m.Load, m.Link, m.Load.Str("jid"), fileName(m.at, m.Load)
+	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
+		return
+	}
+	if most := d.opt.cfg.JobQueueMax; most > 0 && len(d.reg.waiting) >= most {
 		d.opt.log.Error("the job queue is full", "jid", jid)
 		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
 			outcome: ledger.QueueFull})
 		return
 	}
-	d.opt.log.Info(fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, Max: %d)",
-		jid, d.reg.counted(), cfg.ProcessCountMax), "jid", jid)
-	path, err := d.opt.queue.put(d.opt.clock.Now(), load, l)
+	d.opt.log.Warn(why, "jid", jid)
+	path, err := d.opt.queue.put(name, load, l)
 	if err != nil {
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
 	d.noteQueued(load, l)
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, load: load, link: l})
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, load: load, link: l})
+	d.arm(ctx)
 }
 
-// next starts what waits, as far as there are free places.
+// full tells why a job has to wait, "" when it has not.
+func (d *dispatcher) full(jid string) string {
+	n, most := d.reg.counted(), d.opt.room.most
+	if n >= most || len(d.reg.waiting) > 0 {
+		return fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, Max: %d)", jid, n, most)
+	}
+	if lack := d.opt.room.lacks(d.opt.clock.Now()); lack != "" {
+		return lack + ", queuing job " + jid
+	}
+	return ""
+}
+
+// next starts what waits, as far as there is room.
 func (d *dispatcher) next(ctx actor.Context) {
-	for len(d.reg.waiting) > 0 && !d.stopping && (d.opt.cfg.ProcessCountMax <= 0 || d.reg.counted() < d.opt.cfg.ProcessCountMax) {
+	for len(d.reg.waiting) > 0 && !d.stopping && d.reg.counted() < d.opt.room.most {
+		if d.opt.room.lacks(d.opt.clock.Now()) != "" {
+			d.arm(ctx)
+			return
+		}
 		q := d.reg.waiting[0]
 		d.reg.waiting = d.reg.waiting[1:]
 		d.opt.log.Info(fmt.Sprintf("Popping queued job %s from the queue for execution", q.jid), "jid", q.jid)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path})
+		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, turn: q.name})
 	}
+}
+
+// arm looks at the queue again soon: not only the end of a job makes room.
+func (d *dispatcher) arm(ctx actor.Context) {
+	if !d.armed {
+		d.armed = true
+		after(ctx, d.opt.clock, queueEvery, &takeQueued{})
+	}
+}
+
+func (d *dispatcher) onTakeQueued(ctx actor.Context) {
+	d.armed = false
+	d.next(ctx)
+	if len(d.reg.waiting) > 0 && d.reg.counted() < d.opt.room.most {
+		d.arm(ctx)
+	}
+}
+
+// onJobPostponed puts a job back to where it was in the queue.
+func (d *dispatcher) onJobPostponed(ctx actor.Context, m *JobPostponed) {
+	d.reg.ended(m.Name)
+	d.opt.room.refused(d.opt.clock.Now())
+	q := &queuedJob{jid: m.Load.Str("jid"), path: m.Path, name: m.Turn, load: m.Load, link: m.Link}
+	i := slices.IndexFunc(d.reg.waiting, func(o *queuedJob) bool { return o.name > q.name })
+	if i < 0 {
+		i = len(d.reg.waiting)
+	}
+	d.reg.waiting = slices.Insert(d.reg.waiting, i, q)
+	d.noteQueued(m.Load, m.Link)
+	d.arm(ctx)
+	d.checkStopped()
 }
 
 // unqueue takes a job out of the queue that a signal is meant for, and answers for it.
@@ -122,9 +189,11 @@ func (d *dispatcher) readQueue() error {
 			} else if d.reg.take(q.jid, d.opt.cfg.MinionJIDQueueHWM) {
 				d.reg.began(q.jid)
 				d.reg.waiting = append(d.reg.waiting, q)
+			} else { // it stands there twice
+				errs = errors.Join(errs, removeIfThere(q.path))
 			}
 		}
 	}
-	slices.SortFunc(d.reg.waiting, func(a, b *queuedJob) int { return strings.Compare(filepath.Base(a.path), filepath.Base(b.path)) })
+	slices.SortFunc(d.reg.waiting, func(a, b *queuedJob) int { return strings.Compare(a.name, b.name) })
 	return errs
 }

@@ -18,6 +18,7 @@ import (
 type link struct {
 	cfg    *config.Minion
 	master config.MasterAddr
+	twin   bool // another link has a master on the same host
 	auth   *auth.Minion
 	wire   transport
 	meter  *meter
@@ -42,14 +43,25 @@ type link struct {
 }
 
 // name is the master in file names and actor names.
-func (l *link) name() string {
-	out := []byte(l.master.Host)
+func (l *link) name() string { return fmt.Sprintf("%s_%d", plainName(l.master.Host), l.master.Port) }
+
+// queueName is the master as Salt names the directory of its queue.
+func (l *link) queueName() string {
+	if l.twin {
+		return l.name()
+	}
+	return plainName(l.master.Host)
+}
+
+// plainName makes a host a file name, as Salt does.
+func plainName(host string) string {
+	out := []byte(host)
 	for i, c := range out {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-') {
 			out[i] = '_'
 		}
 	}
-	return fmt.Sprintf("%s_%d", out, l.master.Port)
+	return string(out)
 }
 
 // up tells whether the master can be expected to answer.

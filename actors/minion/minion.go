@@ -51,7 +51,10 @@ type Options struct {
 	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
 	Worker worker.Options
 
-	transport func(config.MasterAddr) (transport, error) // of tests
+	// Of tests:
+	transport func(config.MasterAddr) (transport, error)
+	launch    launcher
+	room      roomSources
 }
 
 // Minion is a running minion.
@@ -78,6 +81,9 @@ type Minion struct {
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
 	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+	if m.opt.room.memory == nil {
+		m.opt.room = realRoom()
+	}
 	if m.clock == nil {
 		m.clock = realClock{}
 	}
@@ -110,7 +116,8 @@ func (m *Minion) makeLinks() error {
 		if seen[l.name()] {
 			continue // named twice
 		}
-		seen[l.name()] = true
+		l.twin = seen[plainName(addr.Host)]
+		seen[l.name()], seen[plainName(addr.Host)] = true, true
 		if m.opt.transport != nil {
 			l.wire, err = m.opt.transport(addr)
 		} else {
@@ -214,17 +221,23 @@ func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
 		},
 		begun: func(key string) bool { return begun[key] },
-		queue: jobQueue(filepath.Join(m.cfg.CacheDir, config.JobQueues)),
+		queue: m.jobQueue(), room: newRoom(m.cfg, m.opt.room),
 	}
 }
 
+func (m *Minion) jobQueue() jobQueue {
+	return jobQueue(filepath.Join(m.cfg.CacheDir, config.JobQueues))
+}
+
 func (m *Minion) newJobOptions() *jobOptions {
-	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), clock: m.clock,
+	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), queue: m.jobQueue(), clock: m.clock,
 		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}
-		opt.launch = worker.New(own)
+		if opt.launch = m.opt.launch; opt.launch == nil {
+			opt.launch = worker.New(own)
+		}
 	}
 	if m.cfg.CacheJobs {
 		opt.cache = m.cacheJob

@@ -2,6 +2,7 @@ package minion
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 
@@ -12,6 +13,7 @@ import (
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"golang.org/x/sys/unix"
 )
 
 // Messages of a Job whose function has a process of its own (multiprocessing: True).
@@ -23,9 +25,16 @@ type (
 	}
 	// processRefused says that there is none.
 	processRefused struct{ err error }
+	// postponeNoted says that the journal does not hold the job for begun any more.
+	postponeNoted struct{}
 	// processEnded is what came of the function.
 	processEnded struct{ out worker.Outcome }
 )
+
+// launcher starts processes for functions.
+type launcher interface {
+	Start(label string) (*worker.Process, error)
+}
 
 // jobProcess is the process of a job as its actor sees it.
 type jobProcess struct {
@@ -93,9 +102,52 @@ func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
 	}
 }
 
-// onProcessRefused answers for a job that cannot be started.
+// onProcessRefused puts a job back into the queue that cannot be started now, and answers for one that never can.
 func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
-	j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died, "it could not be started: "+m.err.Error())
+	if j.rec.ret.Load() != nil {
+		return
+	}
+	if end := j.proc.ending; end != nil {
+		j.proc = nil
+		j.onKill(ctx, end)
+		return
+	}
+	if !noRoom(m.err) || j.rec.turn == "" || j.rec.link == nil {
+		j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died, "it could not be started: "+m.err.Error())
+		return
+	}
+	j.opt.log.Warn("the process of a job cannot be started now; the job is queued", "jid", j.jid(), "err", m.err)
+	j.proc = nil // whoever ends the job now finds none
+	path, err := j.opt.queue.put(j.rec.turn, j.rec.load, j.rec.link)
+	if err != nil {
+		j.opt.log.Error("a queued job does not survive the end of this process", "jid", j.jid(), "err", err)
+	}
+	j.rec.queued = path
+	self := j.self
+	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key},
+		Done: func(error) { self.Send(&postponeNoted{}) }})
+}
+
+// onPostponeNoted ends the actor of a job that is in the queue, and not begun, for any later process.
+func (j *job) onPostponeNoted(ctx actor.Context) {
+	if j.rec.ret.Load() != nil {
+		return // killed meanwhile
+	}
+	j.over = true
+	rec := j.rec
+	rec.postponed.Store(true)
+	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Load: rec.load, Link: rec.link})
+	supervisor.Of(ctx).Done(j.self.Name())
+}
+
+// noRoom tells the errors of a start that pass when others have ended.
+func noRoom(err error) bool {
+	for _, e := range []error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // execution is the job as the function gets it.

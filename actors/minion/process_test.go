@@ -18,13 +18,49 @@ import (
 // processRig is a rig whose jobs have processes of their own, and the file in which they leave their traces.
 func processRig(t *testing.T, extra string) (*rig, string) {
 	t.Helper()
+	return processRigWith(t, extra, func(*rig) {})
+}
+
+// processRigWith is a processRig that was changed before its start.
+func processRigWith(t *testing.T, extra string, change func(*rig)) (*rig, string) {
+	t.Helper()
 	r := newRig(t, "multiprocessing: True\n"+extra)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.opt.Worker = worker.Options{Path: self}
+	change(r)
 	return r.up(), filepath.Join(r.dir, "trace")
+}
+
+// until waits for something, while the clock goes on in steps.
+func (r *rig) until(t *testing.T, what string, ok func() bool, step time.Duration) {
+	t.Helper()
+	for limit := time.Now().Add(patience); !ok(); {
+		if time.Now().After(limit) {
+			t.Fatalf("no %s", what)
+		}
+		if step > 0 {
+			r.clock.Advance(step)
+		}
+	}
+}
+
+// has tells whether a job was answered.
+func (f *fakeMaster) has(jid string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.returns[jid]) > 0
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // traces are the pids by job that a file tells of; more than one when a job ran more than once.

@@ -84,7 +84,7 @@ func TestAfterDeath(t *testing.T) {
 	must(os.WriteFile(proc.path(jid(5)), nil, 0o600))
 	must(os.WriteFile(proc.path("rubbish"), []byte("\xc1"), 0o600))
 	for _, n := range []int{2, 4, 6, 7} { // the first is answered already
-		_, err = queue.put(r.clock.Now(), load(jid(n), "t.echo", int64(n)), l)
+		_, err = queue.put(fileName(r.clock.Now(), load(jid(n), "t.echo")), load(jid(n), "t.echo", int64(n)), l)
 		must(err)
 		r.clock.Advance(1000)
 	}

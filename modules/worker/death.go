@@ -19,6 +19,7 @@ type Death struct {
 	Asked  syscall.Signal // the signal that it was sent on request; 0: none
 	CPU    time.Duration  // processor time it had used
 	OOM    bool           // it had no more memory to be had
+	RSS    int64          // the most memory it had, in bytes
 	Words  string         // what a Go program says when it dies of a fault
 	Why    string         // when it is known otherwise
 	Limits Limits
@@ -87,14 +88,26 @@ func (d *Death) read(state *os.ProcessState, words string, kills *oomKills) {
 		d.Code = state.ExitCode()
 	}
 	d.CPU = state.UserTime() + state.SystemTime()
+	if used, ok := state.SysUsage().(*syscall.Rusage); ok {
+		d.RSS = used.Maxrss << 10
+	}
 	d.Words = words
 	switch {
 	case d.Signal == unix.SIGKILL && d.Asked == 0:
 		d.OOM = kills.another()
-	case d.Signal == 0 || d.Signal == unix.SIGABRT:
-		d.OOM = outOfMemory(d.Words)
+	case d.Signal == 0 || d.Signal == unix.SIGABRT || d.Signal == unix.SIGSEGV:
+		d.OOM = outOfMemory(d.Words) || d.refused()
 	}
 }
+
+// refused tells whether a fault comes of memory that was refused, where the words do not say it: what gets none may fail in
+// many ways. A panic is a fault of the function.
+func (d *Death) refused() bool {
+	return d.Limits.Memory > 0 && d.RSS >= d.Limits.Memory/4*3 && (d.Code == exitGoFault || d.Signal != 0) && !strings.HasPrefix(d.Words, "panic:")
+}
+
+// exitGoFault is the exit code of a Go program that dies of a fault.
+const exitGoFault = 2
 
 // maxWords bounds what is kept of them, in bytes.
 const maxWords = 4 << 10
@@ -116,7 +129,7 @@ func lastWords(from io.ReaderAt) string {
 // outOfMemory knows the last words of a Go program that the kernel has refused memory.
 func outOfMemory(words string) bool {
 	first, _, _ := strings.Cut(words, "\n")
-	for _, s := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to allocate", "failed to create new OS thread"} {
+	for _, s := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to allocate", "failed to create new OS thread", "pthread_create failed"} {
 		if strings.Contains(first, s) {
 			return true
 		}

@@ -1,0 +1,219 @@
+package minion
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"brine/config"
+	"brine/modules/worker"
+
+	"golang.org/x/sys/unix"
+)
+
+// fakeRoom is a machine whose descriptors and memory a test sets.
+type fakeRoom struct{ open, limit, memory atomic.Int64 }
+
+func (f *fakeRoom) sources() roomSources {
+	return roomSources{
+		descriptors: func() (int, int) { return int(f.open.Load()), int(f.limit.Load()) },
+		memory:      func() float64 { return float64(f.memory.Load()) },
+	}
+}
+
+func TestRoomForJobs(t *testing.T) {
+	for _, tt := range []struct {
+		max   int
+		own   bool
+		limit int64
+		want  int
+	}{
+		{8, false, 1024, 8}, {-1, false, 1024, 61}, {0, true, 1024, 184}, {-1, false, 110, 1}, {-1, true, 90, 1}, {-1, true, 0, 1000},
+	} {
+		var f fakeRoom
+		f.limit.Store(tt.limit)
+		if got := newRoom(&config.Minion{ProcessCountMax: tt.max, Multiprocessing: tt.own}, f.sources()).most; got != tt.want {
+			t.Errorf("process_count_max %d, own processes %v, %d descriptors: %d jobs, want %d", tt.max, tt.own, tt.limit, got, tt.want)
+		}
+	}
+}
+
+func TestRoomLacks(t *testing.T) {
+	var f fakeRoom
+	f.limit.Store(1000)
+	now := time.Unix(1000, 0)
+	for _, tt := range []struct {
+		own          bool
+		open, memory int64
+		want         string
+	}{
+		{false, 799, 95, ""}, {false, 800, 0, "Insufficient FD headroom (Open: 800, Limit: 1000)"}, {true, 899, 0, ""},
+		{true, 900, 0, "Insufficient FD headroom (Open: 900, Limit: 1000)"}, {true, 0, 96, "Insufficient memory headroom"},
+	} {
+		f.open.Store(tt.open)
+		f.memory.Store(tt.memory)
+		r := newRoom(&config.Minion{ProcessCountMax: 1, Multiprocessing: tt.own}, f.sources())
+		if got := r.lacks(now); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+		f.open.Store(0)
+		f.memory.Store(0)
+		if got := r.lacks(now.Add(queueEvery - 1)); got != tt.want {
+			t.Errorf("%+v: %q within one look", tt, got)
+		}
+		if got := r.lacks(now.Add(queueEvery)); got != "" {
+			t.Errorf("%+v: %q with room again", tt, got)
+		}
+		r.refused(now)
+		if r.lacks(now.Add(pauseAfterRefuse-1)) == "" || r.lacks(now.Add(pauseAfterRefuse)) != "" {
+			t.Error("the pause after a process that could not be started")
+		}
+	}
+	if open, limit := openDescriptors(); open < 3 || limit < open {
+		t.Errorf("%d descriptors of %d", open, limit)
+	}
+	if got := inUse([]byte("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 250 kB\nodd\nHuge: x kB\n")); got != 75 {
+		t.Errorf("%v percent in use", got)
+	}
+	if got := inUse([]byte("MemTotal: 1000 kB\n")); got != 0 {
+		t.Errorf("%v percent in use of a machine that does not say", got)
+	}
+}
+
+// TestNoRoom lets jobs wait while the machine is full, but never the questions about jobs.
+func TestNoRoom(t *testing.T) {
+	var full fakeRoom
+	full.memory.Store(99)
+	r := newRig(t, "")
+	r.opt.room = full.sources()
+	r.up()
+	f := r.master()
+	f.publish(jid(1), "t.echo", "x")
+	r.log.Await(t, "Insufficient memory headroom, queuing job "+jid(1))
+	found := asData(r.run(jid(2), "saltutil.find_job", jid(1)).Value("return"))
+	if n, _ := found.Int("queued"); n != 1 {
+		t.Errorf("find_job: %v", found)
+	}
+	full.memory.Store(10)
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, queueEvery)
+	once(t, f, jid(1))
+}
+
+// refusing is a launcher that cannot start anything for a while.
+type refusing struct {
+	launcher
+	left atomic.Int64
+	err  error
+}
+
+func (l *refusing) Start(label string) (*worker.Process, error) {
+	if l.left.Add(-1) >= 0 {
+		return nil, fmt.Errorf("fork: %w", l.err)
+	}
+	return l.launcher.Start(label)
+}
+
+// TestPostponed puts jobs back whose process could not be started: they keep their turn, and run once.
+func TestPostponed(t *testing.T) {
+	refuse := &refusing{err: unix.EAGAIN}
+	refuse.left.Store(2)
+	r, trace := processRigWith(t, "process_count_max: 1\n", func(r *rig) {
+		refuse.launcher = worker.New(r.opt.Worker)
+		r.opt.launch = refuse
+	})
+	f := r.master()
+	for i := range 4 {
+		f.publish(jid(i), "p.pid", trace)
+	}
+	r.log.Await(t, "the process of a job cannot be started now; the job is queued")
+	queue := filepath.Join(r.cfg.CacheDir, "queues", "master.test", "job_queue")
+	r.until(t, "queue", func() bool { return len(files(t, queue)) == 4 }, 0)
+	for i := range 4 {
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, queueEvery)
+		once(t, f, jid(i))
+	}
+	var order []string
+	for line := range strings.Lines(readFile(t, trace)) {
+		order = append(order, strings.Fields(line)[0])
+	}
+	if got, want := strings.Join(order, " "), strings.Join([]string{jid(0), jid(1), jid(2), jid(3)}, " "); got != want {
+		t.Errorf("the jobs ran as %s", got)
+	}
+	r.awaitIdle(t)
+	if left := files(t, queue); len(left) > 0 {
+		t.Errorf("left in the queue: %q", left)
+	}
+}
+
+// TestPostponedAndKilled ends a job that was put back, and one whose program cannot be run at all.
+func TestPostponedAndKilled(t *testing.T) {
+	refuse := &refusing{err: unix.ENOMEM}
+	refuse.left.Store(1 << 40)
+	r, trace := processRigWith(t, "", func(r *rig) {
+		refuse.launcher = worker.New(r.opt.Worker)
+		r.opt.launch = refuse
+	})
+	f := r.master()
+	f.publish(jid(1), "p.pid", trace)
+	r.until(t, "queue", func() bool {
+		n, _ := asData(r.run(fmt.Sprintf("20260102030406%06d", time.Now().UnixNano()%1000000), "saltutil.find_job", jid(1)).Value("return")).Int("queued")
+		return n == 1
+	}, 0)
+	r.run(jid(2), "saltutil.kill_job", jid(1))
+	if text := f.awaitReturn(t, jid(1)).Str("return"); text != "The job was ended by signal 9 (killed) before it had begun" {
+		t.Errorf("killed: %q", text)
+	}
+	refuse.err = errors.New("no such file")
+	r.clock.Advance(pauseAfterRefuse)
+	if text := r.run(jid(3), "p.pid", trace).Str("return"); !strings.Contains(text, "could not be started: fork: no such file") {
+		t.Errorf("a program that is not there: %q", text)
+	}
+}
+
+// TestProcessQueueSurvives stops a minion with jobs in the queue: the next one runs them, each once.
+func TestProcessQueueSurvives(t *testing.T) {
+	for _, own := range []string{"True", "False"} {
+		r, trace := processRigWith(t, "process_count_max: 2\n", func(r *rig) {
+			r.cfg.Multiprocessing = own == "True"
+			if err := r.opt.Registry.Register(processFunctions()...); err != nil {
+				t.Fatal(err)
+			}
+		})
+		f := r.master()
+		for i := range 2 {
+			f.publish(jid(i), "cmd.run", "echo "+jid(i)+" $$ >> "+trace+"; exec sleep 600")
+		}
+		for i := range 10 {
+			f.publish(jid(10+i), "p.pid", trace)
+		}
+		begun(t, trace, jid(0))
+		begun(t, trace, jid(1))
+		if found := asData(r.run(jid(30), "saltutil.find_job", jid(19)).Value("return")); !found.Has("queued") {
+			t.Errorf("find_job: %v", found)
+		}
+		r.stop()
+		self := r.opt.Worker
+		r.fun = newFunctions()
+		r.opt = r.options()
+		r.opt.Worker = self
+		if err := r.opt.Registry.Register(processFunctions()...); err != nil {
+			t.Fatal(err)
+		}
+		r.ready = make(chan struct{}, 8)
+		r.start()
+		for i := range 10 {
+			f.awaitReturn(t, jid(10+i))
+			once(t, f, jid(10+i))
+		}
+		for id, pids := range traces(t, trace) {
+			if len(pids) != 1 {
+				t.Errorf("multiprocessing %s: job %s ran %d times", own, id, len(pids))
+			}
+		}
+		r.stop()
+	}
+}

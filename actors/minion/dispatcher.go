@@ -209,7 +209,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
 		return
 	}
-	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }})
+	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }})
 }
 
 // add adds the actor. Its name may be taken: a predecessor of this Dispatcher has started the job and died, or a job
@@ -240,7 +240,11 @@ func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {
 
 func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
 	j, pid := d.reg.find(m.JID), os.Getpid()
-	if j != nil {
+	switch {
+	case j == nil:
+	case j.over():
+		return ""
+	default:
 		pid = j.pid()
 	}
 	switch {

@@ -65,7 +65,6 @@ func (j *job) runProcess(ctx actor.Context) {
 		}
 		self.Send(&processBegun{p.PID(), p.Signal})
 		self.Send(&processEnded{p.Run(run, env, what)})
-		p.Wait()
 		return nil
 	})
 }

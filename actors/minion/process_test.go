@@ -34,14 +34,14 @@ func processRigWith(t *testing.T, extra string, change func(*rig)) (*rig, string
 	return r.up(), filepath.Join(r.dir, "trace")
 }
 
-// until waits for something, while the clock goes on in steps.
+// until waits for something, while the clock goes on in steps, not so fast that handlers seem to hang.
 func (r *rig) until(t *testing.T, what string, ok func() bool, step time.Duration) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !ok(); {
-		if time.Now().After(limit) {
+	for limit := time.After(patience); !ok(); {
+		select {
+		case <-limit:
 			t.Fatalf("no %s", what)
-		}
-		if step > 0 {
+		case <-time.After(step / 10):
 			r.clock.Advance(step)
 		}
 	}

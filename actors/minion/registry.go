@@ -29,6 +29,7 @@ type runningJob struct {
 	name string // of the actor
 	load *payload.Map
 	kill func(*killJob)
+	over func() bool // it has its return
 }
 
 // jidReq is the jid of jobs that the minion begins itself: any number of them.

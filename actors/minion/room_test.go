@@ -141,7 +141,7 @@ func TestPostponed(t *testing.T) {
 		order = append(order, strings.Fields(line)[0])
 	}
 	if got, want := strings.Join(order, " "), strings.Join([]string{jid(0), jid(1), jid(2), jid(3)}, " "); got != want {
-		t.Errorf("the jobs ran as %s", got)
+		t.Errorf("the jobs ran as %s; %v", got, f.awaitReturn(t, jid(0)))
 	}
 	r.awaitIdle(t)
 	if left := files(t, queue); len(left) > 0 {

@@ -100,10 +100,11 @@ func (d *Death) read(state *os.ProcessState, words string, kills *oomKills) {
 	}
 }
 
-// refused tells whether a fault comes of memory that was refused, where the words do not say it: what gets none may fail in
-// many ways. A panic is a fault of the function.
+// refused tells whether a fault comes of memory that was refused, where the words do not say it: the runtime itself may
+// fault when it gets none. A panic is a fault of the function, and a signal that another process has sent is none.
 func (d *Death) refused() bool {
-	return d.Limits.Memory > 0 && d.RSS >= d.Limits.Memory/4*3 && (d.Code == exitGoFault || d.Signal != 0) && !strings.HasPrefix(d.Words, "panic:")
+	return d.Limits.Memory > 0 && d.RSS >= d.Limits.Memory/4*3 && (d.Code == exitGoFault || d.Signal != 0) &&
+		!strings.HasPrefix(d.Words, "panic:") && !strings.Contains(d.Words, " sigcode=0 ")
 }
 
 // exitGoFault is the exit code of a Go program that dies of a fault.

@@ -58,7 +58,7 @@ func (l *Launcher) Start(label string) (*Process, error) {
 		_, _ = ours.Close(), words.Close()
 		return nil, fmt.Errorf("start the process of a job: %w", err)
 	}
-	return &Process{from: l, cmd: cmd, conn: ours, words: words}, nil
+	return &Process{from: l, cmd: cmd, conn: ours, words: words, end: make(chan struct{})}, nil
 }
 
 // socketpair is the way between minion and process.

@@ -104,6 +104,25 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+func TestRefused(t *testing.T) {
+	tight := Limits{Memory: 64 << 20}
+	for _, tt := range []struct {
+		d    Death
+		want bool
+	}{
+		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 sigcode=1 addr=0x0"}, true},
+		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 sigcode=0 addr=0x0"}, false},
+		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "panic: x"}, false},
+		{Death{Limits: tight, RSS: 20 << 20, Code: 2, Words: "SIGSEGV: segmentation violation"}, false},
+		{Death{Limits: tight, RSS: 60 << 20, Code: 3}, false},
+		{Death{RSS: 60 << 20, Code: 2}, false},
+	} {
+		if got := tt.d.refused(); got != tt.want {
+			t.Errorf("%+v: %v", tt.d, got)
+		}
+	}
+}
+
 // duplex is a stream in memory.
 type duplex struct {
 	io.Reader

@@ -25,6 +25,8 @@ type Process struct {
 	words *os.File       // its last
 	calls sync.WaitGroup // that are being answered
 
+	end chan struct{} // closed when nothing of it is left
+
 	mu    sync.Mutex
 	gone  bool           // waited for: the pid may be another's
 	asked syscall.Signal // the last ending signal that was sent to it
@@ -45,13 +47,14 @@ const (
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Run gives the process its job, answers its calls and returns what came of it. When ctx ends, the process and all that
-// it has started are killed. The process may live a moment longer than that: Wait must follow.
+// it has started are killed. A process that has handed over its return ends by itself: Wait waits for that.
 func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Outcome {
 	stop := context.AfterFunc(ctx, func() { p.Signal(unix.SIGKILL) })
 	defer stop()
 	s := newStream(p.conn)
 	if err := p.begin(s, env, job); err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		p.Signal(unix.SIGKILL)
+		p.reap()
 		return Outcome{Death: Death{Why: err.Error()}}
 	}
 	calls, cancel := context.WithCancel(ctx)
@@ -67,6 +70,7 @@ func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Ou
 		case kind == msgCancel:
 			d.drop(field[int64](m, 0))
 		case kind == msgReturn:
+			go p.reap()
 			return Outcome{Return: field[*payload.Map](m, 0), NoReturn: field[bool](m, 1), Crashed: field[bool](m, 2)}
 		}
 	}
@@ -100,7 +104,7 @@ func (p *Process) died(err error) Outcome {
 		d.Why = err.Error()
 	}
 	words := lastWords(p.words)
-	p.Wait()
+	p.reap()
 	d.read(p.cmd.ProcessState, words, p.from.kills)
 	return Outcome{Death: d}
 }
@@ -148,14 +152,11 @@ func (p *Process) alone(within time.Duration) {
 	}
 }
 
-// Wait waits for the end of a process that has handed over its return, or has died, and leaves nothing of it behind.
-func (p *Process) Wait() {
-	p.mu.Lock()
-	done := p.gone
-	p.mu.Unlock()
-	if done {
-		return
-	}
+// Wait waits until nothing of the process is left.
+func (p *Process) Wait() { <-p.end }
+
+// reap waits for the end of a process that has handed over its return, or has died.
+func (p *Process) reap() {
 	p.awaitEnd()
 	_ = p.cmd.Wait() // how it ended is in ProcessState
 	p.calls.Wait()
@@ -164,6 +165,7 @@ func (p *Process) Wait() {
 	p.mu.Unlock()
 	_ = p.conn.Close()
 	_ = p.words.Close()
+	close(p.end)
 }
 
 // awaitEnd waits for the end of the stream, so that no thread is blocked in the system call for as long as the job runs.

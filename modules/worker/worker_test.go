@@ -307,7 +307,7 @@ func TestMinionGone(t *testing.T) {
 	if err := unix.Shutdown(int(p.conn.Fd()), unix.SHUT_RDWR); err != nil {
 		t.Fatal(err)
 	}
-	p.Wait()
+	p.reap()
 	if status := p.cmd.ProcessState.String(); status != "signal: killed" {
 		t.Errorf("the process ended: %s", status)
 	}

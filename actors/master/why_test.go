@@ -215,6 +215,7 @@ func TestFactsOfMinions(t *testing.T) {
 	r.awaitLink("m1", ledger.LinkUp)
 	ear := r.hear()
 	jid := r.publish(payload.M("tgt", "m1"))
+	r.awaitHop(jid, "publish", "")
 	now := time.Now()
 	facts := (&ledger.Minion{Received: ledger.At(now), Started: ledger.At(now), Now: ledger.At(now)}).Map()
 	tell := func(jid string) any {

@@ -18,15 +18,17 @@ import (
 
 // Times of settling. A daemon that has worked and then rests gives back what only the work needed.
 const (
-	settleLook  = 2 * time.Second        // how long it must have rested, and how often that is looked at
-	settleRest  = 40 * time.Millisecond  // of processor time within settleLook are rest
-	settleWork  = 100 * time.Millisecond // of processor time since the last time are worth it
-	settleApart = 10 * time.Second       // between two times at least
+	settleLook  = 2 * time.Second       // how long it must have rested, and how often that is looked at
+	settleRest  = 40 * time.Millisecond // of processor time within settleLook are rest
+	settleWork  = 20 * time.Millisecond // of processor time since the last time are worth it,
+	settleTimes = 5                     // and so many times what settling took then
+	settleApart = 10 * time.Second      // between two times at least
 )
 
 // settling decides when to settle, out of the processor time that was used until a moment.
 type settling struct {
 	last, done time.Duration // used at the last look, and when it settled last
+	cost       time.Duration // what that took
 	at         time.Time     // of that
 }
 
@@ -37,12 +39,15 @@ func newSettling() settling { return settling{done: -settleWork} }
 func (s *settling) due(used time.Duration, now time.Time) bool {
 	rests := used-s.last <= settleRest
 	s.last = used
-	if !rests || used-s.done < settleWork || now.Sub(s.at) < settleApart {
+	if !rests || used-s.done < max(settleWork, settleTimes*s.cost) || now.Sub(s.at) < settleApart {
 		return false
 	}
 	s.done, s.at = used, now
 	return true
 }
+
+// settled notes what a settling took, which is not work.
+func (s *settling) settled(used time.Duration) { s.cost, s.done = used-s.done, used }
 
 // settleMemory gives memory back until ctx ends.
 func settleMemory(ctx context.Context, log *slog.Logger) {
@@ -62,7 +67,7 @@ func settleMemory(ctx context.Context, log *slog.Logger) {
 		if err := releaseFilePages(); err != nil {
 			log.Debug("pages of the program cannot be given back", "err", err)
 		}
-		s.done = processorTime() // without what this took
+		s.settled(processorTime())
 	}
 }
 

@@ -59,7 +59,7 @@ func TestCleanFileAreas(t *testing.T) {
 func TestSettling(t *testing.T) {
 	const ms = time.Millisecond
 	begin := time.Unix(1000, 0)
-	var s settling
+	s := settling{cost: 20 * ms}
 	for i, tt := range []struct {
 		after time.Duration // since the begin
 		used  time.Duration // in all
@@ -84,6 +84,14 @@ func TestSettling(t *testing.T) {
 	short := newSettling()
 	if short.due(50*ms, begin) || !short.due(51*ms, begin.Add(2*time.Second)) || short.due(52*ms, begin.Add(20*time.Second)) {
 		t.Error("a short start is not settled once")
+	}
+	short.settled(60 * ms) // it took 9
+	if short.due(104*ms, begin.Add(38*time.Second)) || !short.due(105*ms, begin.Add(40*time.Second)) {
+		t.Error("work worth five settlings is not settled")
+	}
+	short.settled(106 * ms)
+	if short.due(125*ms, begin.Add(60*time.Second)) || !short.due(126*ms, begin.Add(62*time.Second)) {
+		t.Error("the least work is another")
 	}
 	if processorTime() <= 0 {
 		t.Error("this test took no processor time")

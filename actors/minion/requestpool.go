@@ -61,15 +61,15 @@ func (p *requestPool) put(r *request) {
 		list := append(<-p.idle, r)
 		p.idle <- list
 		if len(list) > 1 {
-			p.arm()
+			p.arm(socketIdle)
 		}
 	}
 	<-p.places
 }
 
-func (p *requestPool) arm() {
+func (p *requestPool) arm(wait time.Duration) {
 	if !p.armed.Swap(true) {
-		p.clock.AfterFunc(socketIdle, p.trim)
+		p.clock.AfterFunc(wait, p.trim)
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *requestPool) trim() {
 	p.idle <- rest
 	closeAll(gone)
 	if len(rest) > 1 {
-		p.arm()
+		p.arm(socketIdle - now.Sub(rest[0].used))
 	}
 }
 

@@ -320,3 +320,50 @@ func TestProcessCrowd(t *testing.T) {
 	r.awaitIdle(t)
 	noZombies(t)
 }
+
+// TestNoZombies runs jobs that leave processes of all kinds, in both forms of multiprocessing: each that ends is waited for.
+func TestNoZombies(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		r, trace := processRigWith(t, "", func(r *rig) {
+			r.cfg.Multiprocessing = own
+			if err := r.opt.Registry.Register(processFunctions()...); err != nil {
+				t.Fatal(err)
+			}
+		})
+		f := r.master()
+		const n = 60
+		for i := range n {
+			switch i % 6 {
+			case 0:
+				f.publish(jid(i), "cmd.run", "true")
+			case 1:
+				f.publish(jid(i), "cmd.run_bg", "true")
+			case 2: // forks twice, and leaves the session
+				f.publish(jid(i), "cmd.run", "setsid sh -c 'sleep 0 >/dev/null 2>&1 & exit 0'")
+			case 3:
+				f.publish(jid(i), "cmd.run", "kill -9 $$")
+			case 4:
+				f.publish(jid(i), "cmd.run", "sleep 600", payload.M("timeout", 0.1, "__kwarg__", true))
+			case 5:
+				f.publish(jid(i), "cmd.run", "echo "+jid(i)+" $$ >> "+trace+"; sleep 600")
+				begun(t, trace, jid(i))
+				r.run(jid(1000+i), []string{"saltutil.kill_job", "saltutil.term_job"}[i/6%2], jid(i))
+			}
+		}
+		for i := range n {
+			f.awaitReturn(t, jid(i))
+			once(t, f, jid(i))
+		}
+		r.awaitIdle(t)
+		noZombies(t)
+		for id, pids := range traces(t, trace) {
+			for _, pid := range pids {
+				gone(t, pid)
+			}
+			if len(pids) != 1 {
+				t.Errorf("own processes %v: job %s ran %d times", own, id, len(pids))
+			}
+		}
+		r.stop()
+	}
+}

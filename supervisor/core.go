@@ -201,7 +201,7 @@ func (c *core) onSweep(ctx actor.Context) {
 	now := c.sup.nanos()
 	for _, rec := range c.inOrder() {
 		rec.ref.sample(now)
-		if rec.life.phase != up && rec.life.phase != stopping && rec.life.phase != draining {
+		if !rec.life.working() {
 			continue
 		}
 		if _, alive := c.sup.system.ProcessRegistry.GetLocal(rec.pid.Id); alive || !rec.inc.mailbox.still() {

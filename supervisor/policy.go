@@ -45,6 +45,9 @@ type life struct {
 	delay time.Duration // back-off decided at the last death
 }
 
+// working says that the actor of incarnation n has not ended, as far as is known.
+func (l life) working() bool { return l.phase == up || l.phase == draining || l.phase == stopping }
+
 // env is what next must know of the world around the child.
 type env struct {
 	now        time.Time
@@ -158,7 +161,7 @@ func spawn(l life, v env) (life, []effect) {
 
 // ended takes the news that the actor of an incarnation is no more, for whatever reason.
 func ended(l life, e event, v env) (life, []effect) {
-	if e.n != l.n || (l.phase != up && l.phase != draining && l.phase != stopping) {
+	if e.n != l.n || !l.working() {
 		return l, []effect{{kind: doStray, n: e.n}}
 	}
 	l.quick, l.delay = backOff(l, v)
@@ -172,7 +175,7 @@ func ended(l life, e event, v env) (life, []effect) {
 // replaced leaves a handler behind that does not return. Its actor is as good as dead, but its socket and its
 // subtree are not: the next incarnation waits for them as after any death.
 func replaced(l life, e event, v env) (life, []effect) {
-	if l.phase != up || e.n != l.n {
+	if !l.working() || e.n != l.n {
 		return l, nil
 	}
 	l.quick, l.delay = backOff(l, v)

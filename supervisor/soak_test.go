@@ -1,10 +1,12 @@
 package supervisor_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/supervisor"
+	"brine/supervisor/stats"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -146,4 +149,85 @@ func runJobs(t *testing.T, s *supervisor.Supervisor, b *balance, done *atomic.In
 	end := make(chan struct{})
 	go func() { wg.Wait(); close(end) }()
 	actortest.Wait(t, "end of the jobs", end)
+}
+
+// TestSoakHangs lets actors of a tree hang, die and be restarted at once, with a watchdog that gives them no time:
+// whatever happens, everybody is there again, no goroutine stays stuck, and every message is handled or lost aloud.
+func TestSoakHangs(t *testing.T) {
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{
+		Name: "test", RestartDelayMax: time.Millisecond, SlowAfter: 4 * time.Millisecond, WorkerTimeout: 8 * time.Millisecond, WaitForKill: time.Minute, Chaos: true,
+	})
+	var sent, told atomic.Int64
+	spec := func(name string, on func(actor.Context)) supervisor.Spec {
+		spec := scriptOn(name, on)
+		spec.OnLost = func(msg any, _ error) {
+			if _, ok := msg.(*do); ok {
+				told.Add(1)
+			}
+		}
+		return spec
+	}
+	server := spec("server", func(ctx actor.Context) {
+		if _, ok := ctx.Message().(*actor.Started); !ok {
+			return
+		}
+		tree := supervisor.Nest(ctx, supervisor.Options{})
+		for i := range 3 {
+			if _, err := tree.Add(spec(fmt.Sprintf("w%d", i), nil)); err != nil && !errors.Is(err, supervisor.ErrStopped) {
+				t.Error(err)
+			}
+		}
+		supervisor.Go(ctx, "socket", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	})
+	add(t, s, server)
+	add(t, s, spec("leaf", nil))
+	paths := []string{"server", "leaf", "server/w0", "server/w1", "server/w2"}
+	var workers sync.WaitGroup
+	for i := range 3 {
+		rnd := rand.New(rand.NewPCG(uint64(i), 2))
+		workers.Go(func() {
+			for range 150 {
+				path := paths[rnd.IntN(len(paths))]
+				ref, ok := s.Lookup(path)
+				switch rnd.IntN(4) {
+				case 0:
+					_ = s.Inject(path, supervisor.FaultHang) // it may be gone at the moment
+				case 1:
+					_ = s.Restart(path)
+				case 2:
+					if ok {
+						sent.Add(1)
+						ref.Send(&do{func(ctx actor.Context) { told.Add(1); <-supervisor.Context(ctx).Done() }})
+					}
+				case 3:
+					s.Snapshot()
+					if ok {
+						sent.Add(1)
+						ref.Send(&do{func(actor.Context) { told.Add(1) }})
+					}
+				}
+			}
+		})
+	}
+	workers.Wait()
+	limit := time.Now().Add(time.Minute)
+	settled := func() bool {
+		for _, path := range paths {
+			if c, ok := child(s.Snapshot(), path); !ok || c.State != stats.StateRunning || c.Stuck != 0 || c.Mailbox != 0 || c.InHand != "" {
+				return false
+			}
+		}
+		return true
+	}
+	for !settled() {
+		if runtime.Gosched(); time.Now().After(limit) {
+			t.Fatalf("not settled: %+v", s.Snapshot())
+		}
+	}
+	if r := s.Stop(time.Minute); len(r.Abandoned) > 0 {
+		t.Errorf("abandoned %v\n%s", r.Abandoned, r.Goroutines)
+	}
+	if told.Load() < sent.Load() { // one that was abandoned in hand is told twice
+		t.Errorf("%d of %d messages were handled or lost", told.Load(), sent.Load())
+	}
 }

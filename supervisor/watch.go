@@ -159,7 +159,7 @@ func (r *Ref) tellSlow(slow stats.Slow, text string) {
 // onHung gives up a handler of one of this supervisor's children, if it still runs.
 func (c *core) onHung(ctx actor.Context, m *hung) {
 	rec := c.records[m.found.ref]
-	if rec == nil || rec.inc == nil || rec.inc.mailbox != m.found.mailbox || rec.life.phase != up || !m.found.current() {
+	if rec == nil || rec.inc == nil || rec.inc.mailbox != m.found.mailbox || !rec.life.working() || !m.found.current() {
 		return
 	}
 	rec.inc.hung = &m.slow

@@ -30,6 +30,8 @@ var numbers = []number{
 		func(c *stats.Child) float64 { return float64(c.Sent) }},
 	{actorDesc("messages_failed_total", "Messages that crashed the actor, or that it counted as failed."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Failed) }},
+	{actorDesc("messages_lost_total", "Messages that no incarnation has handled to the end; brine_dead_letters_total tells why."), prometheus.CounterValue,
+		func(c *stats.Child) float64 { return float64(c.Lost) }},
 	{actorDesc("busy_ratio", "Share of the last 10 to 20 seconds spent in handlers."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return c.Busy }},
 	{actorDesc("in_hand_seconds", "Age of the message being handled, 0 when there is none."), prometheus.GaugeValue,
@@ -48,17 +50,11 @@ var (
 	descActors   = prometheus.NewDesc("brine_actors", "Actors by state.", []string{"actor", "state"}, nil)
 	descMailbox  = actorDesc("mailbox_messages", "Messages waiting.")
 	descOldest   = actorDesc("mailbox_oldest_seconds", "Age of the oldest message waiting, 0 when there is none.")
-	descLost     = actorDesc("dead_letters_total", "Messages that no incarnation has handled to the end, by what became of them.", "kind")
 	descHandling = actorDesc("handling_seconds", "Time that handlers took.")
 	descWaiting  = actorDesc("waiting_seconds", "Time that messages waited in the mailbox.")
-	descLetters  = prometheus.NewDesc("brine_dead_letters_total", "Messages to actors that are gone.", nil, nil)
+	descLetters  = prometheus.NewDesc("brine_dead_letters_total", "Messages that nobody has handled to the end, by what became of them; nobody: there was no such actor.", []string{"kind"}, nil)
 	descStrays   = prometheus.NewDesc("brine_stray_deaths_total", "Deaths that belonged to no living child, such as the late end of an abandoned one.", nil, nil)
 )
-
-// states are all that a child can be in.
-var states = []string{
-	stats.StateStarting, stats.StateRunning, stats.StateBackoff, stats.StateStopping, stats.StateDead, stats.StateStopped, stats.StateRestarting,
-}
 
 // treeCollector walks the supervisor's snapshot when it is asked. It costs nothing in between.
 type treeCollector struct{ set *Set }
@@ -68,31 +64,40 @@ func (t *treeCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, n := range numbers {
 		to <- n.desc
 	}
-	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descLost, descHandling, descWaiting, descLetters, descStrays} {
+	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descHandling, descWaiting, descLetters, descStrays} {
 		to <- d
 	}
+	t.set.deaths.Describe(to)
 }
 
 // Collect tells what there is.
 func (t *treeCollector) Collect(to chan<- prometheus.Metric) {
+	defer t.set.deaths.Collect(to) // after the walk, which names the actors
 	tree := t.set.tree.Load()
 	if tree == nil {
 		return
 	}
-	w := &walk{labels: t.set.labels, to: to, rows: map[string]*row{}}
+	w := &walk{labels: t.set.labels, deaths: t.set.deaths, to: to, rows: map[string]*row{}, lost: map[string]uint64{"nobody": tree.DeadLetters()}}
+	for _, kind := range stats.LossNames() {
+		w.lost[kind] = 0
+	}
 	w.all(tree.Snapshot())
 	for label, r := range w.rows {
 		r.tell(label, to)
 	}
-	to <- prometheus.MustNewConstMetric(descLetters, prometheus.CounterValue, float64(tree.DeadLetters()))
+	for kind, n := range w.lost {
+		to <- prometheus.MustNewConstMetric(descLetters, prometheus.CounterValue, float64(n), kind)
+	}
 	to <- prometheus.MustNewConstMetric(descStrays, prometheus.CounterValue, float64(tree.Strays()))
 }
 
 // walk is one look at the tree.
 type walk struct {
 	labels *labels
+	deaths *prometheus.CounterVec
 	to     chan<- prometheus.Metric
 	rows   map[string]*row
+	lost   map[string]uint64 // dead letters by kind
 }
 
 // row is what is added up under one label.
@@ -129,28 +134,35 @@ func (w *walk) tell(label string, c *stats.Child) {
 	for _, n := range numbers {
 		w.to <- prometheus.MustNewConstMetric(n.desc, n.kind, n.read(c), label)
 	}
-	for _, kind := range stats.LossNames() {
-		w.to <- prometheus.MustNewConstMetric(descLost, prometheus.CounterValue, float64(c.DeadLetters[kind]), label, kind)
+	for _, how := range []string{diedPanic, diedAbandoned} { // a counter that begins at 1 shows no increase
+		w.deaths.WithLabelValues(label, how)
 	}
-	w.to <- histogram(descHandling, c.Handling, label)
-	w.to <- histogram(descWaiting, c.Waiting, label)
+	for kind, n := range c.DeadLetters {
+		w.lost[kind] += n
+	}
+	for desc, s := range map[*prometheus.Desc]stats.Spread{descHandling: c.Handling, descWaiting: c.Waiting} {
+		if s.Count > 0 { // many never get a message
+			w.to <- histogram(desc, s, label)
+		}
+	}
 }
 
 func (r *row) tell(label string, to chan<- prometheus.Metric) {
-	for _, s := range states {
-		to <- prometheus.MustNewConstMetric(descActors, prometheus.GaugeValue, float64(r.states[s]), label, s)
+	r.states[stats.StateRunning] += 0 // that one is always told
+	for s, n := range r.states {
+		to <- prometheus.MustNewConstMetric(descActors, prometheus.GaugeValue, float64(n), label, s)
 	}
 	to <- prometheus.MustNewConstMetric(descMailbox, prometheus.GaugeValue, float64(r.mailbox), label)
 	to <- prometheus.MustNewConstMetric(descOldest, prometheus.GaugeValue, float64(r.oldest)/1e3, label)
 }
 
-// The buckets of stats.Histogram end at powers of two from 2^9 ns on. Every second bound from 2^10 ns (1 us) to
-// 2^38 ns (275 s) is shown.
+// The buckets of stats.Histogram end at powers of two from 2^9 ns on. Every third bound from 2^10 ns (1 us) to 2^37 ns
+// (137 s) is shown.
 const (
 	firstBound = 9
 	lowest     = 10
-	highest    = 38
-	everyBound = 2
+	highest    = 37
+	everyBound = 3
 )
 
 // histogram shows a Spread. A bucket of Prometheus holds what is at most its bound, one of ours what is below it.

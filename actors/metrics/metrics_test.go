@@ -152,19 +152,18 @@ func TestScrape(t *testing.T) {
 		want   float64
 	}{
 		{"brine_actors", []string{"actor=Worker", "state=running"}, 1},
-		{"brine_actors", []string{"actor=Worker", "state=backoff"}, 0},
 		{"brine_actors", []string{"actor=Jobs/Job", "state=running"}, 2},
 		{"brine_actor_restarts_total", []string{"actor=Worker"}, 0},
 		{"brine_actor_mailbox_messages", []string{"actor=Jobs/Job"}, 0},
 		{"brine_actor_messages_received_total", []string{"actor=Worker"}, 2},
-		{"brine_dead_letters_total", nil, 0},
+		{"brine_dead_letters_total", []string{"kind=crashed"}, 0}, {"brine_dead_letters_total", []string{"kind=nobody"}, 0},
 	} {
 		if v := got.value(t, tt.name, tt.labels...); v != tt.want {
 			t.Errorf("%s%v: got %v, want %v", tt.name, tt.labels, v, tt.want)
 		}
 	}
 	for _, name := range []string{"brine_actor_handling_seconds", "brine_actor_waiting_seconds"} {
-		if h := got.find(name, "actor=Worker").GetHistogram(); h.GetSampleCount() < 1 || len(h.GetBucket()) != 16 {
+		if h := got.find(name, "actor=Worker").GetHistogram(); h.GetSampleCount() < 1 || len(h.GetBucket()) != 11 {
 			t.Errorf("%s: got %v", name, h)
 		}
 	}
@@ -172,6 +171,12 @@ func TestScrape(t *testing.T) {
 		if got[name] == nil {
 			t.Errorf("there is no %s", name)
 		}
+	}
+	if m := got.find("brine_actors", "actor=Worker", "state=backoff"); m != nil {
+		t.Errorf("a state that nobody is in: %v", m)
+	}
+	if m := got.find("brine_actor_handling_seconds", "actor=Jobs"); m != nil {
+		t.Errorf("a histogram of no message: %v", m)
 	}
 	if m := got.find("brine_actor_restarts_total", "actor=Jobs/Job"); m != nil {
 		t.Errorf("a counter of children that come and go: %v", m)
@@ -294,10 +299,10 @@ func TestHistogram(t *testing.T) {
 		buckets []uint64
 		want    map[float64]uint64
 	}{
-		{"nothing", nil, map[float64]uint64{1.024e-6: 0, 274.877906944: 0}},
-		{"below 512 ns and 1024 ns", []uint64{2, 1}, map[float64]uint64{1.024e-6: 3, 4.096e-6: 3, 274.877906944: 3}},
-		{"below 2 us and 4 us", []uint64{0, 0, 4, 5}, map[float64]uint64{1.024e-6: 0, 4.096e-6: 9, 1.6384e-5: 9}},
-		{"too long for every bound", []uint64{31: 7}, map[float64]uint64{1.024e-6: 0, 274.877906944: 0}},
+		{"nothing", nil, map[float64]uint64{1.024e-6: 0, 137.438953472: 0}},
+		{"below 512 ns and 1024 ns", []uint64{2, 1}, map[float64]uint64{1.024e-6: 3, 8.192e-6: 3, 137.438953472: 3}},
+		{"below 2 us and 4 us", []uint64{0, 0, 4, 5}, map[float64]uint64{1.024e-6: 0, 8.192e-6: 9, 6.5536e-5: 9}},
+		{"too long for every bound", []uint64{31: 7}, map[float64]uint64{1.024e-6: 0, 137.438953472: 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var n uint64

@@ -41,7 +41,7 @@ func NewSet(opt SetOptions) (*Set, error) {
 	for _, c := range []prometheus.Collector{
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		buildInfo(opt), s.deaths, &treeCollector{set: s},
+		buildInfo(opt), &treeCollector{set: s},
 	} {
 		if err := s.reg.Register(c); err != nil {
 			return nil, fmt.Errorf("metrics: %w", err)
@@ -56,14 +56,21 @@ func (s *Set) Registerer() prometheus.Registerer { return s.reg }
 // Watch shows the actors of a tree.
 func (s *Set) Watch(tree *supervisor.Supervisor) { s.tree.Store(tree) }
 
+// How an actor may have died.
+const (
+	diedExit      = "exit"
+	diedPanic     = "panic"
+	diedAbandoned = "abandoned"
+)
+
 // OnDeath counts a death.
 func (s *Set) OnDeath(d stats.Death) {
-	how := "abandoned"
+	how := diedAbandoned
 	switch d.Status {
 	case 0:
-		how = "exit"
+		how = diedExit
 	case 1:
-		how = "panic"
+		how = diedPanic
 	}
 	name, _ := s.labels.of(below(d.Path))
 	s.deaths.WithLabelValues(name, how).Inc()

@@ -25,7 +25,7 @@ func saltMinion(c *call) error {
 	addUser(p)
 	addDaemon(p, "/var/run/salt-minion.pid")
 	addLogging(p, true, "log_file", "/var/log/salt/minion")
-	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when it ends with code 99."})
+	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when its process dies, or ends with code 99."})
 	s, err := c.open(p, opening{role: roleMinion, daemon: true})
 	if err != nil {
 		return err

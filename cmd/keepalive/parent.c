@@ -204,6 +204,8 @@ static void __attribute__((constructor)) keep(void) {
 	sigemptyset(&mask);
 	int all[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) sigaddset(&mask, all[i]);
+	struct sigaction hup;
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler == SIG_IGN) sigdelset(&mask, SIGHUP); // nohup
 	int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0) return;
 	sigprocmask(SIG_BLOCK, &mask, &old);

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +33,25 @@ func relatives(root int, all []relation) []int {
 		}
 	}
 	return pids
+}
+
+// table is the table of processes, read once for all who ask within a moment: a stop asks for many families.
+type table struct {
+	mu  sync.Mutex
+	at  time.Time // when the last reading began
+	all []relation
+}
+
+// family lists a family as it was at that time, or later.
+func (t *table) family(root int, since time.Time) []int {
+	t.mu.Lock()
+	if t.at.Before(since) {
+		t.at = time.Now()
+		t.all = relations()
+	}
+	all := t.all
+	t.mu.Unlock()
+	return relatives(root, all)
 }
 
 // relations reads the table of processes, zombies left out.

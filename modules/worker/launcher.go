@@ -26,6 +26,7 @@ type Launcher struct {
 	opt    Options
 	packed packed
 	kills  *oomKills
+	table  table
 }
 
 // New makes a launcher.

@@ -116,7 +116,7 @@ func (p *Process) Signal(sig syscall.Signal) {
 	if p.gone {
 		return
 	}
-	all := family(p.PID())
+	all := p.from.table.family(p.PID(), time.Now())
 	if Ends(sig) {
 		p.asked = sig
 	}
@@ -135,20 +135,20 @@ func (p *Process) lastSignal() syscall.Signal {
 // clear ends what the process has left behind. Whom a signal has told to end gets the time for it.
 func (p *Process) clear(asked syscall.Signal) {
 	if asked != 0 && asked != unix.SIGKILL {
-		p.alone(termGrace)
+		p.alone(termGrace, func([]int) {})
 	}
-	p.mu.Lock()
-	if !p.gone {
-		kill(family(p.PID()), unix.SIGKILL)
-	}
-	p.mu.Unlock()
-	p.alone(killGrace)
+	p.alone(killGrace, func(left []int) { kill(left, unix.SIGKILL) })
 }
 
-// alone waits until no other process of the job is left.
-func (p *Process) alone(within time.Duration) {
-	for limit := time.Now().Add(within); len(family(p.PID())) > 1 && time.Now().Before(limit); time.Sleep(lookEvery) {
-		continue
+// alone waits until no other process of the job is left, and does something about them meanwhile. The process itself has
+// ended, or is about to: it was not waited for, so that its number is nobody else's.
+func (p *Process) alone(within time.Duration, do func(left []int)) {
+	for limit := time.Now().Add(within); ; time.Sleep(lookEvery) {
+		left := p.from.table.family(p.PID(), time.Now())
+		do(left)
+		if len(left) == 1 || time.Now().After(limit) {
+			return
+		}
 	}
 }
 

@@ -54,22 +54,23 @@ func (o *jobOptions) lost() string {
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env     func(*link) *modules.Env
-	journal *supervisor.Ref
-	proc    procDir
-	clock   supervisor.Clock
-	cache   func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
-	started func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
-	crashed func(l *link, jid string, text string)          // reports an exception (_salt_error)
-	extra   func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
-	queue   jobQueue
-	launch  launcher // starts processes for functions; nil: they run in this one
-	pubRet  bool
-	ended   string // what ended the process before this one, "" when that is not known
-	diary   *ledger.Diary
-	tell    func(key string, l *link) // tells the master of a job that takes time
-	meter   *meter
-	log     *slog.Logger
+	env        func(*link) *modules.Env
+	journal    *supervisor.Ref
+	proc       procDir
+	clock      supervisor.Clock
+	cache      func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
+	started    func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
+	crashed    func(l *link, jid string, text string)          // reports an exception (_salt_error)
+	extra      func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
+	queue      jobQueue
+	launch     launcher // starts processes for functions; nil: they run in this one
+	pubRet     bool
+	mostReturn int    // bytes of a return
+	ended      string // what ended the process before this one, "" when that is not known
+	diary      *ledger.Diary
+	tell       func(key string, l *link) // tells the master of a job that takes time
+	meter      *meter
+	log        *slog.Logger
 }
 
 // jobRecord is what a job's incarnations share. The Dispatcher makes it; after that only the incarnation that
@@ -295,16 +296,7 @@ func (j *job) send(ctx actor.Context) {
 		j.drop(ctx)
 		return
 	}
-	load := returnLoad(rec.link, rec.ret.Load())
-	body, err := payload.MarshalBin(j.withFacts(load))
-	if err != nil {
-		j.noteEnd(ledger.Unpackable, err.Error())
-		j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "err", err)
-		load.Set("return", fmt.Sprintf("The return cannot be packed: %v", err)).Set("retcode", int64(1)).Set("success", false)
-		if body, err = payload.MarshalBin(j.withFacts(load)); err != nil {
-			supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
-		}
-	}
+	load, body := j.packed()
 	kept := func() {
 		j.forget()
 		rec.answered.Store(true)
@@ -312,6 +304,32 @@ func (j *job) send(ctx actor.Context) {
 	}
 	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: kept,
 		Again: func() { self.Send(&answerAgain{}) }})
+}
+
+// mostReturn is how many bytes a return may have: no master takes a larger message (wire/zmq). Unlike Salt: it would be
+// sent again and again.
+const mostReturn = 255 << 20
+
+// packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
+func (j *job) packed() (*payload.Map, []byte) {
+	load := returnLoad(j.rec.link, j.rec.ret.Load())
+	body, err := payload.MarshalBin(j.withFacts(load))
+	why, outcome := "", ledger.Unpackable
+	switch {
+	case err != nil:
+		why = fmt.Sprintf("The return cannot be packed: %v", err)
+	case len(body) > j.opt.mostReturn:
+		why, outcome = fmt.Sprintf("The return is too large to be sent: %d bytes, at most %d", len(body), j.opt.mostReturn), ledger.TooBig
+	default:
+		return load, body
+	}
+	j.noteEnd(outcome, why)
+	j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "why", why)
+	load.Set("return", why).Set("retcode", int64(1)).Set("success", false)
+	if body, err = payload.MarshalBin(j.withFacts(load)); err != nil {
+		supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
+	}
+	return load, body
 }
 
 // drop ends a job whose return nobody wants.

@@ -92,7 +92,7 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	if most := d.opt.cfg.JobQueueMax; most > 0 && len(d.reg.waiting) >= most {
 		d.opt.log.Error("the job queue is full", "jid", jid)
 		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
-			outcome: ledger.QueueFull})
+			outcome: ledger.QueueFull, detail: fmt.Sprintf("%d jobs wait", len(d.reg.waiting))})
 		return
 	}
 	d.opt.log.Warn(why, "jid", jid)

@@ -2,6 +2,7 @@ package minion
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -213,5 +214,18 @@ func TestFactsOutliveTheProcess(t *testing.T) {
 	m := said(t, f.awaitReturn(t, jid(1)))
 	if m.Received != before.Received || m.Made != before.Made || m.Outcome != ledger.Done || m.Spooled == 0 || m.Now <= before.Made {
 		t.Errorf("got %+v, it was %+v", m, before)
+	}
+}
+
+// TestReturnTooLarge: a return that no master takes is replaced by the reason.
+func TestReturnTooLarge(t *testing.T) {
+	r := newRig(t, "").up()
+	r.m.job.mostReturn = 2000
+	ret := r.run(jid(1), "t.echo", strings.Repeat("x", 3000))
+	if m := said(t, ret); m.Outcome != ledger.TooBig || !strings.Contains(ret.Str("return"), "too large to be sent: ") || ret.Value("success") != false {
+		t.Errorf("got %v", ret)
+	}
+	if ret := r.run(jid(2), "t.echo", "x"); ret.Value("return") != "x" {
+		t.Errorf("got %v", ret)
 	}
 }

@@ -231,7 +231,7 @@ func (m *Minion) jobQueue() jobQueue {
 
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), queue: m.jobQueue(), clock: m.clock,
-		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
+		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, mostReturn: mostReturn, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}

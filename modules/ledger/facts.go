@@ -123,6 +123,7 @@ const (
 	Stopping        Outcome = "stopping"    // the minion was about to end
 	Malformed       Outcome = "malformed"   // the publication lacks a field
 	NoReturn        Outcome = "no_return"   // the job answers nobody, on purpose
+	TooBig          Outcome = "too_large"   // the return was larger than a message may be
 	Unpackable      Outcome = "unpackable"  // the return could not be packed
 	Dropped         Outcome = "dropped"     // the return was given up
 	Unknown         Outcome = "unknown"     // the minion knows nothing of the job

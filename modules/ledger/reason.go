@@ -216,6 +216,8 @@ func (c *Case) died() Reason {
 		return say(JobQueueFull, "the job queue of the minion was full ", at, more, "; see process_count_max and job_queue_max")
 	case BlackedOut:
 		return say(JobBlackout, "the minion is in blackout (minion_blackout) and ran nothing", more)
+	case TooBig:
+		return say(TooLarge, "what the function returned is larger than a message may be, and the reason was sent in its place", more)
 	case Unpackable:
 		return say(JobUnpackable, "what the function returned cannot be sent", more)
 	}

@@ -101,6 +101,7 @@ func TestWhy(t *testing.T) {
 		{"minion stopped", meant(came(outcome(Stopped, ""))), JobStopped, "was stopped while the job ran"},
 		{"queue full", meant(came(outcome(QueueFull, "10 jobs wait"))), JobQueueFull, "full at 11:59:52 UTC, 8s ago: 10 jobs wait; see process_count_max"},
 		{"blackout", meant(came(outcome(BlackedOut, ""))), JobBlackout, "minion_blackout"},
+		{"too large", meant(came(outcome(TooBig, "300000000 bytes"))), TooLarge, "larger than a message may be"},
 		{"unpackable", meant(came(outcome(Unpackable, "a chan"))), JobUnpackable, "cannot be sent: a chan"},
 		{"refused return", meant(row(func(r *Row) { r.RefusedAt, r.Refused = ago(second), "no signature" })), RefusedSign, "was refused: no signature"},
 
@@ -132,7 +133,6 @@ func TestWhy(t *testing.T) {
 			JobSpooled, "waits on the minion's disk, 10 bytes, 2 attempts to deliver it, the last failed at 11:59:59 UTC, 1s ago: no answer"},
 		{"spooled, silent now", meant(says(Minion{Made: ago(8 * second), Spooled: ago(8 * second)}), asked(Silent)), JobSpooled, "did not answer when asked"},
 		{"spool full", meant(answers(Minion{Made: ago(8 * second), Outcome: Killed})), SpoolFailed, "(killed); its return could not be put on the minion's disk"},
-		{"too large", meant(answers(Minion{Made: ago(8 * second), Spooled: ago(8 * second), Error: "the return is too large"})), TooLarge, "too large"},
 		{"dropped", meant(answers(Minion{Made: ago(8 * second), Tried: ago(second), Outcome: Dropped, Detail: "return_spool_max_age"})), ReturnDropped, "gave up its return at 11:59:59 UTC"},
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 

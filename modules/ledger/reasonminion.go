@@ -77,14 +77,8 @@ func (c *Case) undelivered(m *Minion) Reason {
 	if m.Error != "" {
 		text += ", the last failed " + c.at(m.Tried) + ": " + m.Error
 	}
-	if strings.Contains(m.Error, tooLarge) {
-		code = TooLarge
-	}
 	return c.stale(m, Reason{code, text})
 }
-
-// tooLarge is in the error of a return that no master takes.
-const tooLarge = "too large"
 
 // stale says what weakens a minion's word: it is old, and the minion does not answer now.
 func (c *Case) stale(m *Minion, r Reason) Reason {

@@ -1,0 +1,455 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/modules/keys"
+	"brine/modules/ledger"
+	"brine/modules/returners"
+	"brine/wire/client"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+	"brine/wire/wiretest"
+	"brine/wire/zmq"
+)
+
+// silentPatience bounds each wait of the silences; it is reached only when something is wrong.
+const silentPatience = 40 * time.Second
+
+// silentSite is a master and a few minions, each a process, and whoever else a test lets sign in at it.
+type silentSite struct {
+	t        *testing.T
+	dir      string
+	pub, ret int
+	rsa      map[string]wiretest.KeyPair
+	zctx     *zmq.Context
+	keys     *keys.Store
+	cache    *returners.Banks
+
+	mu    sync.Mutex // procs and proxies: cases run at once
+	procs map[string]*exec.Cmd
+	wires map[string]*proxy // of minions whose network can be cut
+}
+
+func newSilentSite(t *testing.T) *silentSite {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "bs") // short: sockets live below it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{}, wires: map[string]*proxy{}}
+	s.pub, s.ret = s.port(), s.port()
+	if s.zctx, err = zmq.NewContext(1); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.zctx.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.keys = keys.NewStore(keys.Options{Dir: s.path("m/etc/salt/pki/master")})
+	s.cache = returners.AttachBanks(s.path("m/var/cache/salt/master"))
+	return s
+}
+
+func (s *silentSite) port() int {
+	n, err := strconv.Atoi(freePort(s.t))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+func (s *silentSite) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *silentSite) write(name, text string, mode os.FileMode) {
+	s.t.Helper()
+	path := s.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// config writes the files of the master. Minions must sign what they send, and their clocks must not be late.
+func (s *silentSite) config() {
+	s.t.Helper()
+	s.write("etc/master/master", fmt.Sprintf(`root_dir: %s
+interface: 127.0.0.1
+publish_port: %d
+ret_port: %d
+user: %s
+worker_threads: 3
+chaos: True
+require_minion_sign_messages: True
+drop_messages_signature_fail: True
+request_server_ttl: 1800
+log_level_logfile: info
+`, s.path("m"), s.pub, s.ret, runningUser()), 0o644)
+	s.write("m/etc/salt/pki/master/master.pem", s.rsa["master"].Private, 0o400)
+}
+
+// minion writes the files of a minion and accepts its key. Its network goes through a proxy when cut is set.
+func (s *silentSite) minion(id string, cut bool, conf ...string) {
+	s.t.Helper()
+	pub, ret := s.pub, s.ret
+	if cut {
+		w := &proxy{t: s.t}
+		pub, ret = w.listen(s.pub), w.listen(s.ret)
+		s.wires[id] = w
+	}
+	s.write("etc/"+id+"/minion", fmt.Sprintf(`root_dir: %s
+master: 127.0.0.1
+publish_port: %d
+master_port: %d
+id: %s
+user: %s
+minion_sign_messages: True
+acceptance_wait_time: 1
+random_reauth_delay: 1
+recon_default: 50
+recon_max: 100
+return_retry_timer: 1
+return_retry_timer_max: 2
+mine_enabled: False
+log_level_logfile: info
+%s
+`, s.path(id), pub, ret, id, runningUser(), strings.Join(conf, "\n")), 0o644)
+	s.write(id+"/etc/salt/pki/minion/minion.pem", s.rsa["minion"].Private, 0o400)
+	s.put(keys.Accepted, id)
+}
+
+// put gives an id a key of a status.
+func (s *silentSite) put(st keys.Status, id string) {
+	s.t.Helper()
+	if err := s.keys.Put(st, id, strings.TrimSpace(s.rsa["minion"].Public)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// grains sets what the master has cached of a minion.
+func (s *silentSite) grains(id string, kv ...any) {
+	s.t.Helper()
+	if err := s.cache.StoreGrains(id, payload.M(kv...).Set("id", id)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// start starts a daemon with the configuration of a name; it ends with the test at the latest.
+func (s *silentSite) start(name, tool string) {
+	s.t.Helper()
+	log, err := os.OpenFile(s.path(name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	path, err := exec.LookPath(tool)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(path, "-c", s.path("etc/"+name), "--disable-keepalive")
+	if tool == "salt-master" {
+		cmd.Args = cmd.Args[:3]
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, s.dir
+	cmd.Env = append(os.Environ(), "HOME="+s.dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.procs[name] = cmd
+	s.mu.Unlock()
+	s.t.Cleanup(func() { end(cmd, syscall.SIGKILL) })
+}
+
+// end sends a signal to a daemon and all that it has started, and waits for its end.
+func end(cmd *exec.Cmd, sig syscall.Signal) {
+	_ = syscall.Kill(-cmd.Process.Pid, sig) // one that has ended is fine
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
+	_ = cmd.Wait()
+}
+
+// stop ends a daemon.
+func (s *silentSite) stop(name string, sig syscall.Signal) { end(s.proc(name), sig) }
+
+func (s *silentSite) proc(name string) *exec.Cmd {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.procs[name]
+}
+
+// signal sends a signal to the process of a daemon.
+func (s *silentSite) signal(name string, sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.proc(name).Process.Signal(sig); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *silentSite) logs() string {
+	var b strings.Builder
+	files, _ := filepath.Glob(s.path("*.log"))
+	for _, f := range files {
+		raw, _ := os.ReadFile(f)
+		fmt.Fprintf(&b, "== %s\n%s", filepath.Base(f), raw[max(0, len(raw)-3000):])
+	}
+	return b.String()
+}
+
+// ask asks the master on its control socket.
+func (s *silentSite) ask(request *payload.Map) (*payload.Map, error) {
+	return s.askAt(s.path("m/var/run/salt/master"), request)
+}
+
+func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), silentPatience)
+	defer cancel()
+	reply, err := ipc.NewControlClient(filepath.Join(sockDir, controlSocket)).Do(ctx, request)
+	if m, ok := reply.Value("result").(*payload.Map); ok {
+		return m, err
+	}
+	return payload.NewMap(0), err
+}
+
+// why is what the master says about a silence.
+func (s *silentSite) why(jid, id string) (code, text string, facts *payload.Map) {
+	got, err := s.ask(payload.M("cmd", cmdWhy, "jid", jid, "minion", id))
+	if err != nil {
+		return "", err.Error(), nil
+	}
+	list := got.List("reasons")
+	if len(list) != 1 {
+		return "", fmt.Sprint(got), nil
+	}
+	one, _ := list[0].(*payload.Map)
+	return one.Str("code"), one.Str("text"), one.Map("facts")
+}
+
+// until waits for a condition.
+func (s *silentSite) until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	limit := time.After(silentPatience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-limit:
+			t.Fatalf("%s: waited in vain\n%s", what, s.logs())
+		case <-tick.C:
+		}
+	}
+}
+
+// await waits until the master states the reason that is wanted.
+func (s *silentSite) await(t *testing.T, jid, id string, code ledger.Code, text string) {
+	t.Helper()
+	var got, said string
+	limit := time.Now().Add(silentPatience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for ; time.Now().Before(limit); <-tick.C {
+		if got, said, _ = s.why(jid, id); got == string(code) && strings.Contains(said, text) {
+			return
+		}
+	}
+	t.Errorf("%s of %s: got [%s] %s\nwant [%s] ... %s\n%s", jid, id, got, said, code, text, s.logs())
+}
+
+// connected waits until the master knows whether minions are connected.
+func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		s.until(t, id+" connected: "+want, func() bool {
+			_, _, facts := s.why("x", id)
+			return facts.Str("connected") == want
+		})
+	}
+}
+
+// client is the command line's way to the master.
+func (s *silentSite) client() *client.Client {
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret), SockDir: s.path("m/var/run/salt/master"),
+		CacheDir: s.path("m/var/cache/salt/master"), User: runningUser(), KeyOwner: runningUser(), Timeout: silentPatience, Context: s.zctx})
+}
+
+// publish sends a job and waits until it is on its way.
+func (s *silentSite) publish(t *testing.T, tgt any, tgtType, fun string, args ...any) string {
+	t.Helper()
+	c := s.client()
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), silentPatience)
+	defer cancel()
+	pub, err := c.Publish(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: fun, Arg: args})
+	if err != nil || pub.JID == "" {
+		t.Fatalf("publish %s on %v: %+v, %v\n%s", fun, tgt, pub, err, s.logs())
+	}
+	return pub.JID
+}
+
+// list sends a job to a list of ids.
+func (s *silentSite) list(t *testing.T, ids []string, fun string, args ...any) string {
+	t.Helper()
+	tgt := make([]any, len(ids))
+	for i, id := range ids {
+		tgt[i] = id
+	}
+	return s.publish(t, tgt, "list", fun, args...)
+}
+
+// one sends a job to one minion.
+func (s *silentSite) one(t *testing.T, id, fun string, args ...any) string {
+	t.Helper()
+	return s.list(t, []string{id}, fun, args...)
+}
+
+// sent waits until a job was handed to the publish socket.
+func (s *silentSite) sent(t *testing.T, jid string) {
+	t.Helper()
+	s.hop(t, jid, ledger.HopPublish, "")
+}
+
+// hop waits until a hop of a job is known.
+func (s *silentSite) hop(t *testing.T, jid, name, id string) {
+	t.Helper()
+	s.until(t, "hop "+name+" of "+jid, func() bool {
+		got, err := s.ask(payload.M("cmd", cmdTrace, "jid", jid))
+		if err != nil {
+			return false
+		}
+		for _, v := range got.List("hops") {
+			h, _ := v.(*payload.Map)
+			if h.Str("hop") == name && h.Str("minion") == id && h.Value("at") != nil {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// running waits until a minion says that the function of a job is at work.
+func (s *silentSite) running(t *testing.T, jid, id string) {
+	t.Helper()
+	s.await(t, jid, id, ledger.JobRunning, "it has been running")
+}
+
+// told waits until a minion has told the master by itself that a job runs.
+func (s *silentSite) told(t *testing.T, jid, id string) {
+	t.Helper()
+	s.hop(t, jid, ledger.HopStart, id)
+}
+
+// proxy is a network between a minion and the master that can be cut.
+type proxy struct {
+	t *testing.T
+
+	mu    sync.Mutex
+	deaf  bool // takes everything and passes on nothing
+	shut  bool // refuses connections
+	conns []net.Conn
+}
+
+// listen opens a port that leads to one of the master's, and returns its number.
+func (p *proxy) listen(to int) int {
+	p.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		_ = l.Close()
+		p.drop()
+	})
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", to))
+			if err != nil || !p.admit(in, out) {
+				_ = in.Close()
+				if out != nil {
+					_ = out.Close()
+				}
+				continue
+			}
+			go p.carry(in, out)
+			go p.carry(out, in)
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (p *proxy) admit(conns ...net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shut {
+		return false
+	}
+	p.conns = append(p.conns, conns...)
+	return true
+}
+
+func (p *proxy) carry(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && !p.isDeaf() {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) || err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) isDeaf() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.deaf
+}
+
+// cut lets nothing through any more, with the connections standing or not.
+func (p *proxy) cut(standing bool) {
+	p.mu.Lock()
+	p.deaf, p.shut = true, true
+	p.mu.Unlock()
+	if !standing {
+		p.drop()
+	}
+}
+
+func (p *proxy) drop() {
+	p.mu.Lock()
+	conns := p.conns
+	p.conns = nil
+	p.mu.Unlock()
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,134 @@
+//go:build interop
+
+package interop
+
+import (
+	"compress/gzip"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// spanStore is a collector of OpenTelemetry that keeps the traces it gets.
+type spanStore struct {
+	mu     sync.Mutex
+	traces map[string]map[string]string // trace → "SERVICE NAME" → who observed it
+}
+
+func newSpanStore(t *testing.T) (*spanStore, string) {
+	t.Helper()
+	c := &spanStore{traces: map[string]map[string]string{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := c.take(r); err != nil {
+			t.Errorf("spans: %v", err)
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return c, server.URL + "/v1/traces"
+}
+
+func (c *spanStore) take(r *http.Request) error {
+	var from io.Reader = r.Body
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			return err
+		}
+		from = z
+	}
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	var data tracepb.TracesData
+	if err := proto.Unmarshal(body, &data); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, rs := range data.GetResourceSpans() {
+		service := ""
+		for _, a := range rs.GetResource().GetAttributes() {
+			if a.GetKey() == "service.name" {
+				service = a.GetValue().GetStringValue()
+			}
+		}
+		for _, scope := range rs.GetScopeSpans() {
+			for _, span := range scope.GetSpans() {
+				id := hex.EncodeToString(span.GetTraceId())
+				if c.traces[id] == nil {
+					c.traces[id] = map[string]string{}
+				}
+				c.traces[id][service+" "+span.GetName()] = scope.GetScope().GetName()
+			}
+		}
+	}
+	return nil
+}
+
+// with tells whether one trace has all these spans, each observed by "brine" or "salt".
+func (c *spanStore) with(want map[string]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var best []string
+	for _, spans := range c.traces {
+		var lacks []string
+		for name, scope := range want {
+			if spans[name] != scope {
+				lacks = append(lacks, name)
+			}
+		}
+		if len(lacks) == 0 {
+			return nil
+		}
+		if best == nil || len(lacks) < len(best) {
+			best = lacks
+		}
+	}
+	return fmt.Errorf("no trace has them all; the best of %d lacks %s", len(c.traces), strings.Join(best, ", "))
+}
+
+// TestTracesWithSalt: what a brine master traces and what Salt 3008 traces, a minion and a command line, are one trace.
+func TestTracesWithSalt(t *testing.T) {
+	c, url := newSpanStore(t)
+	s := newSite(t)
+	tracing := "tracing: {enabled: True, endpoint: '" + url + "'}\n"
+	s.configMaster("auto_accept: True\n" + tracing)
+	s.startMaster(brine)
+	for kind, extra := range map[string]string{brine: "", "3008": tracing, "3007": ""} {
+		s.configMinion("m"+kind, extra)
+		s.startMinion(kind, "m"+kind)
+	}
+	s.awaitPing(brine, 60*time.Second, "mbrine", "m3008", "m3007")
+	// One job of several will do: on a slow machine a part may come too late for its trace.
+	s.eventually(60*time.Second, "trace of a job of brine's command line", func() error {
+		s.mustRun(brine, "salt", "-t", "20", "*", "test.echo", "x")
+		return c.with(map[string]string{
+			"salt salt.cli.test.echo":                       "brine",
+			"salt-master salt.req.recv.publish":             "brine",
+			"salt-master salt.pub.send":                     "brine",
+			"salt-master salt.req.recv._return":             "brine",
+			"salt-minion-mbrine salt.minion.exec.test.echo": "brine",
+			"salt-minion-m3008 salt.minion.recv.test.echo":  "salt",
+		})
+	})
+	s.eventually(90*time.Second, "trace of a job of Salt's command line", func() error {
+		s.mustRun("3008", "salt", "-t", "20", "*", "test.version")
+		return c.with(map[string]string{
+			"salt salt.req.send.publish":                       "salt",
+			"salt-master salt.job.test.version":                "brine",
+			"salt-minion-mbrine salt.minion.exec.test.version": "brine",
+			"salt-minion-m3008 salt.minion.recv.test.version":  "salt",
+		})
+	})
+}

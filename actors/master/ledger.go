@@ -1,6 +1,7 @@
 package master
 
 import (
+	"crypto/sha1"
 	"log/slog"
 	"strings"
 	"time"
@@ -209,6 +210,9 @@ func subscriptionsOf(peers *ledger.Peers) func(topic string, n int) {
 		case topic == topicBroadcast:
 			broadcast = n
 		default:
+			if len(topic) == 2*sha1.Size {
+				peers.Hashed(topic, n, now)
+			}
 			return
 		}
 		peers.Everything(everything+broadcast, now)

@@ -211,7 +211,7 @@ func (c *core) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([
 		case len(meant) > 0:
 			one.Target = ledger.NotMeant
 		}
-		if s.Row(id) == nil || s.Row(id).Returned == 0 {
+		if r := s.Row(id); (r == nil || r.Returned == 0) && (s == nil || s.Job.Announced == 0) { // facts that are not whole
 			one.Stored = c.hasReturned(jid, id)
 		}
 		all[i] = one

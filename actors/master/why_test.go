@@ -1,7 +1,9 @@
 package master
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -328,5 +330,25 @@ func TestWhyAsks(t *testing.T) {
 	}
 	if loads, err := r.m.core.store.Loads(); err != nil || loads.Len() > 1 {
 		t.Errorf("stored %v, %v", loads, err)
+	}
+}
+
+// BenchmarkWhy asks about a job of 10,000 minions that are all silent, and about one of them.
+func BenchmarkWhy(b *testing.B) {
+	r := newSite(b)
+	for i := range 10_000 {
+		r.writeFile(filepath.Join(r.cfg.PKIDir, string(keys.Accepted), fmt.Sprintf("m%05d", i)), r.rsa["minion"].Public, 0o600)
+	}
+	r.start()
+	jid := r.publish(payload.M("tgt", "*"))
+	r.awaitHop(jid, "publish", "")
+	for _, id := range []string{"", "m00001"} {
+		b.Run("minion="+id, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := r.m.Why(context.Background(), jid, id); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -146,7 +146,7 @@ func refusedSilences() []silence {
 				t.Fatal("a return under another key was taken")
 			}
 			return jid, "swap1"
-		}, ledger.RefusedRequest, "the master refuses its requests"},
+		}, ledger.RefusedRequest, "the master refuses requests in its name"},
 	}
 }
 

@@ -241,6 +241,30 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestFilteringPeers: Salt's minions that filter subscribe to the hash of their id.
+func TestFilteringPeers(t *testing.T) {
+	const sum = "ae23b94ccaf714337e4ce5ba99ef3dc257e300df" // of m1
+	var p Peers
+	p.init()
+	p.Start(1)
+	p.Everything(2, 2) // m1 and somebody without any name
+	p.Hashed(sum, 1, 3)
+	p.Hashed(sum, 0, 10)
+	p.Everything(1, 10)
+	for when, want := range map[Stamp]State{2: LinkDown, 5: LinkUp, 15: LinkDown} {
+		if got := p.At("m1", when); got != want {
+			t.Errorf("at %d: got %v, want %v", when, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"m1"}, p.Gone([]string{"m1", "other"}, 15)); diff != "" {
+		t.Errorf("gone (-want +got):\n%s", diff)
+	}
+	p.Named("m1", 1, 20) // now it is brine's
+	if got := p.At("m1", 25); got != LinkUp {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestClock(t *testing.T) {
 	var p Peers
 	p.init()

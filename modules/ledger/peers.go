@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"sync"
 )
 
@@ -59,11 +61,12 @@ type change struct {
 
 // Peers are the minions as a master meets them on its ports.
 type Peers struct {
-	mu    sync.Mutex
-	byID  map[string]*Peer
-	begun Stamp // before it nothing is known
-	named int   // ids with a subscription that names them
-	all   int   // subscriptions of everything
+	mu     sync.Mutex
+	byID   map[string]*Peer
+	begun  Stamp // before it nothing is known
+	named  int   // ids with a subscription that names them
+	all    int   // subscriptions of everything
+	hashed bool  // there were subscriptions of the hash of an id
 
 	// Periods in which somebody was subscribed who has no name.
 	first Stamp // began the first; 0: there was none
@@ -97,14 +100,33 @@ func (p *Peers) Named(id string, n int, now Stamp) {
 	if n > 0 {
 		peer.Brine = true
 	}
-	if up := n > 0; up != (peer.Up > 0) {
-		copy(peer.history[1:], peer.history[:])
-		peer.history[0] = change{now, up}
-		p.named += map[bool]int{true: 1, false: -1}[up]
-	}
-	peer.Up = n
+	p.named += peer.note(n, now)
 	p.count(now)
 }
+
+// note takes over how many subscriptions of a peer there are, and tells whether that makes one connected peer more (1),
+// one less (-1), or neither (0).
+func (p *Peer) note(n int, now Stamp) (more int) {
+	if up := n > 0; up != (p.Up > 0) {
+		copy(p.history[1:], p.history[:])
+		p.history[0] = change{now, up}
+		more = map[bool]int{true: 1, false: -1}[up]
+	}
+	p.Up = n
+	return more
+}
+
+// Hashed notes how many subscriptions there are of the topic of a filtering minion of Salt: the hexadecimal SHA-1 of
+// its id (zmq_filtering).
+func (p *Peers) Hashed(sum string, n int, now Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hashed = true
+	p.get(hashMark+sum).note(n, now)
+}
+
+// hashMark begins the keys of peers that are known by the hash of their ids; no id does.
+const hashMark = "\x00"
 
 // Everything notes how many subscriptions take all publications now; minions have one such each.
 func (p *Peers) Everything(n int, now Stamp) {
@@ -144,6 +166,9 @@ func (p *Peers) SignedIn(id, act, why string, now Stamp) {
 	peer := p.get(id)
 	peer.SignedAt, peer.SignAct, peer.SignWhy = now, act, why
 	peer.Brine = peer.Up > 0
+	if hashed := p.hash(id); hashed != nil && hashed.Up == 0 {
+		delete(p.byID, hashMark+hashOf(id))
+	}
 }
 
 // Refused notes a request that was refused.
@@ -229,19 +254,42 @@ func (p *Peers) at(id string, at Stamp) State {
 		return LinkUnknown
 	}
 	peer := p.byID[id]
-	if peer == nil {
-		peer = &Peer{}
+	if peer == nil || !peer.Brine { // with none of its own, or none any more
+		if hashed := p.hash(id); hashed != nil {
+			return hashed.at(at)
+		}
+		if peer == nil || peer.history[0].at == 0 {
+			return p.nameless(at)
+		}
 	}
-	for i, c := range peer.history {
+	state := peer.at(at)
+	if state == LinkDown && !peer.Brine {
+		return p.nameless(at)
+	}
+	return state
+}
+
+// hash is what is known of a minion by the hash of its id; nil: nothing.
+func (p *Peers) hash(id string) *Peer {
+	if !p.hashed {
+		return nil
+	}
+	return p.byID[hashMark+hashOf(id)]
+}
+
+func hashOf(id string) string {
+	sum := sha1.Sum([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// at is whether a peer had a subscription at a moment.
+func (p *Peer) at(at Stamp) State {
+	for _, c := range p.history {
 		switch {
-		case c.at == 0 && i == 0 && !peer.Brine:
-			return p.nameless(at) // it never had a subscription of its own
 		case c.at == 0:
 			return LinkDown
 		case c.at <= at && c.up:
 			return LinkUp
-		case c.at <= at && !peer.Brine:
-			return p.nameless(at)
 		case c.at <= at:
 			return LinkDown
 		}
@@ -294,7 +342,11 @@ func (p *Peers) Gone(ids []string, at Stamp) (gone []string) {
 		if p.at(id, at) != LinkDown {
 			continue
 		}
-		if peer := p.byID[id]; peer == nil || peer.history[0].at < at {
+		peer := p.byID[id]
+		if hashed := p.hash(id); hashed != nil && (peer == nil || !peer.Brine) {
+			peer = hashed
+		}
+		if peer == nil || peer.history[0].at < at {
 			gone = append(gone, id)
 		}
 	}

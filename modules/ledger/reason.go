@@ -290,9 +290,9 @@ func refusedAtPort(c *Case) Reason {
 		case p.SignAct == "full":
 			return say(MasterFull, "the master turned it away ", c.at(p.SignedAt), ": max_minions is reached")
 		case p.SignAct == "" && strings.Contains(p.SignWhy, "version"):
-			return say(RefusedVersion, "the master refused its sign-in ", c.at(p.SignedAt), ": ", p.SignWhy, "; see minimum_auth_version")
+			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy, "; see minimum_auth_version")
 		case p.SignAct == "":
-			return say(RefusedRequest, "the master refused its sign-in ", c.at(p.SignedAt), ": ", p.SignWhy)
+			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy)
 		}
 	}
 	if p.RefusedAt <= p.Heard || p.RefusedAt < c.sent() {
@@ -300,11 +300,11 @@ func refusedAtPort(c *Case) Reason {
 	}
 	switch {
 	case strings.Contains(p.RefusedAs, "request_server_ttl"):
-		return say(RefusedClock, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ", as ", p.RefusedAs, ": its clock is behind, or the network slow")
+		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ", as ", p.RefusedAs, ": its clock is behind, or the network slow")
 	case strings.Contains(p.RefusedAs, "version"):
-		return say(RefusedVersion, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs, "; see minimum_auth_version")
+		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs, "; see minimum_auth_version")
 	}
-	return say(RefusedRequest, "the master refuses its requests, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs)
+	return say(RefusedRequest, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs)
 }
 
 func (c *Case) sent() Stamp {

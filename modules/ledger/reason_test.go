@@ -138,7 +138,7 @@ func TestWhy(t *testing.T) {
 
 		{"master full", meant(signIn("full", "max_minions is reached")), MasterFull, "max_minions is reached"},
 		{"version at sign-in", meant(signIn("", "protocol version 1 is below minimum_auth_version")), RefusedVersion, "protocol version 1"},
-		{"sign-in refused", meant(signIn("", "incomplete request")), RefusedRequest, "refused its sign-in"},
+		{"sign-in refused", meant(signIn("", "incomplete request")), RefusedRequest, "refused a sign-in in its name"},
 		{"accepted", meant(signIn("accept", "")), UnknownCause, "was not asked"},
 		{"clock", meant(refused("older than request_server_ttl")), RefusedClock, "its clock is behind"},
 		{"version of requests", meant(refused("protocol version 2 is below minimum_auth_version")), RefusedVersion, "minimum_auth_version"},

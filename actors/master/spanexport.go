@@ -35,11 +35,11 @@ func (e *spanExport) run(ctx context.Context) error {
 			e.gather(j)
 			e.deliver(ctx)
 		case <-ctx.Done():
-			for len(e.in) > 0 {
-				e.gather(<-e.in)
-			}
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastExport)
 			defer cancel()
+			for len(e.in) > 0 && last.Err() == nil {
+				e.gather(<-e.in)
+			}
 			for len(e.batch) > 0 {
 				first, rest := cut(e.batch, maxBatch)
 				e.settle(first, e.opt.post(last, first))

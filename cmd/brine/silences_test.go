@@ -1,6 +1,11 @@
 package main
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,6 +67,7 @@ func TestSilences(t *testing.T) {
 	run("targets", true, targetSilences())
 	run("jobs", true, jobSilences())
 	run("connections", true, linkSilences())
+	t.Run("salt", func(t *testing.T) { saltSaysWhy(t, s) })
 	run("others", true, scriptedSilences())
 	run("master", false, masterSilences())
 	if total < 60 {
@@ -378,4 +384,37 @@ func (s *silentSite) alive(t *testing.T, id string) {
 		}
 		return false
 	})
+}
+
+// saltSaysWhy runs salt: its standard output is Salt's, the reasons are on stderr, and it does not wait for a minion that
+// cannot have got the job.
+func saltSaysWhy(t *testing.T, s *silentSite) {
+	s.grains("off1", "os", "Debian") // of a minion that it does not know Salt never says that it is not connected
+	ctx, cancel := context.WithTimeout(t.Context(), silentPatience)
+	defer cancel()
+	var stdout, stderr strings.Builder
+	cmd := exec.CommandContext(ctx, "salt", "-c", s.path("etc/master"), "-t", "600", "--why", "-L", "w1,off1,key-pending", "test.ping")
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C.UTF-8")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil || cmd.ProcessState.ExitCode() != exitGeneric {
+		t.Errorf("it ended with %v, %v", err, ctx.Err())
+	}
+	want := "w1:\n    True\nkey-pending:\n    Minion did not return. [Key not accepted]\n    The key of this minion waits to be accepted.\n" +
+		"off1:\n    Minion did not return. [Not connected]\n"
+	if got := stdout.String(); sortedBlocks(got) != sortedBlocks(want) {
+		t.Errorf("stdout:\n%s\nwant:\n%s", got, want)
+	}
+	for _, line := range []string{"key-pending: its key waits to be accepted: salt-key -a key-pending [key_pending]\n", "off1: it was not connected when the job was sent", "[not_connected]\n"} {
+		if !strings.Contains(stderr.String(), line) {
+			t.Errorf("stderr:\n%s\nwants: %s", stderr.String(), line)
+		}
+	}
+}
+
+// sortedBlocks sorts what salt shows by minion.
+func sortedBlocks(text string) string {
+	blocks := strings.SplitAfter(strings.ReplaceAll(text, "\n    ", "\v"), "\n")
+	slices.Sort(blocks)
+	return strings.Join(blocks, "")
 }

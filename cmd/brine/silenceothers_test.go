@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +10,6 @@ import (
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
-
-// scriptedSilences are about minions of Salt, of other versions, with wrong clocks, and in states that are hard to
-// bring about with a healthy minion.
-func scriptedSilences() []silence {
-	return slices.Concat(saltSilences(), refusedSilences(), stateSilences())
-}
 
 func stampNow() ledger.Stamp { return ledger.At(time.Now()) }
 
@@ -69,7 +62,7 @@ func taken(outcome ledger.Outcome, detail string) func() *ledger.Minion {
 	}
 }
 
-// saltSilences are about minions of Salt.
+// saltSilences are about minions of Salt. They follow each other.
 func saltSilences() []silence {
 	return []silence{
 		{"Salt's", salts("salt1", func(*testing.T, *silentSite, *scripted, string) {}), ledger.OldMinion, "saltutil.find_job"},
@@ -150,7 +143,7 @@ func refusedSilences() []silence {
 	}
 }
 
-// stateSilences are about what a minion says of a job.
+// stateSilences are about what a minion says of a job, in states that are hard to bring about with a healthy one.
 func stateSilences() []silence {
 	return []silence{
 		{"return spooled", says("sp1", made(func(m *ledger.Minion) {

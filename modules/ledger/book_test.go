@@ -167,57 +167,59 @@ func TestBookConcurrent(t *testing.T) {
 }
 
 func TestPeers(t *testing.T) {
+	const u = 4 * blink
 	var p Peers
 	p.init()
 	at := func(id string, when Stamp, want State) {
 		t.Helper()
 		if got := p.At(id, when); got != want {
-			t.Errorf("%s at %d: got %v, want %v", id, when, got, want)
+			t.Errorf("%s at %d: got %v, want %v", id, when/u, got, want)
 		}
 	}
-	at("a", 5, LinkUnknown) // nothing is seen yet
-	p.Start(10)
-	at("a", 5, LinkUnknown)
-	at("a", 15, LinkDown) // nobody is connected
-	p.Everything(1, 20)
-	at("a", 15, LinkDown) // nobody was
-	at("a", 25, LinkUnknown)
-	p.Named("a", 1, 21) // it was a
-	at("a", 25, LinkUp)
-	at("a", 20, LinkDown)
-	at("b", 20, LinkDown)
-	at("b", 25, LinkDown)
-	p.Named("a", 2, 30) // a second connection
-	p.Named("a", 1, 31)
-	at("a", 35, LinkUp)
-	p.Named("a", 0, 40)
-	p.Everything(0, 40)
-	at("a", 39, LinkUp)
-	at("a", 45, LinkDown)
-	p.SignedIn("a", "accept", "", 50)
+	at("a", 5*u, LinkUnknown) // nothing is seen yet
+	p.Start(10 * u)
+	at("a", 5*u, LinkUnknown)
+	at("a", 15*u, LinkDown) // nobody is connected
+	p.Everything(1, 20*u)
+	at("a", 15*u, LinkDown)      // nobody was
+	at("a", 20*u-1, LinkUnknown) // this may be told late
+	at("a", 25*u, LinkUnknown)
+	p.Named("a", 1, 20*u+1) // it was a
+	at("a", 25*u, LinkUp)
+	at("a", 20*u, LinkDown)
+	at("b", 20*u, LinkDown)
+	at("b", 25*u, LinkDown)
+	p.Named("a", 2, 30*u) // a second connection
+	p.Named("a", 1, 31*u)
+	at("a", 35*u, LinkUp)
+	p.Named("a", 0, 40*u)
+	p.Everything(0, 40*u)
+	at("a", 39*u, LinkUp)
+	at("a", 45*u, LinkDown)
+	p.SignedIn("a", "accept", "", 50*u)
 	if p.Get("a").Brine {
 		t.Error("who signs in may be Salt's")
 	}
-	at("a", 60, LinkDown) // but nobody at all is connected
-	p.Everything(1, 70)
-	at("b", 65, LinkDown)
-	at("a", 75, LinkUnknown)
-	p.Everything(2, 71)
-	p.Named("a", 1, 80)
-	at("a", 85, LinkUp)
-	at("b", 85, LinkUnknown)
-	p.Everything(1, 70+2*blink)
-	at("b", 85, LinkUnknown)
-	at("b", 70+3*blink, LinkDown)
-	at("b", 65, LinkDown)
+	at("a", 60*u, LinkDown) // but nobody at all is connected
+	p.Everything(1, 70*u)
+	at("b", 65*u, LinkDown)
+	at("a", 75*u, LinkUnknown)
+	p.Everything(2, 71*u)
+	p.Named("a", 1, 80*u)
+	at("a", 85*u, LinkUp)
+	at("b", 85*u, LinkUnknown)
+	p.Everything(1, 90*u)
+	at("b", 85*u, LinkUnknown)
+	at("b", 95*u, LinkDown)
+	at("b", 65*u, LinkDown)
 	for i := range 4 {
-		p.Named("a", i%2, Stamp(4*blink+i))
+		p.Named("a", i%2, Stamp(100+i)*u)
 	}
-	at("a", 85, LinkUnknown) // too long ago
-	at("a", 5*blink, LinkUp)
-	p.Start(6 * blink)
-	at("a", 5*blink, LinkUnknown)
-	at("a", 7*blink, LinkDown)
+	at("a", 85*u, LinkUnknown) // too long ago
+	at("a", 110*u, LinkUp)
+	p.Start(120 * u)
+	at("a", 110*u, LinkUnknown)
+	at("a", 130*u, LinkDown)
 }
 
 func TestGone(t *testing.T) {

@@ -303,7 +303,7 @@ func (p *Peers) nameless(at Stamp) State {
 	if first == 0 {
 		first = p.since
 	}
-	if first == 0 || at < first || p.since == 0 && at > p.until {
+	if first == 0 || at+blink < first || p.since == 0 && at > p.until {
 		return LinkDown
 	}
 	return LinkUnknown
@@ -343,10 +343,14 @@ func (p *Peers) Gone(ids []string, at Stamp) (gone []string) {
 			continue
 		}
 		peer := p.byID[id]
-		if hashed := p.hash(id); hashed != nil && (peer == nil || !peer.Brine) {
-			peer = hashed
+		if peer == nil || !peer.Brine {
+			peer = p.hash(id)
 		}
-		if peer == nil || peer.history[0].at < at {
+		quiet := p.since == 0 && p.until < at // for one of those without a name
+		if peer != nil {
+			quiet = peer.history[0].at < at
+		}
+		if quiet {
 			gone = append(gone, id)
 		}
 	}

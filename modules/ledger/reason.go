@@ -127,7 +127,7 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, byLink, byFindJob, byPresence,
+	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byLink, foundIdle, byPresence,
 }
 
 func (c *Case) row() *Row {
@@ -327,14 +327,18 @@ func byLink(c *Case) Reason {
 	return text
 }
 
-// byFindJob uses what a find_job about this job has brought to light.
-func byFindJob(c *Case) Reason {
-	r := c.row()
-	switch {
-	case r.FoundAt == 0:
-		return Reason{}
-	case r.Running:
+// foundRunning and foundIdle use what a find_job about this job has brought to light.
+func foundRunning(c *Case) Reason {
+	if r := c.row(); r.FoundAt != 0 && r.Running {
 		return say(JobRunning, "it was still running the job ", c.at(r.FoundAt), ", as it answered to find_job")
+	}
+	return Reason{}
+}
+
+func foundIdle(c *Case) Reason {
+	r := c.row()
+	if r.FoundAt == 0 {
+		return Reason{}
 	}
 	return say(NotRunning, "it answered to find_job ", c.at(r.FoundAt), " that it does not run the job: it did not take it, has not begun, or its return was lost")
 }

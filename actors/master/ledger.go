@@ -92,16 +92,15 @@ func (c *core) takeFacts(id string, load *payload.Map, from origin) *ledger.Mini
 		return nil
 	}
 	load.Delete(ledger.Field)
-	facts, _ := said.(*payload.Map)
-	if facts == nil {
+	m, err := ledger.UnpackMinion(payload.AsBytes(said))
+	if err != nil {
 		return nil
 	}
-	return c.readFacts(id, facts, load, from)
+	return c.timed(id, m, load, from)
 }
 
-// readFacts reads what a minion says of a job, and what that says about its clock.
-func (c *core) readFacts(id string, facts, load *payload.Map, from origin) *ledger.Minion {
-	m := ledger.ReadMinion(facts)
+// timed notes what a minion's word says about its clock.
+func (c *core) timed(id string, m *ledger.Minion, load *payload.Map, from origin) *ledger.Minion {
 	at := ledger.At(from.at)
 	if ts, ok := load.Int("ts"); ok && m.Now.Time().Sub(time.Unix(ts, 0)).Abs() > stale {
 		m.Offset = c.book.Peers.Get(id).Offset // the request was sealed once more, long after this was said
@@ -125,12 +124,11 @@ func minionFacts(c *core, r *call) (any, error) {
 	}
 	for k, v := range jobs.All() {
 		jid, isText := k.(string)
-		facts, isMap := v.(*payload.Map)
-		if !isText || !isMap || !c.knows(jid) {
+		m, err := ledger.UnpackMinion(payload.AsBytes(v))
+		if !isText || err != nil || !c.knows(jid) {
 			continue
 		}
-		m := c.readFacts(r.id, facts, r.load, r.from)
-		c.book.Hear(jid, r.id, m)
+		c.book.Hear(jid, r.id, c.timed(r.id, m, r.load, r.from))
 	}
 	return true, nil
 }

@@ -100,7 +100,7 @@ func (c *core) hear(one *ledger.Case, a answer) {
 		one.Asked = ledger.NotAsked
 		return
 	}
-	m := c.readFacts(one.ID, said, a.load, origin{at: a.at})
+	m := c.timed(one.ID, ledger.ReadMinion(said), a.load, origin{at: a.at})
 	one.Asked, one.Answer, one.Peer = ledger.Answered, m.ByMaster(), c.book.Peers.Get(one.ID)
 	if m.Outcome != ledger.Unknown {
 		return

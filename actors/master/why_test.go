@@ -219,9 +219,9 @@ func TestFactsOfMinions(t *testing.T) {
 	jid := r.publish(payload.M("tgt", "m1"))
 	r.awaitHop(jid, "publish", "")
 	now := time.Now()
-	facts := (&ledger.Minion{Received: ledger.At(now), Started: ledger.At(now), Now: ledger.At(now)}).Map()
+	facts := &ledger.Minion{Received: ledger.At(now), Started: ledger.At(now), Now: ledger.At(now)}
 	tell := func(jid string) any {
-		return m.ask(payload.M("cmd", payload.CmdBrineFacts, "id", "m1", "jobs", payload.M(jid, facts)))
+		return m.ask(payload.M("cmd", payload.CmdBrineFacts, "id", "m1", "jobs", payload.M(jid, facts.Pack())))
 	}
 	equal(t, "answer", tell(jid), true)
 	r.awaitHop(jid, "start", "m1")
@@ -230,8 +230,8 @@ func TestFactsOfMinions(t *testing.T) {
 	if r.m.core.book.Knows("20200101000000000000") {
 		t.Error("a minion made a job known")
 	}
-	facts.Set("ended", int64(ledger.At(now))).Set("made", int64(ledger.At(now))).Set("outcome", "killed").Set("detail", "signal 9")
-	m.ask(ret("m1", jid).Set(ledger.Field, facts))
+	facts.Ended, facts.Made, facts.Outcome, facts.Detail = ledger.At(now), ledger.At(now), ledger.Killed, "signal 9"
+	m.ask(ret("m1", jid).Set(ledger.Field, facts.Pack()))
 	for _, k := range []any{ear.await("salt/job/" + jid + "/ret/m1").Value(ledger.Field), r.stored(jid).Map("m1").Value(ledger.Field)} {
 		if k != nil {
 			t.Errorf("shown: %v", k)
@@ -251,7 +251,7 @@ func TestClockOfAMinion(t *testing.T) {
 	m := r.minion("m1", oldClock)
 	jid := r.publish(payload.M("tgt", "m1"))
 	then := ledger.At(time.Now().Add(-time.Hour))
-	m.ask(ret("m1", jid).Set(ledger.Field, (&ledger.Minion{Received: then, Started: then, Ended: then, Made: then, Now: then, Outcome: ledger.Done}).Map()))
+	m.ask(ret("m1", jid).Set(ledger.Field, (&ledger.Minion{Received: then, Started: then, Ended: then, Made: then, Now: then, Outcome: ledger.Done}).Pack()))
 	r.wantWhy(jid, "m1", ledger.Returned, "Its clock is off by 3600 s (behind)")
 	arrive, _ := r.awaitHop(jid, "arrive", "m1").Int("at")
 	received, _ := r.awaitHop(jid, "receive", "m1").Int("at")

@@ -313,7 +313,7 @@ const mostReturn = 255 << 20
 // packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
 func (j *job) packed() (*payload.Map, []byte) {
 	load := returnLoad(j.rec.link, j.rec.ret.Load())
-	body, err := payload.MarshalBin(j.withFacts(load))
+	body, err := j.pack(load)
 	why, outcome := "", ledger.Unpackable
 	switch {
 	case err != nil:
@@ -326,7 +326,7 @@ func (j *job) packed() (*payload.Map, []byte) {
 	j.noteEnd(outcome, why)
 	j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "why", why)
 	load.Set("return", why).Set("retcode", int64(1)).Set("success", false)
-	if body, err = payload.MarshalBin(j.withFacts(load)); err != nil {
+	if body, err = j.pack(load); err != nil {
 		supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
 	}
 	return load, body

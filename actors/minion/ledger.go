@@ -95,24 +95,38 @@ func signalText(sig syscall.Signal) string { return fmt.Sprintf("signal %d (%v)"
 // withFacts is what is kept of a job on disk: with the facts, for a later process.
 func (j *job) withFacts(load *payload.Map) *payload.Map {
 	if f, ok := j.opt.diary.Get(j.rec.key); ok {
-		return load.Clone().Set(ledger.Field, f.Map())
+		return load.Clone().Set(ledger.Field, f.Pack())
 	}
 	return load
 }
 
+// pack makes the bytes of a return for the journal, with the facts, which the load itself does not keep.
+func (j *job) pack(load *payload.Map) ([]byte, error) {
+	if f, ok := j.opt.diary.Get(j.rec.key); ok {
+		load.Set(ledger.Field, f.Pack())
+		defer load.Delete(ledger.Field)
+	}
+	return payload.MarshalBin(load)
+}
+
 // takeFacts takes the facts out of what an earlier process has kept of a job.
 func (m *Minion) takeFacts(key string, load *payload.Map) {
-	if f := load.Map(ledger.Field); f != nil {
-		m.diary.Restore(key, ledger.ReadMinion(f))
-	}
+	restore(m.diary, key, load)
 	load.Delete(ledger.Field)
+}
+
+// restore takes the facts that an earlier process has kept of a job.
+func restore(d *ledger.Diary, key string, load *payload.Map) {
+	if f, err := ledger.UnpackMinion(load.Bytes(ledger.Field)); err == nil {
+		d.Restore(key, f)
+	}
 }
 
 // addFacts makes the load of one attempt to deliver a return: with the facts of its job where the master is brine's,
 // never where it is Salt's.
 func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *payload.Map {
 	if load.Has(ledger.Field) { // from the journal
-		o.diary.Restore(p.key, ledger.ReadMinion(load.Map(ledger.Field)))
+		restore(o.diary, p.key, load)
 		load = load.Clone()
 		load.Delete(ledger.Field)
 	}
@@ -124,7 +138,7 @@ func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *pay
 	if f.Spooled == 0 && p.onDisk() {
 		f.Spooled = ledger.At(p.at)
 	}
-	return load.Clone().Set(ledger.Field, f.Map())
+	return load.Clone().Set(ledger.Field, f.Pack())
 }
 
 // noteSpooled notes that a return is on disk, or why it is not.

@@ -16,7 +16,11 @@ func said(t *testing.T, ret *payload.Map) *ledger.Minion {
 	if !ret.Has(ledger.Field) {
 		t.Fatalf("the return tells nothing: %v", ret)
 	}
-	return ledger.ReadMinion(ret.Map(ledger.Field))
+	m, err := ledger.UnpackMinion(ret.Bytes(ledger.Field))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func TestReturnTellsOfItsJob(t *testing.T) {
@@ -176,8 +180,8 @@ func TestTeller(t *testing.T) {
 		f.mu.Lock()
 		for _, q := range f.requests {
 			for k, v := range q.Map("jobs").All() {
-				if facts, ok := v.(*payload.Map); ok && q.Str("cmd") == payload.CmdBrineFacts {
-					told[k.(string)] = ledger.ReadMinion(facts)
+				if facts, err := ledger.UnpackMinion(payload.AsBytes(v)); err == nil && q.Str("cmd") == payload.CmdBrineFacts {
+					told[k.(string)] = facts
 				}
 			}
 		}

@@ -71,7 +71,7 @@ func (t *teller) onGathered() {
 		for key := range keys {
 			if f, ok := t.m.diary.Get(key); ok && f.Made == 0 {
 				f.Now = now
-				jobs.Set(key, f.Map())
+				jobs.Set(key, f.Pack())
 			}
 		}
 		if jobs.Len() > 0 && l.up() {

@@ -119,7 +119,7 @@ func refusedSilences() []silence {
 			jid := s.one(t, "fast1", "test.sleep", int64(600))
 			s.sent(t, jid)
 			ahead := stampNow() + ledger.Stamp(time.Hour/time.Microsecond)
-			facts := (&ledger.Minion{Received: ahead, Started: ahead, Now: ahead}).Map()
+			facts := (&ledger.Minion{Received: ahead, Started: ahead, Now: ahead}).Pack()
 			if _, err := m.tell(payload.M("cmd", payload.CmdBrineFacts, "id", "fast1", "jobs", payload.M(jid, facts))); err != nil {
 				t.Fatal(err)
 			}

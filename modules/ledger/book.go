@@ -302,7 +302,7 @@ func (b *Book) TakeReturn(jid, id string, now Stamp) ([]byte, error) {
 	}
 	r := e.rows[i]
 	r.Stored = now
-	return pack(&e.job, false, nil, []*Row{&r})
+	return r.pack(append(make([]byte, 0, 192), returnPiece)), nil
 }
 
 // Take makes a piece of the other facts of a job that are not stored yet, and counts them as stored. Those of a job that

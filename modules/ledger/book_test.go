@@ -301,6 +301,11 @@ func FuzzUnpack(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(piece)
+	b.Returned("j", "b", Return{At: 1, Worker: "w", Minion: &Minion{Received: 2, Detail: "x"}})
+	if piece, err = b.TakeReturn("j", "b", 3); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(piece)
 	f.Fuzz(func(t *testing.T, piece []byte) {
 		s, err := Unpack([][]byte{piece, piece}, []Stamp{1, 2})
 		if err != nil {

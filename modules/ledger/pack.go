@@ -67,12 +67,15 @@ func pack(job *Job, whole bool, links *Links, rows []*Row) ([]byte, error) {
 	if len(rows) > 0 {
 		list := make([]any, len(rows))
 		for i, r := range rows {
-			list[i] = rowMap(r)
+			list[i] = r.pack(nil)
 		}
 		m.Set(keyRows, list)
 	}
 	return payload.MarshalBin(m)
 }
+
+// returnPiece begins a piece that is the facts of one return, as no map does.
+const returnPiece = 1
 
 // Map is what is known of a minion, as operators see it.
 func (r *Row) Map() *payload.Map { return rowMap(r) }
@@ -92,16 +95,32 @@ func Unpack(pieces [][]byte, stored []Stamp) (*Snapshot, error) {
 	}
 	s := &Snapshot{Rows: map[string]*Row{}}
 	for i, b := range pieces {
+		if len(b) > 0 && b[0] == returnPiece {
+			if err := s.addPacked(b[1:]); err != nil {
+				return nil, fmt.Errorf("read facts: %w", err)
+			}
+			continue
+		}
 		m, err := payload.UnmarshalBinMap(b)
 		if err != nil {
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
-		s.add(m, stored[i])
+		if err := s.add(m, stored[i]); err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
 	}
 	return s, nil
 }
 
-func (s *Snapshot) add(m *payload.Map, stored Stamp) {
+func (s *Snapshot) addPacked(b []byte) error {
+	r, err := unpackRow(b)
+	if err == nil && r.ID != "" {
+		s.addRow(r)
+	}
+	return err
+}
+
+func (s *Snapshot) add(m *payload.Map, stored Stamp) error {
 	var job Job
 	read(m, jobFields, &job)
 	merge(&s.Job, &job, jobFields)
@@ -118,17 +137,11 @@ func (s *Snapshot) add(m *payload.Map, stored Stamp) {
 		s.Job.Stored = stored
 	}
 	for _, v := range m.List(keyRows) {
-		rm, _ := v.(*payload.Map)
-		r := &Row{}
-		read(rm, rowFields, r)
-		if f := rm.Map(keyMinion); f != nil {
-			r.Minion = ReadMinion(f)
+		if err := s.addPacked(payload.AsBytes(v)); err != nil {
+			return err
 		}
-		if r.ID == "" {
-			continue
-		}
-		s.addRow(r)
 	}
+	return nil
 }
 
 // addRow joins a row with what is known already.

@@ -41,6 +41,9 @@ const (
 	// exitGrace is how long the process may take to end after it has handed over its return.
 	exitGrace = 5 * time.Second
 	lookEvery = 5 * time.Millisecond
+	// deathGrace is how long a process that has a deadly signal is waited for before its commands get it, too.
+	deathGrace = time.Second
+	deathLook  = 200 * time.Microsecond
 )
 
 // PID is the number of the process.
@@ -109,20 +112,41 @@ func (p *Process) died(err error) Outcome {
 	return Outcome{Death: d}
 }
 
-// Signal sends a signal to the process, then to all that it has started. What is stopped goes on, to meet its end.
+// Signal sends a signal to the process, then to all that it has started. What is stopped goes on, to meet its end. A
+// signal that ends the process has ended it before the others get it: their ends are no result of its function.
 func (p *Process) Signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone {
 		return
 	}
-	all := p.from.table.family(p.PID(), time.Now())
-	if Ends(sig) {
-		p.asked = sig
+	all := p.from.table.family(p.PID(), time.Now()) // its own first
+	if !Ends(sig) {
+		kill(all, sig)
+		return
 	}
-	kill(all, sig)
-	if Ends(sig) && sig != unix.SIGKILL {
-		kill(all, unix.SIGCONT)
+	p.asked = sig
+	end(all[:1], sig)
+	p.awaitDeath()
+	end(all[1:], sig)
+}
+
+// end sends a signal that ends processes, the stopped ones too.
+func end(pids []int, sig syscall.Signal) {
+	kill(pids, sig)
+	if sig != unix.SIGKILL {
+		kill(pids, unix.SIGCONT)
+	}
+}
+
+// awaitDeath waits until the process has died, and leaves it to reap; not for long, as it may not want to.
+func (p *Process) awaitDeath() {
+	for limit := time.Now().Add(deathGrace); time.Now().Before(limit); time.Sleep(deathLook) {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, p.PID(), &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+		if err != nil && err != unix.EINTR || err == nil && info.Signo != 0 {
+			return
+		}
 	}
 }
 

@@ -271,6 +271,31 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestSignalBeforeResult: what its commands die of is no result of a process that was told to end. Many run at once, so
+// that some of them are slow to die.
+func TestSignalBeforeResult(t *testing.T) {
+	l := launcher(t, Limits{})
+	for range 24 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			m := newMinion()
+			p, err := l.Start("x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(chan Outcome, 1)
+			ready := t.TempDir() + "/ready"
+			go func() { got <- p.Run(t.Context(), m.env(t), job("cmd.run", "echo ready > "+ready+"; exec sleep 600")) }()
+			waitFor(t, ready, "ready")
+			p.Signal(unix.SIGTERM)
+			if out := await(t, "end", got); out.Return != nil || out.Death.Text() != "The job was ended by signal 15 (terminated)" {
+				t.Errorf("got %v, %q", out.Return, out.Death.Text())
+			}
+			p.Wait()
+		})
+	}
+}
+
 // TestStop ends a process with the context of its job.
 func TestStop(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()

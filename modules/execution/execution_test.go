@@ -65,6 +65,17 @@ func TestSignatures(t *testing.T) {
 // ownModule is the one module that the reference does not have.
 const ownModule = "brine"
 
+// TestOutputters: these functions, and no others, name an outputter in Salt 3008.3 (__outputter__ of its modules).
+func TestOutputters(t *testing.T) {
+	want := map[string]string{"grains.items": "nested", "grains.item": "nested", "grains.setval": "nested"}
+	reg := registry(t)
+	for _, name := range reg.Names() {
+		if f, _ := reg.Lookup(name); f.Outputter != want[name] {
+			t.Errorf("%s: outputter %q, want %q", name, f.Outputter, want[name])
+		}
+	}
+}
+
 func spec(t *testing.T, f *modules.Func) any {
 	t.Helper()
 	flat := map[string]any{}

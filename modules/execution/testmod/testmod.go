@@ -53,8 +53,8 @@ CLI Example:
 CLI Example:
 
     salt '*' test.echo 'some text'`},
-		{Name: "test.outputter", Params: []modules.Param{modules.Req("data")}, Run: give("data"), Outputter: "txt",
-			Doc: `Give back the argument and ask for the txt outputter.
+		{Name: "test.outputter", Params: []modules.Param{modules.Req("data")}, Run: give("data"),
+			Doc: `Give back the argument, to try outputters with.
 
 CLI Example:
 

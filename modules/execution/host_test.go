@@ -265,6 +265,10 @@ func TestSysOfOthers(t *testing.T) {
 			t.Errorf("%s %v: got %v %v, want %v", tt.fun, tt.args, got, err, tt.want)
 		}
 	}
+	got, _, err := modtest.Call(t, env, "sys.argspec", []any{"sys"}, nil)
+	if m, ok := got.(*payload.Map); err != nil || !ok || m.Keys()[0] != "sys.reload_modules" || m.Keys()[1] != "sys.argspec" {
+		t.Errorf("sys.argspec sys begins with %v, %v", got, err)
+	}
 }
 
 func TestReports(t *testing.T) {

@@ -68,7 +68,7 @@ CLI Example:
 
     salt '*' sys.argspec pkg.install
     salt '*' sys.argspec 'sys.*'`},
-		{Name: "sys.reload_modules", Run: reload, Doc: `Tell the minion to load its modules again.
+		{Name: reloadModules, Params: []modules.Param{modules.Opt("initial_load", false), modules.Opt("context", nil)}, Run: reload, Doc: `Tell the minion to load its modules again.
 
 CLI Example:
 
@@ -180,9 +180,13 @@ func argspec(from pick) func(*modules.Call, modules.Args) (any, error) {
 	return func(c *modules.Call, a modules.Args) (any, error) { return specs(from(c), a.Str("module")), nil }
 }
 
+// reloadModules is a method of the minion itself in the reference, with its parameters, and stands before all others.
+const reloadModules = "sys.reload_modules"
+
 func specs(reg *modules.Registry, word string) *payload.Map {
 	out := payload.NewMap(0)
-	for _, name := range reg.Names() {
+	names := slices.DeleteFunc(slices.Clone(reg.Names()), func(name string) bool { return name == reloadModules })
+	for _, name := range append([]string{reloadModules}, names...) {
 		if !listed(word, name) {
 			continue
 		}

@@ -51,7 +51,11 @@ func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map)
 
 // runnerLoad is the publish load that stands for a run on the master.
 func runnerLoad(load *payload.Map, id string) *payload.Map {
-	out := payload.M("fun", load.Value("fun"), "arg", load.Value("fun_args"), "tgt", id, "tgt_type", "glob", "ret", "", "jid", load.Value("jid"))
+	words := load.List("fun_args")
+	if words == nil {
+		words = []any{} // Salt's runners cannot list a job whose arg is nil
+	}
+	out := payload.M("fun", load.Value("fun"), "arg", words, "tgt", id, "tgt_type", "glob", "ret", "", "jid", load.Value("jid"))
 	if user, ok := load.Get("user"); ok {
 		out.Set("user", user)
 	}

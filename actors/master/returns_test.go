@@ -275,3 +275,20 @@ func TestSyndicReturn(t *testing.T) {
 	equal(t, "old form", m.ask(cmd("_syndic_return", "id", "syn1", "jid", someJID, "return", payload.M("m10", payload.M("return", 1)))), nil)
 	ear.await("salt/job/" + someJID + "/ret/m10")
 }
+
+// TestRunnerLoad: the load that stands for a run names its arguments, or none; Salt's runners read it from local_cache.
+func TestRunnerLoad(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kv   []any
+		want []any
+	}{
+		{"no arguments", nil, []any{}},
+		{"arguments", []any{"fun_args", []any{"a"}}, []any{"a"}},
+	} {
+		load := payload.M("jid", "20261121000000000001", "fun", "runner.jobs.active", "return", payload.M("return", true))
+		load.Update(payload.M(tt.kv...))
+		equal(t, tt.name, runnerLoad(load, "m_master"), payload.M("fun", "runner.jobs.active", "arg", tt.want, "tgt", "m_master", "tgt_type", "glob",
+			"ret", "", "jid", "20261121000000000001"))
+	}
+}

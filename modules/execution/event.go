@@ -58,7 +58,11 @@ func toMaster(c *modules.Call, tag string, data any, preload *payload.Map) bool 
 }
 
 func fireLocal(c *modules.Call, a modules.Args) (any, error) {
-	return onOwnBus(c, a.Str("tag"), a.Get("data")), nil
+	data, ok := a.Get("data").(*payload.Map)
+	if !ok { // Salt's ends in an exception that nobody sees
+		return false, nil
+	}
+	return onOwnBus(c, a.Str("tag"), data), nil
 }
 
 func onOwnBus(c *modules.Call, tag string, data any) bool {

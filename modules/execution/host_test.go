@@ -37,6 +37,7 @@ func TestEvents(t *testing.T) {
 		ev   *payload.Map // nil: none
 	}{
 		{"fire", nil, "event.fire", []any{payload.M("a", 1), "tag"}, nil, true, payload.M("bus", "local", "tag", "tag", "data", payload.M("a", 1))},
+		{"fire text", nil, "event.fire", []any{"x", "tag"}, nil, false, nil},
 		{"fire_master", nil, "event.fire_master", []any{payload.M("a", 1), "tag"}, nil, true, payload.M("bus", "master", "tag", "tag", "data", payload.M("a", 1))},
 		{"preload", nil, "event.fire_master", []any{"x", "tag", payload.M("tok", "y")}, nil, true,
 			payload.M("bus", "master", "tag", "tag", "data", "x", "preload", payload.M("tok", "y"))},
@@ -183,7 +184,11 @@ func TestPublish(t *testing.T) {
 	if got, _, err := modtest.Call(t, env, "publish.full_data", args, nil); err != nil || !payload.Equal(got, full) {
 		t.Errorf("full_data: %v %v", got, err)
 	}
-	env, _ = remote(t, nil, published, half)
+	env, _ = remote(t, nil, payload.M("jid", "77", "minions", []any{}))
+	if got, _, err := modtest.Call(t, env, "publish.publish", args, nil); err != nil || got != nil {
+		t.Errorf("nobody: %v %v", got, err)
+	}
+	env, _ = remote(t, nil, published, half, half)
 	if got, _, err := modtest.Call(t, env, "publish.publish", args, payload.M("timeout", int64(0))); err != nil || !payload.Equal(got, payload.M("web1", true)) {
 		t.Errorf("out of time: %v %v", got, err)
 	}

@@ -103,6 +103,9 @@ func publishTo(c *modules.Call, master modules.MasterChannel, load *payload.Map,
 	if published.Len() == 0 {
 		return payload.NewMap(0), nil
 	}
+	if len(published.List("minions")) == 0 {
+		return nil, nil
+	}
 	returns, err := collectReturns(c, master, published, time.Duration(seconds*float64(time.Second)))
 	if err != nil || form != "clean" {
 		return returns, err
@@ -113,13 +116,12 @@ func publishTo(c *modules.Call, master modules.MasterChannel, load *payload.Map,
 // collectInterval is the pause between two questions for the returns of a publication.
 const collectInterval = 300 * time.Millisecond
 
+// collectReturns asks until all have answered. Only its pauses count against the limit: a master that is slow to answer
+// is waited for.
 func collectReturns(c *modules.Call, master modules.MasterChannel, published *payload.Map, limit time.Duration) (*payload.Map, error) {
 	load := payload.M("cmd", payload.CmdPubRet, "id", c.ID, "jid", published.Value("jid"))
 	want := published.List("minions")
-	deadline := time.Now().Add(limit)
-	tick := time.NewTicker(collectInterval)
-	defer tick.Stop()
-	for {
+	for paused := time.Duration(0); ; paused += collectInterval {
 		answer, err := master.Request(c.Ctx, load)
 		if err != nil {
 			return nil, err
@@ -128,11 +130,11 @@ func collectReturns(c *modules.Call, master modules.MasterChannel, published *pa
 		if !ok {
 			returns = payload.NewMap(0)
 		}
-		if hasAll(returns, want) || time.Now().After(deadline) {
+		if hasAll(returns, want) || paused > limit {
 			return returns, nil
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(collectInterval):
 		case <-c.Ctx.Done():
 			return nil, context.Cause(c.Ctx)
 		}

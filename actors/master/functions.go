@@ -18,6 +18,7 @@ import (
 	"brine/modules/wheel"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // functionRunner makes the function that runs runner and wheel functions inside the master.
@@ -53,7 +54,9 @@ func functionRunner(c *core, version string) (runFunc, error) {
 // executionEnv is what salt.cmd calls execution functions with: the master's options, and the grains of this
 // machine, collected when first asked for.
 func executionEnv(c *core, funs *modules.Registry, version string) *modules.Env {
-	own := sync.OnceValue(func() *payload.Map { return grains.New(grains.Options{Opts: c.cfg.Raw, Version: version}).Map() })
+	own := sync.OnceValue(func() *payload.Map {
+		return grains.New(grains.Options{Opts: c.cfg.Raw, Version: version, ZMQVersion: zmq.LibraryVersion()}).Map()
+	})
 	return &modules.Env{Registry: funs, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Grains: own,
 		Host: modules.Host{Log: logger{c.log}}}
 }

@@ -8,6 +8,7 @@ import (
 	"brine/modules/execution"
 	"brine/modules/grains"
 	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // build puts together what the functions stand on. Nothing is read before a function asks for it.
@@ -17,7 +18,7 @@ func (t *callTool) build() error {
 		return err
 	}
 	m := t.minion
-	facts := grains.New(grains.Options{Opts: m.Raw, Static: m.Grains, Version: saltVersion, Refresh: t.opt.Bool("refresh_grains_cache")})
+	facts := grains.New(grains.Options{Opts: m.Raw, Static: m.Grains, Version: saltVersion, ZMQVersion: zmq.LibraryVersion(), Refresh: t.opt.Bool("refresh_grains_cache")})
 	t.env = &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Raw }, Grains: facts.Map, GrainOf: facts.Get,
 		Host: modules.Host{Log: callLog{t.log}, Events: callEvents{t}, Daemon: callDaemon{t}}}
 	offerMaster(t.log)(t.env)

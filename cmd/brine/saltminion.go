@@ -92,7 +92,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion}
+	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}
 	opt := minion.Options{
 		Config: cfg, Logger: s.log, Context: zctx, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {

@@ -18,6 +18,7 @@ import (
 	"brine/wire/client"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // build puts together what the functions stand on.
@@ -62,7 +63,7 @@ func (s *session) executionEnv() (*modules.Env, error) {
 	}
 	env := s.envOf(reg)
 	env.Grains = sync.OnceValue(func() *payload.Map {
-		return grains.New(grains.Options{Opts: s.master.Raw, Static: s.master.Raw.Map("grains"), Version: saltVersion}).Map()
+		return grains.New(grains.Options{Opts: s.master.Raw, Static: s.master.Raw.Map("grains"), Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}).Map()
 	})
 	return env, nil
 }

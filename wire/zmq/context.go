@@ -27,6 +27,12 @@ type Context struct {
 	closed bool
 }
 
+// LibraryVersion is the version of the libzmq in use, such as 4.3.5.
+func LibraryVersion() string {
+	major, minor, patch := zmq4.Version()
+	return fmt.Sprintf("%d.%d.%d", major, minor, patch)
+}
+
 // NewContext makes a context with ioThreads threads for network work; 1 serves about a gigabyte a second.
 func NewContext(ioThreads int) (*Context, error) {
 	raw, err := zmq4.NewContext()

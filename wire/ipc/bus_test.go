@@ -70,6 +70,28 @@ func TestPubToMany(t *testing.T) {
 	}
 }
 
+// TestPubToTheJustConnected: an event reaches who has connected before it, though the server may not have run since.
+func TestPubToTheJustConnected(t *testing.T) {
+	for _, path := range []string{"", "tcp://127.0.0.1:0"} {
+		s, connected, gone := newPub(t, PubOptions{Path: path})
+		ctx := within(t)
+		_ = subscribe(t, s, FramingPlain)
+		receive(t, "the first", connected) // from now on it serves
+		for i := range 200 {
+			sub := subscribe(t, s, FramingPlain)
+			s.Publish(body(i))
+			if tag, _, err := sub.Next(ctx); err != nil || tag != fmt.Sprint("tag/", i) {
+				t.Fatalf("subscriber %d: %q, %v", i, tag, err)
+			}
+			if err := sub.Close(); err != nil {
+				t.Error(err)
+			}
+			receive(t, "connected", connected)
+			receive(t, "gone", gone)
+		}
+	}
+}
+
 func TestPubOverTCP(t *testing.T) {
 	s, connected, _ := newPub(t, PubOptions{Path: "tcp://127.0.0.1:0"})
 	sub := subscribe(t, s, FramingPlain)

@@ -63,8 +63,9 @@ func Dial(ctx context.Context, addr string) (net.Conn, error) {
 // listener is a bound socket and the peers that it serves.
 type listener struct {
 	net.Listener
-	addr string
-	log  *slog.Logger
+	waiting *waiting // takes connections off the socket
+	addr    string
+	log     *slog.Logger
 }
 
 // listen binds addr. A socket file that nobody serves is replaced. The file never has more permissions than
@@ -93,7 +94,11 @@ func listen(addr string, mode fs.FileMode, log *slog.Logger) (*listener, error) 
 			return nil, errors.Join(fmt.Errorf("listen on %s: %w", addr, err), ln.Close())
 		}
 	}
-	return &listener{Listener: ln, addr: addr, log: log}, nil
+	w, err := newWaiting(ln)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on %s: %w", addr, err), ln.Close())
+	}
+	return &listener{Listener: ln, waiting: w, addr: addr, log: log}, nil
 }
 
 // restrict sets the mode of the socket before it gets a name. Systems that refuse it get the mode a moment
@@ -130,53 +135,72 @@ func (l *listener) close() error {
 	if l == nil {
 		return nil
 	}
-	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
+	err := l.waiting.close()
+	if e := l.Close(); !errors.Is(e, net.ErrClosed) {
+		err = errors.Join(err, e)
 	}
-	return nil
+	return err
 }
 
-// serve hands each connection to handle in a goroutine of its own until ctx ends. Then the socket and all
-// connections are closed; when every handle has returned, so does serve, with the cause.
-func (l *listener) serve(ctx context.Context, handle func(ctx context.Context, conn net.Conn)) error {
+// handler is what a server does with one connection, in a goroutine of its own.
+type handler func(ctx context.Context, conn net.Conn)
+
+// serve hands each connection to handle until ctx ends. Then the socket and all connections are closed; when every
+// handle has returned, so does serve, with the cause.
+func (l *listener) serve(ctx context.Context, handle handler) error {
+	return l.serveEach(ctx, func(net.Conn) handler { return handle })
+}
+
+// serveEach is serve with a different handler for each connection. meet gives it; it is called for one connection
+// after the other and must not block, and what it does is done before takeWaiting returns.
+func (l *listener) serveEach(ctx context.Context, meet func(conn net.Conn) handler) error {
 	var peers sync.WaitGroup
 	defer peers.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	closing := func() { _ = l.close() } // nobody could do anything about it
+	defer closing()
+	stop := context.AfterFunc(ctx, closing)
 	defer stop()
 	slots := make(chan struct{}, maxPeers)
-	for {
-		conn, err := l.Accept()
-		if ctx.Err() != nil {
-			if err == nil {
-				_ = conn.Close()
-			}
-			return context.Cause(ctx)
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return fmt.Errorf("accept on %s: %w", l.addr, err)
-		}
-		if err != nil {
-			l.log.Warn("accept failed", "socket", l.addr, "err", err)
-			pause(ctx, acceptPause)
-			continue
-		}
+	take := func(conn net.Conn) {
 		select {
 		case slots <- struct{}{}:
 		default:
 			l.log.Warn("too many connections, one refused", "socket", l.addr, "limit", maxPeers)
 			_ = conn.Close()
-			continue
+			return
 		}
+		handle := meet(conn)
 		peers.Go(func() {
 			defer func() { <-slots }()
 			serveConn(ctx, conn, handle)
 		})
 	}
+	defer l.waiting.taker(take)()
+	for {
+		err := l.waiting.wait()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, fs.ErrClosed) {
+			return fmt.Errorf("accept on %s: %w", l.addr, err)
+		}
+		if err != nil {
+			l.log.Warn("accept failed", "socket", l.addr, "err", err)
+			pause(ctx, acceptPause)
+		}
+	}
 }
 
-func serveConn(ctx context.Context, conn net.Conn, handle func(context.Context, net.Conn)) {
+// takeWaiting takes all connections that peers have made by now.
+func (l *listener) takeWaiting() {
+	if l != nil {
+		l.waiting.now()
+	}
+}
+
+func serveConn(ctx context.Context, conn net.Conn, handle handler) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	defer conn.Close()

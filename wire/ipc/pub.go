@@ -79,20 +79,25 @@ func (s *PubServer) Serve(ctx context.Context) error {
 	if s.ln == nil {
 		return ErrNotListening
 	}
-	return s.ln.serve(ctx, func(ctx context.Context, conn net.Conn) {
+	return s.ln.serveEach(ctx, func(conn net.Conn) handler {
 		sub := s.add(conn)
-		if s.opt.OnConnect != nil {
-			s.opt.OnConnect(sub)
-		}
-		err := sub.run()
-		s.remove(sub)
-		if ctx.Err() == nil && err != nil {
-			s.ln.log.Warn("event subscriber dropped", "socket", s.opt.Path, "pid", sub.peer.PID, "dropped", sub.Stats().Dropped, "err", err)
-		}
-		if s.opt.OnDisconnect != nil {
-			s.opt.OnDisconnect(sub)
-		}
+		return func(ctx context.Context, _ net.Conn) { s.attend(ctx, sub) }
 	})
+}
+
+// attend writes to one subscriber as long as it is there.
+func (s *PubServer) attend(ctx context.Context, sub *Subscriber) {
+	if s.opt.OnConnect != nil {
+		s.opt.OnConnect(sub)
+	}
+	err := sub.run()
+	s.remove(sub)
+	if ctx.Err() == nil && err != nil {
+		s.ln.log.Warn("event subscriber dropped", "socket", s.opt.Path, "pid", sub.peer.PID, "dropped", sub.Stats().Dropped, "err", err)
+	}
+	if s.opt.OnDisconnect != nil {
+		s.opt.OnDisconnect(sub)
+	}
 }
 
 func (s *PubServer) add(conn net.Conn) *Subscriber {
@@ -116,9 +121,10 @@ func (s *PubServer) remove(sub *Subscriber) {
 	s.dropped.Add(sub.Stats().Dropped)
 }
 
-// Publish queues an event body for every subscriber and never blocks. Events of one goroutine keep their
-// order at every subscriber.
+// Publish queues an event body for every subscriber and never blocks. Who has connected before gets it, however busy
+// the machine is. Events of one goroutine keep their order at every subscriber.
 func (s *PubServer) Publish(body []byte) {
+	s.ln.takeWaiting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.subs) == 0 {

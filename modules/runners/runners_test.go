@@ -473,3 +473,18 @@ func TestCompareVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestExecuteArguments: one argument needs no list around it.
+func TestExecuteArguments(t *testing.T) {
+	for _, tt := range []struct{ given, want any }{
+		{"two words", []any{"two words"}},
+		{int64(3), []any{int64(3)}},
+		{[]any{"a", "b"}, []any{"a", "b"}},
+	} {
+		r := newRig(t)
+		r.run("salt.execute", []any{"*", "test.echo", tt.given}, nil)
+		if len(r.asked) != 1 || !cmp.Equal(any(r.asked[0].Args), tt.want) {
+			t.Errorf("%v: asked %+v", tt.given, r.asked)
+		}
+	}
+}

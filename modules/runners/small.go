@@ -125,7 +125,10 @@ func (r *runner) saltExecute(c *modules.Call, a modules.Args) (any, error) {
 	kw, _ := a.Get("kwarg").(*payload.Map)
 	merged := kw.Clone()
 	merged.Update(a.UserKW())
-	args, _ := a.Get("arg").([]any)
+	args, several := a.Get("arg").([]any)
+	if one := a.Get("arg"); !several && one != nil { // Unlike Salt: a text is one argument, not its letters
+		args = []any{one}
+	}
 	return r.execute(c, Job{Tgt: a.Get("tgt"), TgtType: a.Str("tgt_type"), Fun: a.Str("fun"), Args: args,
 		KW: merged, Timeout: seconds(a.Get("timeout"))})
 }

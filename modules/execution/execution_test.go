@@ -62,12 +62,12 @@ func TestSignatures(t *testing.T) {
 // ownModule is the one module that the reference does not have.
 const ownModule = "brine"
 
-// TestOutputters: these functions, and no others, name an outputter in Salt 3008.3 (__outputter__ of its modules).
+// TestOutputters: of Salt's functions these, and no others, name an outputter in 3008.3 (__outputter__ of its modules).
 func TestOutputters(t *testing.T) {
 	want := map[string]string{"grains.items": "nested", "grains.item": "nested", "grains.setval": "nested"}
 	reg := registry(t)
 	for _, name := range reg.Names() {
-		if f, _ := reg.Lookup(name); f.Outputter != want[name] {
+		if f, _ := reg.Lookup(name); f.Outputter != want[name] && modules.ModuleOf(name) != ownModule {
 			t.Errorf("%s: outputter %q, want %q", name, f.Outputter, want[name])
 		}
 	}

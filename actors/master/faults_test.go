@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -297,19 +298,37 @@ func TestFullQueue(t *testing.T) {
 // TestReadOnlyCache: a master whose cache cannot be written does not start, and says why.
 func TestReadOnlyCache(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
+		t.Skip("root may write everywhere; TestNoCache is for root, too")
 	}
 	r := newSite(t)
 	if err := os.Chmod(r.cfg.CacheDir, 0o500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(r.cfg.CacheDir, 0o700) })
+	r.refusesToStart(os.ErrPermission)
+}
+
+// TestNoCache: the same with a file where the cache should be.
+func TestNoCache(t *testing.T) {
+	r := newSite(t)
+	if err := os.RemoveAll(r.cfg.CacheDir); err != nil {
+		t.Fatal(err)
+	}
+	r.writeFile(r.cfg.CacheDir, "", 0o600)
+	r.refusesToStart(syscall.ENOTDIR)
+}
+
+func (r *rig) refusesToStart(want error) {
+	r.t.Helper()
 	own, err := LoadKeys(r.cfg)
 	if err == nil {
-		_, err = Start(Options{Config: r.cfg, Logger: discard(), Keys: own, RunningUser: userName()})
+		var m *Master
+		if m, err = Start(Options{Config: r.cfg, Logger: discard(), Keys: own, RunningUser: userName()}); err == nil {
+			_, _ = m.Stop(patience)
+		}
 	}
-	if err == nil || !errors.Is(err, os.ErrPermission) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, want) {
+		r.t.Errorf("start: got %v, want %v", err, want)
 	}
 }
 

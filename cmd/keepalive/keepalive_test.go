@@ -45,7 +45,10 @@ func start(t *testing.T, change func(*exec.Cmd), argv ...string) *kept {
 	}
 	k.cmd.Stdout = w
 	if err := k.cmd.Start(); err != nil {
-		t.Skip(err) // namespaces are not to be had everywhere
+		if attr := k.cmd.SysProcAttr; attr != nil && attr.Cloneflags != 0 {
+			t.Skip(err) // namespaces are not to be had everywhere
+		}
+		t.Fatal(err)
 	}
 	_ = w.Close()
 	go func() {

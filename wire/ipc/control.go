@@ -20,6 +20,7 @@ import (
 const (
 	maxRequest     = 16 << 20         // bytes of a control request
 	controlTimeout = 15 * time.Second // for the rest of a request that has begun, and for a reply without progress
+	controlGrace   = time.Second      // for the reply in hand when the server stops
 )
 
 // ErrRequest means that a control request or its reply is not what it should be.
@@ -69,13 +70,14 @@ func (s *ControlServer) Listen() error {
 // Close gives up the socket. It is needed only when Serve is never called.
 func (s *ControlServer) Close() error { return s.ln.close() }
 
-// Serve answers until ctx ends, then removes the socket, waits for the handlers and returns the cause.
+// Serve answers until ctx ends, then removes the socket, waits for the handlers and returns the cause. Who asked
+// before that gets its reply: the request may be what stops the server.
 // Requests of different connections are handled at the same time.
 func (s *ControlServer) Serve(ctx context.Context, handler ControlHandler) error {
 	if s.ln == nil {
 		return ErrNotListening
 	}
-	return s.ln.serve(ctx, func(ctx context.Context, conn net.Conn) {
+	return s.ln.serveGently(ctx, controlGrace, func(ctx context.Context, conn net.Conn) {
 		peer, err := PeerOf(conn)
 		if err == nil && !s.opt.Allow(peer) {
 			err = fmt.Errorf("user %d may not use the control socket", peer.UID)
@@ -119,7 +121,7 @@ func (c *controlConn) run(ctx context.Context) error {
 		c.waitByte(next, cancel)
 		err = writeMessage(c.conn, c.answer(reqCtx, req))
 		cancel()
-		if err != nil {
+		if err != nil || ctx.Err() != nil {
 			_ = c.conn.Close()
 			_ = <-next
 			if isBrokenPipe(err) {

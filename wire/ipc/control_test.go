@@ -187,3 +187,29 @@ func TestControlMalformed(t *testing.T) {
 		t.Errorf("an honest caller: %v, %v", got, err)
 	}
 }
+
+// TestControlAnswersWhoStopsIt: a request whose handling ends the server gets its reply all the same.
+func TestControlAnswersWhoStopsIt(t *testing.T) {
+	for range 50 {
+		s := NewControlServer(ControlOptions{Path: sock(t)})
+		if err := s.Listen(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(within(t))
+		served := make(chan error, 1)
+		go func() {
+			served <- s.Serve(ctx, func(ctx context.Context, _ Peer, req *payload.Map) (*payload.Map, error) {
+				cancel(errStop)
+				<-ctx.Done()
+				return req, nil
+			})
+		}()
+		req := payload.M("cmd", "stop")
+		if got, err := NewControlClient(s.opt.Path).Do(within(t), req); err != nil || !got.Equal(req) {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if err := <-served; !errors.Is(err, errStop) {
+			t.Errorf("the server ended with %v", err)
+		}
+	}
+}

@@ -148,12 +148,18 @@ type handler func(ctx context.Context, conn net.Conn)
 // serve hands each connection to handle until ctx ends. Then the socket and all connections are closed; when every
 // handle has returned, so does serve, with the cause.
 func (l *listener) serve(ctx context.Context, handle handler) error {
-	return l.serveEach(ctx, func(net.Conn) handler { return handle })
+	return l.serveEach(ctx, 0, func(net.Conn) handler { return handle })
+}
+
+// serveGently is serve, but when ctx ends nothing more is read from the connections, and they are closed only when
+// their handle has returned or after grace.
+func (l *listener) serveGently(ctx context.Context, grace time.Duration, handle handler) error {
+	return l.serveEach(ctx, grace, func(net.Conn) handler { return handle })
 }
 
 // serveEach is serve with a different handler for each connection. meet gives it; it is called for one connection
 // after the other and must not block, and what it does is done before takeWaiting returns.
-func (l *listener) serveEach(ctx context.Context, meet func(conn net.Conn) handler) error {
+func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func(conn net.Conn) handler) error {
 	var peers sync.WaitGroup
 	defer peers.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -174,7 +180,7 @@ func (l *listener) serveEach(ctx context.Context, meet func(conn net.Conn) handl
 		handle := meet(conn)
 		peers.Go(func() {
 			defer func() { <-slots }()
-			serveConn(ctx, conn, handle)
+			serveConn(ctx, conn, grace, handle)
 		})
 	}
 	defer l.waiting.taker(take)()
@@ -200,11 +206,26 @@ func (l *listener) takeWaiting() {
 	}
 }
 
-func serveConn(ctx context.Context, conn net.Conn, handle handler) {
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+func serveConn(ctx context.Context, conn net.Conn, grace time.Duration, handle handler) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { closeGently(conn, grace, done) })
 	defer stop()
 	defer conn.Close()
+	defer close(done)
 	handle(ctx, conn)
+}
+
+// closeGently closes a connection when its handle is done or after grace; until then it can only be written to.
+func closeGently(conn net.Conn, grace time.Duration, done <-chan struct{}) {
+	if grace > 0 && conn.SetReadDeadline(time.Now()) == nil {
+		t := time.NewTimer(grace)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-done:
+		}
+	}
+	_ = conn.Close()
 }
 
 func pause(ctx context.Context, d time.Duration) {

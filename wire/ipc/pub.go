@@ -79,7 +79,7 @@ func (s *PubServer) Serve(ctx context.Context) error {
 	if s.ln == nil {
 		return ErrNotListening
 	}
-	return s.ln.serveEach(ctx, func(conn net.Conn) handler {
+	return s.ln.serveEach(ctx, 0, func(conn net.Conn) handler {
 		sub := s.add(conn)
 		return func(ctx context.Context, _ net.Conn) { s.attend(ctx, sub) }
 	})

@@ -1,0 +1,244 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/wire/loopback"
+)
+
+// Direction is which way a fault works.
+type Direction int
+
+// The directions. Both is the zero value.
+const (
+	Both       Direction = iota
+	ToTarget             // what a minion sends
+	FromTarget           // what the master sends
+)
+
+// acceptPause is the wait after an accept that failed for want of something, such as descriptors.
+const acceptPause = 10 * time.Millisecond
+
+// ErrClosed means that the Proxy was closed.
+var ErrClosed = errors.New("link: proxy is closed")
+
+// Stats counts since the Proxy was made.
+type Stats struct {
+	Accepted   uint64 // connections taken
+	Failed     uint64 // of these, the ones for which the target was not there; they were reset
+	Reset      uint64 // connections that Reset has ended
+	Open       int    // connections that stand now
+	ToTarget   uint64 // bytes passed on to the target
+	FromTarget uint64 // bytes passed back
+}
+
+// Proxy is a port of 127.0.0.1 that leads to a target and can be broken. Its port stays the same over Refuse and
+// Restore, and nobody else who asks wire/loopback gets it before Close.
+type Proxy struct {
+	target string
+	port   *loopback.Port
+	flows  [2]*flow // to the target and from it
+	work   sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener // nil while connections are refused
+	pairs    map[*pair]struct{}
+	closed   bool
+
+	accepted, failed, reset atomic.Uint64
+}
+
+// New opens a port that leads to target, which is host:port. The target need not be there yet. Errors:
+// loopback.ErrNoPort, or that of listening.
+func New(target string) (*Proxy, error) {
+	port, err := loopback.Reserve()
+	if err != nil {
+		return nil, fmt.Errorf("proxy of %s: %w", target, err)
+	}
+	p := &Proxy{target: target, port: port, flows: [2]*flow{newFlow(), newFlow()}, pairs: map[*pair]struct{}{}}
+	if err := p.accept(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// Port is the number of the port that the Proxy listens on.
+func (p *Proxy) Port() int { return p.port.Number }
+
+// Addr is where the Proxy listens, host:port.
+func (p *Proxy) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port.Number)) }
+
+// Cut lets nothing through any more in one direction or both. Connections stand and what is sent waits, the end of a
+// connection included; so do new connections, whose peer sees them accepted and then nothing. A piece that is being
+// passed on at this moment still arrives.
+func (p *Proxy) Cut(d Direction) { p.each(d, (*flow).cut) }
+
+// Delay lets all that is sent from now on arrive after delay and a random time of up to jitter, in order.
+func (p *Proxy) Delay(d Direction, delay, jitter time.Duration) {
+	p.each(d, func(f *flow) { f.setDelay(delay, jitter) })
+}
+
+// Trickle lets n bytes through, then waits, then lets the next n through.
+func (p *Proxy) Trickle(d Direction, n int, wait time.Duration) {
+	p.each(d, func(f *flow) { f.setTrickle(n, wait) })
+}
+
+// Reset ends all connections that stand with a reset (RST) to both sides, those of a cut link included. What was under
+// way is lost. New connections are taken at once. It returns how many connections it has ended.
+func (p *Proxy) Reset() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for c := range p.pairs {
+		if c.kill(true) {
+			n++
+		}
+	}
+	p.reset.Add(uint64(n))
+	return n
+}
+
+// Refuse closes the port: new connections are refused. The connections that stand stay; Reset ends them.
+func (p *Proxy) Refuse() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refuse()
+}
+
+func (p *Proxy) refuse() error {
+	if p.listener == nil {
+		return nil
+	}
+	err := p.listener.Close()
+	p.listener = nil
+	if err != nil {
+		return fmt.Errorf("close port %d: %w", p.port.Number, err)
+	}
+	return nil
+}
+
+// Restore ends all faults: what was held passes in the order in which it was sent, and connections are taken again on
+// the same port. What was sent under a Delay still arrives at its time. Errors: ErrClosed, or that of listening.
+func (p *Proxy) Restore() error {
+	p.each(Both, (*flow).restore)
+	return p.accept()
+}
+
+// Close ends all connections, closes the port and waits until nothing of the Proxy runs any more. To close it twice is
+// fine.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	err := p.refuse()
+	for c := range p.pairs {
+		c.kill(false)
+	}
+	p.mu.Unlock()
+	p.work.Wait()
+	return errors.Join(err, p.port.Release())
+}
+
+// Stats reads the counters.
+func (p *Proxy) Stats() Stats {
+	p.mu.Lock()
+	open := len(p.pairs)
+	p.mu.Unlock()
+	return Stats{Accepted: p.accepted.Load(), Failed: p.failed.Load(), Reset: p.reset.Load(), Open: open,
+		ToTarget: p.flows[0].bytes.Load(), FromTarget: p.flows[1].bytes.Load()}
+}
+
+func (p *Proxy) each(d Direction, change func(*flow)) {
+	if d != FromTarget {
+		change(p.flows[0])
+	}
+	if d != ToTarget {
+		change(p.flows[1])
+	}
+}
+
+// accept opens the port unless it is open.
+func (p *Proxy) accept() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return ErrClosed
+	case p.listener != nil:
+		return nil
+	}
+	l, err := net.Listen("tcp", p.Addr())
+	if err != nil {
+		return fmt.Errorf("proxy of %s: %w", p.target, err)
+	}
+	p.listener = l
+	p.work.Go(func() { p.take(l) })
+	return nil
+}
+
+// take accepts connections until the listener is closed.
+func (p *Proxy) take(l net.Listener) {
+	for {
+		in, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			pause(acceptPause, nil)
+			continue
+		}
+		p.admit(l, in.(*net.TCPConn))
+	}
+}
+
+// admit begins to carry a connection, unless the port was closed meanwhile.
+func (p *Proxy) admit(l net.Listener, in *net.TCPConn) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &pair{in: in, cancel: cancel}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != l {
+		c.kill(true)
+		return
+	}
+	p.accepted.Add(1)
+	p.pairs[c] = struct{}{}
+	p.work.Go(func() {
+		p.carry(ctx, c)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.pairs, c)
+	})
+}
+
+// carry connects to the target, once both directions are whole, and passes on what comes until both sides have ended.
+func (p *Proxy) carry(ctx context.Context, c *pair) {
+	defer c.kill(false)
+	if !p.flows[0].wait(ctx.Done()) || !p.flows[1].wait(ctx.Done()) {
+		return
+	}
+	var d net.Dialer
+	out, err := d.DialContext(ctx, "tcp", p.target)
+	if err != nil {
+		p.failed.Add(1)
+		c.kill(true)
+		return
+	}
+	if !c.join(out.(*net.TCPConn)) {
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { p.flows[0].pump(ctx, c, c.in, c.out) })
+	both.Go(func() { p.flows[1].pump(ctx, c, c.out, c.in) })
+	both.Wait()
+}

@@ -51,7 +51,11 @@ func once(t *testing.T, f *fakeMaster, jid string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.returns[jid]); n != 1 {
-		t.Errorf("job %s has %d returns: %v", jid, n, f.returns[jid])
+		var what []string
+		for _, ret := range f.returns[jid] {
+			what = append(what, fmt.Sprintf("%.200v", ret.Value("return")))
+		}
+		t.Errorf("job %s has %d returns: %q", jid, n, what)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // spooled is a return in the journal.
@@ -23,13 +21,14 @@ type pendingReturn struct {
 	load   *payload.Map // nil: it is read from the journal when its turn comes
 	asked  *SendReturn  // still to be told that the return is kept
 	failed bool         // an attempt has failed
+	taken  bool         // an attempt of a predecessor was acknowledged
 }
 
 // onDisk tells whether the return survives this process.
 func (p *pendingReturn) onDisk() bool { return p.asked == nil }
 
 // trim drops returns that are too old, and the oldest beyond the cap of the spool.
-func (r *returnSender) trim(ctx actor.Context) {
+func (r *returnSender) trim() {
 	over := r.opt.maxBytes > 0 && r.size > r.opt.maxBytes
 	if !over && !r.stale() {
 		return
@@ -48,7 +47,8 @@ func (r *returnSender) trim(ctx actor.Context) {
 	for _, d := range drop {
 		gone[d.key] = true
 		r.noteDropped(d.key)
-		r.forget(ctx, r.known[d.key])
+		r.opt.over(d.key)
+		r.forget(r.known[d.key])
 	}
 	isGone := func(p *pendingReturn) bool { return gone[p.key] }
 	r.failed, r.waiting = slices.DeleteFunc(r.failed, isGone), slices.DeleteFunc(r.waiting, isGone)

@@ -1,12 +1,14 @@
 package minion
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/supervisor"
@@ -210,4 +212,55 @@ func TestRestarts(t *testing.T) {
 	for i := range n {
 		once(t, f, jid(i))
 	}
+}
+
+// TestLateAcknowledgement lets the master acknowledge a return when the minion is about to end: the next one does not
+// send it once more.
+func TestLateAcknowledgement(t *testing.T) {
+	r := newRig(t, "").up()
+	f := r.master()
+	f.set(func() { f.late = true })
+	f.publish(jid(1), "t.echo", "x")
+	f.awaitReturn(t, jid(1))
+	r.stop()
+	f.set(func() { f.late = false })
+	r.again()
+	actortest.Wait(t, "ready minion", r.ready)
+	r.run(jid(2), "t.echo", "x")
+	r.awaitIdle(t)
+	r.awaitSpool(t, 0)
+	once(t, f, jid(1))
+}
+
+// TestAnsweredWithoutJournal delivers a return that could not be put on disk: the next minion does not take the job
+// for one that was never answered.
+func TestAnsweredWithoutJournal(t *testing.T) {
+	r := newRig(t, "").up()
+	f := r.master()
+	f.publish(jid(1), "t.block")
+	r.awaitBegun(t, jid(1), 1)
+	path := filepath.Join(r.cfg.CacheDir, "jobs.journal")
+	if err := errors.Join(os.Remove(path), os.Mkdir(path+tmpSuffix, 0o700)); err != nil { // it cannot be made anew
+		t.Fatal(err)
+	}
+	r.clock.Advance(time.Second)
+	r.fun.release()
+	if got := f.awaitReturn(t, jid(1)).Value("return"); got != "released" {
+		t.Errorf("return %v", got)
+	}
+	r.log.Await(t, textNoJournal)
+	r.awaitIdle(t)
+	if err := os.Remove(path + tmpSuffix); err != nil {
+		t.Fatal(err)
+	}
+	r.clock.Advance(time.Second)
+	r.run(jid(2), "t.echo", "x")
+	r.log.Await(t, textJournalAgain)
+	r.stop()
+	r.again()
+	actortest.Wait(t, "ready minion", r.ready)
+	r.run(jid(3), "t.echo", "x")
+	r.awaitIdle(t)
+	r.awaitSpool(t, 0)
+	once(t, f, jid(1))
 }

@@ -167,7 +167,7 @@ func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
 			r.admit(&pendingReturn{spooled: s, jid: s.key})
 		}
 	}
-	r.trim(ctx)
+	r.trim()
 	r.fly(ctx)
 }
 
@@ -225,8 +225,13 @@ func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
 	} else {
 		*r.opt.unkept = append(*r.opt.unkept, p.asked)
 	}
+	if p.taken {
+		r.opt.over(p.key)
+		r.forget(p)
+		return
+	}
 	r.waiting = append(r.waiting, p)
-	r.trim(ctx)
+	r.trim()
 	r.fly(ctx)
 }
 
@@ -239,7 +244,11 @@ func (r *returnSender) fly(ctx actor.Context) {
 		r.flying++
 		l, self := r.opt.link, r.self
 		supervisor.Go(ctx, "return", func(ctx context.Context) error {
-			self.Send(&delivered{ret: p, err: r.opt.deliver(ctx, l, p), sender: r})
+			err := r.opt.deliver(ctx, l, p)
+			if err == nil { // not left to the actor, which may be about to end: the journal ends later
+				r.opt.over(p.key)
+			}
+			self.Send(&delivered{ret: p, err: err, sender: r})
 			return nil
 		})
 	}
@@ -290,7 +299,7 @@ func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Ma
 
 func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	if m.sender != r {
-		r.onDeliveredBefore(ctx, m)
+		r.onDeliveredBefore(m)
 		return
 	}
 	r.flying--
@@ -299,10 +308,11 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:
 		r.pauses, r.window = 0, min(r.window+1, maxFlying)
-		r.forget(ctx, m.ret)
+		r.forget(m.ret)
 	case errors.Is(m.err, errUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
-		r.forget(ctx, m.ret)
+		r.opt.over(m.ret.key)
+		r.forget(m.ret)
 	default:
 		r.window = max(r.window/2, 1)
 		r.hold(ctx, m.ret, m.err)
@@ -312,14 +322,20 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 
 // onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
 // no other attempt.
-func (r *returnSender) onDeliveredBefore(ctx actor.Context, m *delivered) {
+func (r *returnSender) onDeliveredBefore(m *delivered) {
 	if m.err != nil {
 		return
 	}
-	if i := slices.IndexFunc(r.waiting, func(p *pendingReturn) bool { return p.key == m.ret.key }); i >= 0 {
-		p := r.waiting[i]
-		r.waiting = slices.Delete(r.waiting, i, i+1)
-		r.forget(ctx, p)
+	p := r.known[m.ret.key]
+	if p == nil {
+		return
+	}
+	p.taken = true // it may be on its way to the journal once more
+	mine := func(q *pendingReturn) bool { return q == p }
+	if slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
+		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
+		r.opt.over(p.key)
+		r.forget(p)
 	}
 }
 
@@ -333,8 +349,8 @@ func (r *returnSender) flushed() {
 	r.flush = nil
 }
 
-// forget drops a return that is delivered, or cannot be.
-func (r *returnSender) forget(ctx actor.Context, p *pendingReturn) {
+// forget ends the work on a return that is delivered, or cannot be.
+func (r *returnSender) forget(p *pendingReturn) {
 	delete(r.known, p.key)
 	defer r.flushed()
 	if !p.onDisk() {
@@ -343,7 +359,12 @@ func (r *returnSender) forget(ctx actor.Context, p *pendingReturn) {
 		return
 	}
 	r.size -= p.size
-	supervisor.Send(ctx, r.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: p.key}})
+}
+
+// over lets the journal forget a job: the master has its return, or will never have it. It may be called by any
+// goroutine. A return that could not be put there has left the record of its beginning.
+func (o *returnSenderOptions) over(key string) {
+	o.journal.Send(&WriteRecord{Record: journalRecord{kind: journalGone, key: key}})
 }
 
 // hold keeps a return for the next retry.
@@ -368,7 +389,7 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 
 // retry sends again what has failed, before what came later.
 func (r *returnSender) retry(ctx actor.Context) {
-	r.trim(ctx)
+	r.trim()
 	r.waiting = append(r.failed, r.waiting...)
 	r.failed = nil
 	r.fly(ctx)

@@ -279,6 +279,7 @@ type fakeMaster struct {
 	moves    bool // what moved answers
 	subs     int
 	answer   func(o *auth.Opened) (any, bool)
+	late     bool // returns are taken, and acknowledged when nobody waits any more
 }
 
 func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
@@ -380,7 +381,14 @@ func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error)
 	if refuse != nil {
 		return refuse, nil
 	}
-	return f.handle(master, o)
+	f.mu.Lock()
+	late := f.late && o.Cmd == payload.CmdReturn
+	f.mu.Unlock()
+	reply, err := f.handle(master, o)
+	if late {
+		<-ctx.Done()
+	}
+	return reply, err
 }
 
 func (f *fakeMaster) handle(master *auth.Master, o *auth.Opened) ([]byte, error) {

@@ -53,7 +53,7 @@ func collector(name string) (spec supervisor.Spec, got chan int, lost chan loss)
 // awaitState waits until the first child is in a state.
 func awaitState(t testing.TB, s *supervisor.Supervisor, state string) {
 	t.Helper()
-	limit := time.Now().Add(20 * time.Second)
+	limit := time.Now().Add(patience)
 	for s.Snapshot()[0].State != state {
 		if runtime.Gosched(); time.Now().After(limit) {
 			t.Fatalf("state %s, want %s", s.Snapshot()[0].State, state)

@@ -3,16 +3,23 @@ package supervisor_test
 import (
 	"errors"
 	"regexp"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/supervisor"
+	"brine/supervisor/stats"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen; it only passes when the test fails.
+const patience = time.Minute
 
 // do is a message that tells a scripted actor what to do with it.
 type do struct{ f func(ctx actor.Context) }
@@ -86,4 +93,41 @@ func even(s string) string { return suffix.ReplaceAllString(s, "$1") }
 func poison(t testing.TB, s *supervisor.Supervisor, ref *supervisor.Ref) {
 	t.Helper()
 	call(t, add(t, s, script("poisoner")), func(ctx actor.Context) bool { ctx.Poison(ref.PID()); return true })
+}
+
+// awaitChild waits until a child is in a state.
+func awaitChild(t testing.TB, s *supervisor.Supervisor, path, state string) {
+	t.Helper()
+	limit := time.Now().Add(patience)
+	for time.Now().Before(limit) {
+		if c, ok := child(s.Snapshot(), path); ok && c.State == state {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Fatalf("%s is not %s: %+v", path, state, s.Snapshot())
+}
+
+// awaitNoChild waits until a child has ended and is forgotten.
+func awaitNoChild(t testing.TB, s *supervisor.Supervisor, path string) {
+	t.Helper()
+	for limit := time.Now().Add(patience); time.Now().Before(limit); runtime.Gosched() {
+		if _, still := s.Lookup(path); !still {
+			return
+		}
+	}
+	t.Fatalf("%s is still there: %+v", path, s.Snapshot())
+}
+
+func child(all []stats.Child, path string) (stats.Child, bool) {
+	name, rest, deeper := strings.Cut(path, "/")
+	for _, c := range all {
+		if c.Name == name && deeper {
+			return child(c.Children, rest)
+		}
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return stats.Child{}, false
 }

@@ -100,19 +100,34 @@ func nest(make func() actor.Actor, below supervisor.Spec) func() actor.Actor {
 	}
 }
 
+// awaitRest waits until actors have nothing to do.
+func awaitRest(t testing.TB, refs ...*supervisor.Ref) {
+	t.Helper()
+	for limit := time.Now().Add(patience); slices.ContainsFunc(refs, func(ref *supervisor.Ref) bool { return !supervisor.Rests(ref) }); runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatal("an actor does not rest")
+		}
+	}
+}
+
 // TestPhasesHaveDeadlines: who is late is named, and the next phase begins.
 func TestPhasesHaveDeadlines(t *testing.T) {
 	clock, told := actortest.NewClock(), actortest.NewLog()
 	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock, Logger: told.Logger()})
 	log := make(lives, 100)
 	never := func(actor.Context, func()) {}
+	answered := make(chan bool, 2)
+	var refs []*supervisor.Ref
 	for _, name := range []string{"deaf", "good"} {
 		spec := phased(name, log, never)
 		if name == "good" {
-			spec = phased(name, log, func(_ actor.Context, done func()) { done() })
+			spec = phased(name, log, func(_ actor.Context, done func()) {
+				done()
+				answered <- true
+			})
 		}
 		spec.Intake, spec.Store = true, true
-		add(t, s, spec)
+		refs = append(refs, add(t, s, spec))
 	}
 	release := hang(t, add(t, s, script("hung")))
 	defer release()
@@ -123,26 +138,19 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 	if want := []string{"deaf closes", "good closes"}; !slices.Equal(closed, want) {
 		t.Errorf("got %q", closed)
 	}
+	actortest.Wait(t, "answer", answered)
+	awaitRest(t, refs...) // or they would be late with their mail
 	clock.WaitTimer(t, time.Second)
 	clock.Advance(time.Second) // the intake
 	clock.WaitTimer(t, 2*time.Second)
 	clock.Advance(2 * time.Second) // the mailboxes
+	actortest.Wait(t, "answer", answered)
 	clock.WaitTimer(t, time.Second)
 	clock.Advance(time.Second) // the stores
 	clock.WaitTimer(t, 4*time.Second)
 	clock.Advance(2 * time.Second) // now all actors are told
-	for {
-		if _, still := s.Lookup("good"); !still {
-			break
-		}
-		runtime.Gosched()
-	}
-	for {
-		if _, still := s.Lookup("deaf"); !still {
-			break
-		}
-		runtime.Gosched()
-	}
+	awaitNoChild(t, s, "good")
+	awaitNoChild(t, s, "deaf")
 	clock.Advance(2 * time.Second)
 	r := actortest.Wait(t, "report", reports)
 	if got, want := names(r.Phases), []string{"intake closed[test/deaf]", "mailboxes drained[test/hung]", "stores flushed[test/deaf]"}; !slices.Equal(got, want) {

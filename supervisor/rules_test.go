@@ -156,8 +156,8 @@ func TestRuleNoLimit(t *testing.T) {
 	ref := add(t, s, script("a"))
 	const deaths = 300
 	for i := range deaths {
-		ref.Send(boom())
 		clock.Advance(time.Second) // no death is quick
+		ref.Send(boom())
 		if n := incarnation(t, ref); n != i+2 {
 			t.Fatalf("after %d deaths: got incarnation %d", i+1, n)
 		}
@@ -183,8 +183,9 @@ func TestRuleBackOffAfterThreeQuickDeaths(t *testing.T) {
 		t.Helper()
 		ref.Send(boom())
 		clock.WaitTimer(t, delay)
-		if c := s.Snapshot()[0]; c.State != stats.StateBackoff || c.LastDeath.Delay != delay {
-			t.Errorf("got state %s, delay %s", c.State, c.LastDeath.Delay)
+		awaitState(t, s, stats.StateBackoff) // shown when the timer is set
+		if c := s.Snapshot()[0]; c.LastDeath.Delay != delay {
+			t.Errorf("got delay %s", c.LastDeath.Delay)
 		}
 		clock.Advance(delay)
 		incarnation(t, ref)
@@ -300,12 +301,7 @@ func TestRuleKillChildrenAbandonsAndNamesTheStuck(t *testing.T) {
 	go func() { done <- s.Stop(8 * time.Second) }()
 	clock.WaitTimer(t, 8*time.Second)
 	clock.Advance(4 * time.Second) // third hangs: the order is given up
-	for {
-		if _, still := s.Lookup("second"); !still {
-			break
-		}
-		runtime.Gosched()
-	}
+	awaitNoChild(t, s, "second")
 	clock.Advance(4 * time.Second)
 	r := actortest.Wait(t, "report", done)
 	if want := []string{"test/third", "test/first"}; !slices.Equal(r.Abandoned, want) {

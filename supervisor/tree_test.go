@@ -173,7 +173,8 @@ func TestStopTakesTheSubtreeBeforeItsOwner(t *testing.T) {
 }
 
 func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
-	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", WaitForKill: 200 * time.Millisecond})
+	clock := actortest.NewClock()
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", Clock: clock, WaitForKill: 4 * time.Second})
 	log := make(lives, 100)
 	add(t, s, server(t, log, supervisor.Options{}))
 	log.expect(t, started(1)...)
@@ -183,12 +184,22 @@ func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	if err := s.Restart("ReqServer"); err != nil {
 		t.Fatal(err)
 	}
-	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer#1 stops")
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops")
+	awaitChild(t, s, "ReqServer/MWorker-0", stats.StateStopping)
+	clock.Advance(3 * time.Second) // of the owner's time the workers have three quarters
+	log.expect(t, "test/ReqServer#1 stops")
 	log.expect(t, started(2)...)
 	worker, _ = s.Lookup("ReqServer/MWorker-1")
 	releaseSecond := hang(t, worker)
 	defer releaseSecond()
-	r := s.Stop(time.Second)
+	reports := make(chan supervisor.Report, 1)
+	go func() { reports <- s.Stop(8 * time.Second) }()
+	clock.WaitTimer(t, 6*time.Second)
+	clock.Advance(3 * time.Second) // now the other worker is told, too
+	log.expect(t, "test/ReqServer/MWorker-0#2 stops")
+	awaitNoChild(t, s, "ReqServer/MWorker-0")
+	clock.Advance(3 * time.Second)
+	r := actortest.Wait(t, "report", reports)
 	if !slices.Equal(r.Abandoned, []string{"test/ReqServer/MWorker-1"}) || !slices.Contains(r.Stopped, "test/ReqServer") {
 		t.Errorf("got stopped %v, abandoned %v", r.Stopped, r.Abandoned)
 	}
@@ -236,32 +247,6 @@ func TestAddTree(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-}
-
-// awaitChild waits until a child is in a state.
-func awaitChild(t testing.TB, s *supervisor.Supervisor, path, state string) {
-	t.Helper()
-	limit := time.Now().Add(20 * time.Second)
-	for time.Now().Before(limit) {
-		if c, ok := child(s.Snapshot(), path); ok && c.State == state {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Fatalf("%s is not %s: %+v", path, state, s.Snapshot())
-}
-
-func child(all []stats.Child, path string) (stats.Child, bool) {
-	name, rest, deeper := strings.Cut(path, "/")
-	for _, c := range all {
-		if c.Name == name && deeper {
-			return child(c.Children, rest)
-		}
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return stats.Child{}, false
 }
 
 // TestNextIncarnationWaitsForGoroutines: a port is bound again only after it was released.

@@ -149,7 +149,7 @@ func TestHungHandlerIsReplaced(t *testing.T) {
 // awaitStuck waits until the first child has so many stuck goroutines.
 func awaitStuck(t testing.TB, s *supervisor.Supervisor, want int64) {
 	t.Helper()
-	limit := time.Now().Add(20 * time.Second)
+	limit := time.Now().Add(patience)
 	for s.Snapshot()[0].Stuck != want {
 		if runtime.Gosched(); time.Now().After(limit) {
 			t.Fatalf("%d stuck, want %d", s.Snapshot()[0].Stuck, want)

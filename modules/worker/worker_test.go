@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"reflect"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // fakeMinion is the host of these tests.
 type fakeMinion struct {
@@ -227,6 +228,9 @@ func TestDeaths(t *testing.T) {
 
 // TestSignals ends processes by signals, and what they have started with them.
 func TestSignals(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, unix.SIGHUP) // under nohup it is ignored, and the processes inherit that
+	t.Cleanup(func() { signal.Stop(heard) })
 	for _, tt := range []struct {
 		name string
 		send func(p *Process)
@@ -340,6 +344,7 @@ func TestMinionGone(t *testing.T) {
 		if time.Now().After(limit) {
 			t.Fatal("a command of the job lives on")
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 
@@ -424,6 +429,7 @@ func waitFor(t *testing.T, path, line string) string {
 		if time.Now().After(limit) {
 			t.Fatalf("no %q in %s", line, path)
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // kept is a process that plays a minion, with its parent.
 type kept struct {
@@ -120,6 +121,18 @@ func (k *kept) end(want int) {
 	}
 }
 
+// gone waits until the parent has waited for a process that has ended.
+func (k *kept) gone(pid int) {
+	k.t.Helper()
+	for limit := time.After(patience); syscall.Kill(pid, 0) == nil; {
+		select {
+		case <-limit:
+			k.t.Fatalf("process %d does not end", pid)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 func (k *kept) signal(pid int, sig syscall.Signal) {
 	k.t.Helper()
 	if err := syscall.Kill(pid, sig); err != nil {
@@ -170,8 +183,9 @@ func TestOnPurpose(t *testing.T) {
 // TestAgain pauses where a new process was asked for, and ends meanwhile when it is told to.
 func TestAgain(t *testing.T) {
 	k := start(t, nil, "brine", "salt-minion")
-	k.begin(first)
+	pid := k.begin(first)
 	k.tell("ready", "over", "exit99")
+	k.gone(pid)
 	select {
 	case line := <-k.lines:
 		t.Errorf("%q without a pause", line)
@@ -185,6 +199,9 @@ func TestAgain(t *testing.T) {
 
 // TestSignals hands signals on: requests to end over the channel once the process listens there.
 func TestSignals(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // under nohup it is ignored, and the processes inherit that
+	t.Cleanup(func() { signal.Stop(heard) })
 	k := start(t, nil, "salt-minion", "catch")
 	k.begin(first)
 	k.tell("ready")
@@ -268,6 +285,7 @@ func TestInit(t *testing.T) {
 			if time.Now().After(limit) {
 				t.Fatalf("children of process 1: %s", list)
 			}
+			<-time.After(time.Millisecond)
 		}
 		if extra == "-l" {
 			k.tell("over")

@@ -125,6 +125,12 @@ static void heard(struct life *l) {
 	}
 }
 
+// catch_up reads what the process has said so far.
+static void catch_up(struct life *l) {
+	char c;
+	while (l->fd >= 0 && recv(l->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) heard(l);
+}
+
 // request asks the process to end. Over the channel it knows that this is not a second signal beside its own.
 static void request(struct life *l, int sig) {
 	char letter = sig == SIGINT ? 'I' : 'T';
@@ -164,7 +170,10 @@ static void turn(struct life *l, int signals, int timeout) {
 	if (on[1].revents && l->fd >= 0) heard(l);
 	struct signalfd_siginfo s;
 	if (on[0].revents) {
-		while (read(signals, &s, sizeof s) == sizeof s) signalled(l, &s);
+		while (read(signals, &s, sizeof s) == sizeof s) {
+			catch_up(l); // it may have begun to listen before the signal was sent
+			signalled(l, &s);
+		}
 	}
 }
 
@@ -179,6 +188,7 @@ static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(s
 static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	int code = exit_code(l->status);
 	before_pid = l->pid, before_status = l->status;
+	if (l->stopping && code == AGAIN) _exit(0); // the request to end came at the same time
 	if (l->only_init || l->stopping) _exit(code);
 	if (!WIFSIGNALED(l->status) && code == AGAIN) {
 		*quick = 0;
@@ -230,11 +240,8 @@ static void __attribute__((constructor)) keep(void) {
 		prctl(PR_SET_NAME, "salt-keepalive");
 		dl_iterate_phdr(give_back, NULL);
 		while (!l.ended) turn(&l, signals, -1);
-		if (l.fd >= 0) {
-			fcntl(l.fd, F_SETFL, O_NONBLOCK);
-			while (l.fd >= 0 && recv(l.fd, &(char){0}, 1, MSG_PEEK) > 0) heard(&l); // its last words
-			if (l.fd >= 0) close(l.fd), l.fd = -1;
-		}
+		catch_up(&l); // its last words
+		if (l.fd >= 0) close(l.fd), l.fd = -1;
 		served |= l.ready;
 		int64_t pause = next(&l, now_ms() - since, served, &quick);
 		rest(&l, signals, pause);

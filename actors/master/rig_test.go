@@ -28,7 +28,7 @@ import (
 )
 
 // patience bounds every wait of a test; it is reached only when something is wrong.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // rig is a master on loopback ports, with everything it keeps below one directory.
 type rig struct {

@@ -3,6 +3,7 @@ package minion
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -167,6 +168,9 @@ func TestProcess(t *testing.T) {
 
 // TestProcessDeaths ends processes in every way; the return says how.
 func TestProcessDeaths(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // under nohup it is ignored, and the processes inherit that
+	t.Cleanup(func() { signal.Stop(heard) })
 	r, trace := processRig(t, "job_memory_limit: 67108864\njob_cpu_limit: 1\n")
 	f := r.master()
 	kill := func(sig syscall.Signal) func(int) {

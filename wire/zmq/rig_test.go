@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of a test; it is reached only when something is wrong.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 const anyPort = "tcp://127.0.0.1:0"
 

@@ -127,9 +127,10 @@ func TestNoBus(t *testing.T) {
 }
 
 func TestRequestTimeout(t *testing.T) {
+	t.Parallel()
 	m := newFakeMaster(t, func(load *payload.Map) any { return silent{} })
 	opt := m.options()
-	opt.Timeout, opt.Tries = time.Second, 2 // each try connects anew, which takes its time on a busy machine
+	opt.Timeout, opt.Tries = 5*time.Second, 2 // each try connects anew, which takes its time on a busy machine
 	if _, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v, want ErrTimeout", err)
 	}

@@ -47,7 +47,7 @@ func TestRunEarlyReturns(t *testing.T) {
 		m.returns(jid1, "b", "x")
 		return published(jid1, "a", "b")
 	})
-	r := startRun(t, m.client(m.unhurried()), Job{Tgt: "*", Fun: "test.ping"})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
 	if d := cmp.Diff(Published{JID: jid1, Minions: []string{"a", "b"}, Missing: []string{}}, r.Published); d != "" {
 		t.Error(d)
 	}
@@ -92,11 +92,22 @@ func TestRunFindJob(t *testing.T) {
 		return published(jid1, "quick", "slow", "idle")
 	})
 	job := Job{Tgt: "*", Fun: "test.ping", Kwargs: payload.M("delimiter", ",", "metadata", "x", "token", "t")}
-	opt := m.options()
-	opt.GatherJobTimeout = unhurried // which is not sat out
-	r := startRun(t, m.client(opt), job)
+	r := startRun(t, m.client(m.options()), job)
 	r.track.grace = 10 * time.Millisecond
-	expectReturns(t, r, Return{ID: "quick", Value: true}, Return{ID: "slow", Value: "at last"}, Return{ID: "idle", Silence: NotRunning})
+	var got []Return
+	for ret, err := range r.Returns(testContext(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ret.ID == "quick" {
+			r.track.deadline = time.Now() // the others are asked next
+		}
+		ret.Data = nil
+		got = append(got, ret)
+	}
+	if d := cmp.Diff([]Return{{ID: "quick", Value: true}, {ID: "slow", Value: "at last"}, {ID: "idle", Silence: NotRunning}}, got); d != "" {
+		t.Error(d)
+	}
 	m.load()
 	want := payload.M(
 		"cmd", "publish", "tgt", []any{"idle", "slow"}, "fun", "saltutil.find_job", "arg", []any{jid1}, "key", "the key",
@@ -114,8 +125,10 @@ func TestRunDead(t *testing.T) {
 		}
 		return published(jid1, "dead")
 	})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
 	start := time.Now()
-	expectReturns(t, startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"}), Return{ID: "dead", Silence: NoResponse})
+	hurry(r)
+	expectReturns(t, r, Return{ID: "dead", Silence: NoResponse})
 	if took := time.Since(start); took < 300*time.Millisecond {
 		t.Errorf("took %v, want timeout and gather_job_timeout", took)
 	}
@@ -127,7 +140,7 @@ func TestRunMissingAndGone(t *testing.T) {
 		reply.Map("load").Set("missing", []string{"nope"})
 		return reply
 	})
-	opt := m.unhurried()
+	opt := m.options()
 	opt.Gone = func(_ context.Context, _ string, ids []string) []string { return ids }
 	r := startRun(t, m.client(opt), Job{Tgt: []string{"off", "nope"}, TgtType: "list", Fun: "test.ping"})
 	expectReturns(t, r, Return{ID: "off", Silence: NotConnected}, Return{ID: "nope", Silence: Unknown})
@@ -184,6 +197,7 @@ func TestRunCancelled(t *testing.T) {
 		return published(jid1, "a")
 	})
 	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
+	hurry(r)
 	interrupt := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
@@ -212,9 +226,7 @@ func TestRunAbandoned(t *testing.T) {
 // The bus goes away and comes back while a job runs: the returns after that are seen.
 func TestRunBusRestarts(t *testing.T) {
 	m := newFakeMaster(t, func(load *payload.Map) any { return published(jid1, "a", "b") })
-	opt := m.options()
-	opt.Timeout = patience
-	r := startRun(t, m.client(opt), Job{Tgt: "*", Fun: "test.ping"})
+	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
 	m.returns(jid1, "a", 1)
 	go func() {
 		m.hangUp()

@@ -130,7 +130,7 @@ func TestRunEvents(t *testing.T) {
 			if got != "salt/run/"+someJID+"/"+want {
 				t.Errorf("got %s, want %s", got, want)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no event %s", want)
 		}
 	}

@@ -84,8 +84,8 @@ func TestSubscriberCount(t *testing.T) {
 
 // A minion finds its master again after a restart of the master.
 func TestSubReconnects(t *testing.T) {
-	first, subs := openPub(t, PubOptions{Endpoint: anyPort})
-	addr := first.Addr()
+	addr := samePort(t)
+	first, subs := openPub(t, PubOptions{Endpoint: addr})
 	events := make(chan Event, 100)
 	got := make(chan string, 10)
 	startSub(t, SubOptions{

@@ -11,6 +11,23 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
+// deadline is a context whose deadline passes when over is closed.
+type deadline struct {
+	context.Context
+	over chan struct{}
+}
+
+func (d *deadline) Done() <-chan struct{} { return d.over }
+
+func (d *deadline) Err() error {
+	select {
+	case <-d.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	requests := make(chan Message, 1)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
@@ -21,13 +38,18 @@ func TestTimeout(t *testing.T) {
 		echo(r, m)
 	})
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := q.Do(ctx, []byte("never")); !errors.Is(err, ErrTimeout) {
+	over := &deadline{Context: context.Background(), over: make(chan struct{})}
+	asked := make(chan error, 1)
+	go func() {
+		_, err := q.Do(over, []byte("never"))
+		asked <- err
+	}()
+	late := receive(t, "request", requests)
+	close(over.over)
+	if err := receive(t, "timeout", asked); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("unanswered: got %v, want ErrTimeout", err)
 	}
 	// The answer that comes too late must not be taken for the answer to the next request.
-	late := receive(t, "request", requests)
 	_ = r.Reply(late.Peer, []byte("late"))
 	if got, err := q.Do(testContext(t), []byte("next")); err != nil || string(got) != "next" {
 		t.Errorf("next request: got %q, %v", got, err)

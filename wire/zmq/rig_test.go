@@ -2,9 +2,12 @@ package zmq
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
+
+	"brine/wire/loopback"
 
 	"go.uber.org/goleak"
 )
@@ -15,6 +18,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = time.Minute
 
 const anyPort = "tcp://127.0.0.1:0"
+
+// samePort is an endpoint whose port nobody else gets until the test is over: it can be bound again and again.
+func samePort(t testing.TB) string {
+	t.Helper()
+	p, err := loopback.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Release() })
+	return fmt.Sprintf("tcp://127.0.0.1:%d", p.Number)
+}
 
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

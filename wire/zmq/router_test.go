@@ -174,7 +174,7 @@ func TestMalformed(t *testing.T) {
 }
 
 func TestPortTaken(t *testing.T) {
-	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
+	r, stop := startRouter(t, RouterOptions{Endpoint: samePort(t)}, echo)
 	other := NewRouter(RouterOptions{Endpoint: r.Addr()})
 	if err := other.Listen(); err == nil || !strings.Contains(err.Error(), r.Addr()) {
 		t.Errorf("Listen on a taken port: got %v, want an error that names it", err)

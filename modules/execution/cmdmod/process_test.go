@@ -25,10 +25,17 @@ func env(t testing.TB, opts *payload.Map) *modules.Env {
 	return modtest.Env(t, opts, cmdmod.Functions())
 }
 
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
+// timeouts are those that a command is given until it has come to the point where it waits: how long that takes is not
+// known.
+var timeouts = []float64{0.5, 2.5, 12.5, 62.5}
+
 // waitGone waits until a process is no more, or a zombie nobody reaps.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(b), ") Z ") {
 			return
@@ -44,27 +51,36 @@ func waitGone(t *testing.T, pid int) {
 func grandchild(t *testing.T) (line, pidFile string) {
 	t.Helper()
 	pidFile = filepath.Join(t.TempDir(), "pid")
-	return fmt.Sprintf("(echo $BASHPID$(exec sh -c 'echo $PPID') > %s.new; mv %s.new %s; exec sleep 60) & sleep 60", pidFile, pidFile, pidFile), pidFile
+	return fmt.Sprintf("(echo $BASHPID$(exec sh -c 'echo $PPID') > %s.new; mv %s.new %s; exec sleep 600) & sleep 600", pidFile, pidFile, pidFile), pidFile
 }
 
 func readPID(t *testing.T, path string) int {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	for deadline := time.Now().Add(patience); ; <-time.After(time.Millisecond) {
+		b, err := os.ReadFile(path)
+		if err == nil && strings.HasSuffix(string(b), "\n") {
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no pid in %s: %q, %v", path, b, err)
+		}
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pid
 }
 
 func TestTimeoutKillsGroup(t *testing.T) {
 	line, pidFile := grandchild(t)
-	got, code, err := modtest.Call(t, env(t, nil), "cmd.run", []any{line}, payload.M("timeout", 0.5))
-	if err != nil || got != line+" : Timed out after 0.5 seconds" || code != 0 {
-		t.Errorf("got %v %d %v", got, code, err)
+	for _, seconds := range timeouts {
+		got, code, err := modtest.Call(t, env(t, nil), "cmd.run", []any{line}, payload.M("timeout", seconds))
+		if err != nil || got != fmt.Sprintf("%s : Timed out after %v seconds", line, seconds) || code != 0 {
+			t.Errorf("got %v %d %v", got, code, err)
+		}
+		if _, err := os.Stat(pidFile); err == nil {
+			break
+		}
 	}
 	waitGone(t, readPID(t, pidFile))
 }
@@ -74,7 +90,7 @@ func TestContextKillsGroup(t *testing.T) {
 	stop := errors.New("the job was killed")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		for {
+		for ; ; <-time.After(time.Millisecond) {
 			if _, err := os.Stat(pidFile); err == nil || ctx.Err() != nil {
 				cancel(stop)
 				return
@@ -91,10 +107,10 @@ func TestContextKillsGroup(t *testing.T) {
 // TestHolder shows that a process that left the group cannot hold up a timeout by its copy of the pipe.
 func TestHolder(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	line := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 60' & sleep 60", pidFile)
+	line := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 600' & sleep 600", pidFile)
 	began := time.Now()
 	_, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{line}, payload.M("timeout", 0.3))
-	if took := time.Since(began); err != nil || took > 10*time.Second {
+	if took := time.Since(began); err != nil || took > patience {
 		t.Errorf("%v after %s", err, took)
 	}
 	_ = syscall.Kill(readPID(t, pidFile), syscall.SIGKILL)
@@ -102,7 +118,7 @@ func TestHolder(t *testing.T) {
 
 func TestBackgroundStays(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	got, _, err := modtest.CallContext(ctx, t, env(t, nil), "cmd.run_bg", []any{"sleep 60"}, nil)
+	got, _, err := modtest.CallContext(ctx, t, env(t, nil), "cmd.run_bg", []any{"sleep 600"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,10 +201,18 @@ func TestTerminal(t *testing.T) {
 	if err != nil || m.Str("stdout") != "out\n" || m.Str("stderr") != "err\n" || m.Value("retcode") != int64(4) || code != 4 {
 		t.Errorf("got %v %d %v", got, code, err)
 	}
-	got, _, err = modtest.Call(t, e, "cmd.run_all", []any{"echo before; sleep 60"}, payload.M("use_vt", true, "timeout", 0.3))
-	m, _ = got.(*payload.Map)
-	if err != nil || m.Str("stdout") != "before\n" || m.Str("stderr") != "SALT: Timeout after 0.3s\n" || m.Value("retcode") != nil {
-		t.Errorf("timeout: %v %v", got, err)
+	for _, seconds := range timeouts {
+		got, _, err = modtest.Call(t, e, "cmd.run_all", []any{"echo before; sleep 600"}, payload.M("use_vt", true, "timeout", seconds))
+		m, _ = got.(*payload.Map)
+		if err != nil || m.Str("stderr") != fmt.Sprintf("SALT: Timeout after %vs\n", seconds) || m.Value("retcode") != nil {
+			t.Errorf("timeout: %v %v", got, err)
+		}
+		if m.Str("stdout") != "" {
+			break
+		}
+	}
+	if m.Str("stdout") != "before\n" {
+		t.Errorf("timeout: %v", got)
 	}
 }
 
@@ -252,7 +276,7 @@ func TestStdinRaw(t *testing.T) {
 }
 
 func TestNoInput(t *testing.T) {
-	if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, payload.M("timeout", int64(20))); err != nil || got != "" {
+	if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, payload.M("timeout", int64(60))); err != nil || got != "" {
 		t.Errorf("a command without stdin reads %q %v", got, err)
 	}
 }

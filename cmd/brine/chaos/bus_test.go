@@ -1,0 +1,144 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/wire/client"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// bus listens to the events of the master, joins again whenever it is thrown off, and remembers every return that was
+// told. What it misses meanwhile is not missed anywhere: the job store is what counts.
+type bus struct {
+	client *client.Client
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	told    map[string]map[string]string // jid → minion → outcome
+	changed chan struct{}                // closed at the next return
+	twice   []string                     // returns that were told with two outcomes
+	repeats int                          // returns that were told again
+	joins   int
+}
+
+func newBus(c *client.Client) *bus {
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &bus{client: c, cancel: cancel, done: make(chan struct{}), told: map[string]map[string]string{}, changed: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		for ctx.Err() == nil {
+			b.listen(ctx)
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return b
+}
+
+func (b *bus) close() {
+	b.cancel()
+	<-b.done
+	_ = b.client.Close() // nothing is under way
+}
+
+// listen takes events until the connection ends.
+func (b *bus) listen(ctx context.Context) {
+	events, err := b.client.Events(ctx)
+	if err != nil {
+		return
+	}
+	defer events.Close()
+	b.mu.Lock()
+	b.joins++
+	b.mu.Unlock()
+	for {
+		body, err := events.Next(ctx)
+		if err != nil {
+			return
+		}
+		parts := strings.Split(event.Tag(body), "/")
+		if len(parts) == 5 && parts[0] == "salt" && parts[1] == "job" && parts[3] == "ret" {
+			if _, data, err := event.Unpack(body); err == nil {
+				b.take(parts[2], parts[4], outcomeOf(data))
+			}
+		}
+	}
+}
+
+// outcomeOf is what a return says, in one text.
+func outcomeOf(data *payload.Map) string {
+	return fmt.Sprint(data.Value("return"), " ", data.Value("retcode"), " ", data.Value("success"))
+}
+
+func (b *bus) take(jid, id, outcome string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.told[jid] == nil {
+		b.told[jid] = map[string]string{}
+	}
+	before, again := b.told[jid][id]
+	if again {
+		b.repeats++
+	}
+	if again && before != outcome {
+		b.twice = append(b.twice, fmt.Sprintf("job %s of %s was told as %.300q and as %.300q", jid, id, before, outcome))
+	}
+	b.told[jid][id] = outcome
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// of lists the minions that have returned.
+func (b *bus) of(jid string) map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string]string{}
+	for id, o := range b.told[jid] {
+		out[id] = o
+	}
+	return out
+}
+
+// await waits until so many minions have returned a job, or the context has ended.
+func (b *bus) await(ctx context.Context, jid string, n int) {
+	for {
+		b.mu.Lock()
+		have, changed := len(b.told[jid]), b.changed
+		b.mu.Unlock()
+		if have >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// forget drops what was told of jobs that are checked.
+func (b *bus) forget(jids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, jid := range jids {
+		delete(b.told, jid)
+	}
+}
+
+// settle hands out what a round has brought: contradictions, returns that were told again, and how often the bus was
+// joined.
+func (b *bus) settle() (twice []string, repeats, joins int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	twice, repeats, joins = b.twice, b.repeats, b.joins
+	b.twice, b.repeats, b.joins = nil, 0, 0
+	return twice, repeats, joins
+}

@@ -1,0 +1,176 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"brine/modules/ledger"
+	"brine/wire/payload"
+)
+
+// neverGot are the reasons with which the master may explain that a minion of brine gave no return: the job did not
+// reach it, so it did not run. Every other reason says that something was lost, or that nobody knows. That a minion could
+// not open a publication is among them because a key can be given up, by a rotation or with a master that is killed, before
+// a minion that has just come back is told of it: what was sealed with that key stays shut, as with Salt.
+var neverGot = map[string]bool{
+	string(ledger.NotConnected): true, string(ledger.NeverReceived): true, string(ledger.NotSent): true, string(ledger.JobUnopened): true,
+}
+
+// lines counts what the jobs of a minion have left behind: token → how often it ran.
+func (f *fleet) lines(id string) map[string]int {
+	ran := map[string]int{}
+	raw, _ := os.ReadFile(f.effects(id)) // no job, no file
+	for line := range strings.Lines(string(raw)) {
+		token, who, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if who != id {
+			f.t.Errorf("%s has a line %q", id, line)
+		}
+		ran[token]++
+	}
+	return ran
+}
+
+// checker looks for what was promised about the jobs of a round.
+type checker struct {
+	fleet *fleet
+	ran   map[string]map[string]int  // minion → token → times
+	taken map[string]map[string]bool // minion of Salt → jids of returns that the master has acknowledged
+	bad   []string
+}
+
+func (c *checker) errorf(format string, args ...any) {
+	c.bad = append(c.bad, fmt.Sprintf(format, args...))
+}
+
+// checkJobs checks all jobs of a round. It is called when the fleet is at rest.
+func (f *fleet) checkJobs(ctx context.Context, jobs []*job) []string {
+	c := &checker{fleet: f, ran: map[string]map[string]int{}, taken: map[string]map[string]bool{}}
+	for _, m := range f.guests {
+		c.taken[m.id] = f.thanked(m.id)
+	}
+	for _, id := range f.ids() {
+		c.ran[id] = f.lines(id)
+		for token, n := range c.ran[id] { // of this round and of those before it
+			if n > 1 {
+				c.errorf("job %s ran %d times on %s", token, n, id)
+			}
+		}
+	}
+	var jids []string
+	for _, j := range jobs {
+		f.report.job(j)
+		if j.jid != "" {
+			jids = append(jids, j.jid)
+			c.check(ctx, j)
+		}
+	}
+	twice, repeats, joins := f.bus.settle()
+	for _, text := range twice {
+		c.errorf("%s", text)
+	}
+	f.report.repeats += repeats
+	f.report.joins += joins
+	f.bus.forget(jids)
+	return c.bad
+}
+
+// check checks one job whose id is known.
+func (c *checker) check(ctx context.Context, j *job) {
+	f := c.fleet
+	stored := f.ask(ctx, "cmd", "jobs.returns", "jid", j.jid)
+	told := f.bus.of(j.jid)
+	var silent []string
+	for _, id := range j.wanted {
+		ret, has := stored.Get(id)
+		answer, _ := ret.(*payload.Map)
+		n := c.ran[id][j.token]
+		was, ok := told[id]
+		switch {
+		case ok && !has && f.guest(id): // it does not always try again when the master was killed before it could answer
+		case ok && !has:
+			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id, was)
+		case ok && outcomeOf(answer) != was:
+			c.errorf("job %s (%s): %s was told as %.200q and stored as %.200q", j.jid, j.fun, id, was, outcomeOf(answer))
+		}
+		switch {
+		case has:
+			f.report.outcome(f.kindOf(id), resultOf(answer))
+			if j.token != "" && answer.Bool("success") && n != 1 {
+				c.errorf("job %s: %s says success, and it ran %d times", j.jid, id, n)
+			}
+		case c.taken[id][j.jid]:
+			c.errorf("job %s (%s): the return of %s was acknowledged and is not stored", j.jid, j.fun, id)
+		case f.guest(id):
+			f.report.outcome("salt", "no return")
+		case n > 0:
+			c.errorf("job %s ran on %s and has no return", j.jid, id)
+		case j.acked:
+			silent = append(silent, id)
+		}
+	}
+	for k := range stored.All() {
+		if id := fmt.Sprint(k); !slices.Contains(j.wanted, id) {
+			c.errorf("job %s has a return of %s, for which it was not", j.jid, id)
+		}
+	}
+	if len(silent) > 0 {
+		c.explain(ctx, j, silent)
+	}
+}
+
+// explain asks for the reason of each silence. A minion that cannot be asked at the moment is asked again.
+func (c *checker) explain(ctx context.Context, j *job, silent []string) {
+	var last map[string]*payload.Map
+	err := until(ctx, "reasons", func() error {
+		last = map[string]*payload.Map{}
+		for _, v := range c.fleet.ask(ctx, "cmd", "why", "jid", j.jid).List("reasons") {
+			if one, ok := v.(*payload.Map); ok {
+				last[one.Str("minion")] = one
+			}
+		}
+		for _, id := range silent {
+			if code := last[id].Str("code"); code == string(ledger.NoAnswer) || code == "" {
+				return errors.New(id + ": " + last[id].Str("text"))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.errorf("job %s (%s): %v", j.jid, j.fun, err)
+		return
+	}
+	for _, id := range silent {
+		code := last[id].Str("code")
+		c.fleet.report.outcome(c.fleet.kindOf(id), "no return: "+code)
+		if !neverGot[code] {
+			c.errorf("job %s (%s): %s has no return, and the reason is [%s] %s; facts %v", j.jid, j.fun, id, code, last[id].Str("text"), last[id].Value("facts"))
+		}
+	}
+}
+
+// kindOf is brine or salt.
+func (f *fleet) kindOf(id string) string {
+	if f.guest(id) {
+		return "salt"
+	}
+	return "brine"
+}
+
+// resultOf puts a return into a class of the report.
+func resultOf(ret *payload.Map) string {
+	text, _ := ret.Value("return").(string)
+	for _, class := range []string{"The job died on the minion", "The minion's process ended while the job was running", "The job was ended by signal",
+		"The minion was stopped", "The job's process"} {
+		if strings.HasPrefix(text, class) {
+			return "returned: " + class
+		}
+	}
+	if ret.Bool("success") {
+		return "returned: success"
+	}
+	return "returned: failure"
+}

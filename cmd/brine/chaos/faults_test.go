@@ -1,0 +1,167 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/modules/keys"
+)
+
+// fault is one way to harm a fleet.
+type fault struct {
+	name   string
+	weight int
+	kills  bool // an actor
+	do     func(ctx context.Context, f *fleet, r *rand.Rand) (done, error)
+}
+
+// done is what a fault has come to.
+type done struct {
+	what string       // whom it has hit, and how; "" when there was nothing to be hit
+	undo func() error // takes it back after hold, at the latest at the end of the round; nil: nothing to take back
+	hold time.Duration
+}
+
+// faults is the table. The weights of the kills are such that of 1,000 faults about 930 kill an actor.
+func faults() []fault {
+	return []fault{
+		{"actor panics", 560, true, harmActor("panic")},
+		{"actor stops itself", 330, true, harmActor("exit")},
+		{"actor hangs", 10, true, harmActor("hang")},
+		{"actor is restarted", 30, true, restartActor},
+		{"job process killed", 40, false, killJobProcess},
+		{"minion process killed", 8, false, killMinionProcess},
+		{"minion killed", 5, false, killMinion},
+		{"master killed", 5, false, killMaster},
+		{"process frozen", 6, false, freeze},
+		{"key rotated", 6, false, rotateKey},
+	}
+}
+
+// someone draws one of brine's daemons: the master as often as all minions together.
+func (f *fleet) someone(r *rand.Rand) *member {
+	if r.IntN(2) == 0 {
+		return f.master
+	}
+	return f.minions[r.IntN(len(f.minions))]
+}
+
+// someActor draws an actor: one of those that are always there, or on a minion, once in four times, one of a job.
+func (f *fleet) someActor(ctx context.Context, r *rand.Rand) (*member, string, error) {
+	m := f.someone(r)
+	wantsJob, at := r.IntN(4) == 0, r.Uint64()
+	if wantsJob && m != f.master {
+		paths, _, err := m.tree(ctx)
+		if err != nil {
+			return m, "", err
+		}
+		jobs := slices.DeleteFunc(paths, func(p string) bool { return !strings.Contains(p, "Job-") })
+		if len(jobs) > 0 {
+			return m, jobs[at%uint64(len(jobs))], nil
+		}
+	}
+	list := f.statics[m.id]
+	return m, list[at%uint64(len(list))], nil
+}
+
+// actOn asks a daemon to do something to an actor. One that is gone, or between two lives, is no failure.
+func (f *fleet) actOn(ctx context.Context, r *rand.Rand, kv ...any) (done, error) {
+	m, path, err := f.someActor(ctx, r)
+	if err == nil {
+		_, err = m.askMap(ctx, append([]any{"name", path}, kv...)...)
+	}
+	for _, gone := range []string{"no such actor", "no such child", "the actor has ended"} {
+		if err != nil && strings.Contains(err.Error(), gone) {
+			return done{}, nil
+		}
+	}
+	return done{what: m.id + "/" + path}, err
+}
+
+func harmActor(how string) func(context.Context, *fleet, *rand.Rand) (done, error) {
+	return func(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
+		return f.actOn(ctx, r, "cmd", "crash", "how", how)
+	}
+}
+
+func restartActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
+	return f.actOn(ctx, r, "cmd", "restart")
+}
+
+// killJobProcess ends a process that runs the function of a job.
+func killJobProcess(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
+	m := f.minions[r.IntN(len(f.minions))]
+	at := r.Uint64()
+	worker := m.worker()
+	if worker == 0 {
+		return done{}, nil
+	}
+	var jobs []int
+	for _, pid := range childrenOf(worker) {
+		if p, ok := readProcess(pid); ok && strings.Contains(p.args, "ProcessPayload") {
+			jobs = append(jobs, pid)
+		}
+	}
+	if len(jobs) == 0 {
+		return done{}, nil
+	}
+	pid := jobs[at%uint64(len(jobs))]
+	if err := syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
+		return done{}, nil
+	}
+	return done{what: fmt.Sprintf("%s, process %d", m.id, pid)}, nil
+}
+
+// killMinionProcess ends the process that works; its parent brings another.
+func killMinionProcess(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
+	m := f.minions[r.IntN(len(f.minions))]
+	pid := m.worker()
+	if pid == 0 || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		return done{}, nil
+	}
+	return done{what: fmt.Sprintf("%s, process %d", m.id, pid)}, nil
+}
+
+// killMinion ends the parent as well.
+func killMinion(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
+	return kill(f.minions[r.IntN(len(f.minions))], r), nil
+}
+
+func killMaster(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
+	return kill(f.master, r), nil
+}
+
+// kill ends a daemon, which is away for up to half a second.
+func kill(m *member, r *rand.Rand) done {
+	hold := time.Duration(r.IntN(500)) * time.Millisecond
+	if m.pid() == 0 {
+		return done{}
+	}
+	m.kill()
+	return done{what: m.id, hold: hold, undo: m.start}
+}
+
+// freeze stops a process for up to half a second.
+func freeze(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
+	m := f.someone(r)
+	hold := time.Duration(r.IntN(500)) * time.Millisecond
+	pid := m.worker()
+	if pid == 0 || syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return done{}, nil
+	}
+	return done{what: fmt.Sprintf("%s for %v", m.id, hold), hold: hold, undo: func() error {
+		_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed meanwhile
+		return nil
+	}}, nil
+}
+
+// rotateKey asks the master for another key of its publications.
+func rotateKey(_ context.Context, f *fleet, _ *rand.Rand) (done, error) {
+	return done{what: "m"}, keys.WriteDrop(f.path("m/var/cache/salt/master"), "", nil)
+}

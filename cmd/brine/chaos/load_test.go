@@ -1,0 +1,213 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// job is one attempt to publish something.
+type job struct {
+	token   string // in the lines that it leaves behind; "" leaves none
+	jid     string // "": the master has chosen it and the answer was lost
+	fun     string
+	wanted  []string // minions
+	acked   bool     // the master has said that it took the job
+	refused string   // what it said otherwise, or why there was no answer
+}
+
+// kinds are the jobs of the load, with their weights: work that leaves a line, short and long answers, and requests for
+// every lane of the master.
+var kinds = []struct {
+	weight int
+	fun    string
+	args   func(token string, r *rand.Rand) []any
+}{
+	{40, "cmd.run", func(token string, r *rand.Rand) []any {
+		return []any{fmt.Sprintf(`echo "%s $CHAOS_ID" >> "$CHAOS_FILE"; sleep %.2f`, token, []float64{0, 0, 0.05, 0.3}[r.IntN(4)])}
+	}},
+	{20, "test.ping", nil},
+	{10, "test.sleep", func(_ string, r *rand.Rand) []any { return []any{float64(r.IntN(4)) / 10} }},
+	{10, "test.echo", func(_ string, r *rand.Rand) []any { return []any{fmt.Sprintf("%0*d", 1+r.IntN(60000), 7)} }},
+	{5, "grains.item", func(string, *rand.Rand) []any { return []any{"id", "os"} }},
+	{5, "mine.send", func(string, *rand.Rand) []any { return []any{"test.ping"} }},
+	{5, "mine.get", func(string, *rand.Rand) []any { return []any{"*", "test.ping"} }},
+	{5, "saltutil.refresh_pillar", nil},
+}
+
+// load publishes jobs, each worker one after the other: when all minions have returned, or after a second.
+type load struct {
+	fleet *fleet
+	stop  chan struct{}
+	wg    sync.WaitGroup
+
+	mu   sync.Mutex
+	jobs []*job
+}
+
+// begin starts the load of a round.
+func (f *fleet) begin(ctx context.Context, round, workers int, pause time.Duration) *load {
+	l := &load{fleet: f, stop: make(chan struct{})}
+	for w := range workers {
+		r := rand.New(rand.NewPCG(*flagSeed, uint64(round*1000+w+1)))
+		l.wg.Go(func() { l.work(ctx, r, pause) })
+	}
+	return l
+}
+
+// end stops it and returns what was published.
+func (l *load) end() []*job {
+	close(l.stop)
+	l.wg.Wait()
+	return l.jobs
+}
+
+func (l *load) work(ctx context.Context, r *rand.Rand, pause time.Duration) {
+	c := l.fleet.client()
+	defer c.Close()
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-tick.C:
+		}
+		j, args := l.next(r)
+		l.publish(ctx, c, j, args)
+		l.mu.Lock()
+		l.jobs = append(l.jobs, j)
+		l.mu.Unlock()
+		if j.acked {
+			wait, cancel := context.WithTimeout(ctx, time.Second)
+			l.fleet.bus.await(wait, j.jid, len(j.wanted))
+			cancel()
+		}
+	}
+}
+
+// next draws a job. Of half of them the jid is chosen here, as by a program that wants to know it whatever becomes of
+// the answer; the other half is numbered by the master, as with salt.
+func (l *load) next(r *rand.Rand) (*job, []any) {
+	pick, k := r.IntN(100), 0 // the weights add up to that
+	for ; pick >= kinds[k].weight; k++ {
+		pick -= kinds[k].weight
+	}
+	j := &job{fun: kinds[k].fun, jid: l.fleet.jid(), wanted: l.fleet.some(r)}
+	if j.fun == "cmd.run" {
+		j.token = j.jid
+	}
+	var args []any
+	if kinds[k].args != nil {
+		args = kinds[k].args(j.jid, r)
+	}
+	if r.IntN(2) == 0 {
+		j.jid = ""
+	}
+	return j, args
+}
+
+// some draws the minions of a job: all of brine's, or about two thirds. Minions of Salt get one job of twelve: they need
+// half a second of a processor for each.
+func (f *fleet) some(r *rand.Rand) []string {
+	guests, part := r.IntN(12) == 0, r.IntN(2) == 0
+	some := slices.DeleteFunc(f.ids(), func(id string) bool {
+		if f.guest(id) {
+			return !guests
+		}
+		return part && r.IntN(3) == 0
+	})
+	if len(some) == 0 {
+		return []string{f.minions[0].id}
+	}
+	return some
+}
+
+func (l *load) publish(ctx context.Context, c *client.Client, j *job, args []any) {
+	tgt := make([]any, len(j.wanted))
+	for i, id := range j.wanted {
+		tgt[i] = id
+	}
+	pub, err := c.Publish(ctx, client.Job{Tgt: tgt, TgtType: "list", Fun: j.fun, Arg: args, JID: j.jid})
+	switch {
+	case err != nil:
+		j.refused = err.Error()
+	case pub.JID == "":
+		j.refused = pub.Note
+	default:
+		j.jid, j.acked = pub.JID, true
+	}
+}
+
+// jid makes a number that no other job of this run has, by the clock, as the master does.
+func (f *fleet) jid() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	if step := f.clock.Add(time.Microsecond); now.Before(step) {
+		now = step
+	}
+	f.clock = now
+	return payload.NewJID(now)
+}
+
+// back pings until every minion of brine has answered, and tells how long each has taken since the fleet was last harmed.
+func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
+	since, took := f.harmed(), map[string]time.Duration{}
+	var ids []string
+	for _, m := range f.minions {
+		ids = append(ids, m.id)
+	}
+	err := f.ping(ctx, ids, 50*time.Millisecond, func(id string) { took[id] = time.Since(since) })
+	return took, err
+}
+
+// ping sends test.ping, each time with a pause for the answers, until every one of some minions has answered once.
+func (f *fleet) ping(ctx context.Context, ids []string, pause time.Duration, answered func(id string)) error {
+	c := f.client()
+	defer c.Close()
+	var jids []string
+	silent := slices.Clone(ids)
+	err := until(ctx, "answers of all minions", func() error {
+		j := &job{fun: "test.ping", jid: f.jid(), wanted: slices.Clone(silent)}
+		(&load{fleet: f}).publish(ctx, c, j, nil)
+		jids = append(jids, j.jid)
+		wait, cancel := context.WithTimeout(ctx, pause)
+		defer cancel()
+		if j.acked {
+			f.bus.await(wait, j.jid, len(j.wanted))
+		}
+		silent = slices.DeleteFunc(silent, func(id string) bool {
+			did := slices.ContainsFunc(jids, func(jid string) bool { _, ok := f.bus.of(jid)[id]; return ok })
+			if did {
+				answered(id)
+			}
+			return did
+		})
+		if len(silent) > 0 {
+			return fmt.Errorf("no answer of %v (publish: %s)", silent, j.refused)
+		}
+		return nil
+	})
+	f.bus.forget(jids)
+	return err
+}
+
+// harm notes that a fault, or the undoing of one, is over; harmed is the latest.
+func (f *fleet) harm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = time.Now()
+}
+
+func (f *fleet) harmed() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}

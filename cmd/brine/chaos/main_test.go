@@ -1,0 +1,62 @@
+package chaos
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flags of a run. Without them it is the bounded one of `go test ./...`; Taskfile.yml has those of the long one.
+var (
+	flagSeed     = flag.Uint64("chaos.seed", 1, "seed of the plan of faults; 0: one of the clock")
+	flagRounds   = flag.Int("chaos.rounds", 2, "rounds of faults, each followed by the checks")
+	flagKills    = flag.Int("chaos.kills", 60, "faults in each round")
+	flagDuration = flag.Duration("chaos.duration", 4*time.Second, "time over which the faults of a round are spread; a slow machine takes longer")
+	flagMinions  = flag.Int("chaos.minions", 4, "brine minions; every second one runs jobs in processes of their own")
+	flagKeep     = flag.String("chaos.keep", "", "directory that takes the logs of a run that fails")
+)
+
+// links is the directory of the tools of the binary under test, made once by TestMain.
+var links string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(runAll(m))
+}
+
+func runAll(m *testing.M) int {
+	if testing.Short() {
+		return m.Run()
+	}
+	// What loses its parent becomes a child of this process, so nothing that is left over can hide.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	dir, err := os.MkdirTemp("", "brine-bin")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "brine")
+	links = filepath.Join(dir, "links")
+	build := []string{"go", "build", "-o", bin}
+	if raceBuild {
+		build = append(build, "-race")
+	}
+	for _, argv := range [][]string{append(build, "brine/cmd/brine"), {bin, "links", links}} {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(argv, " "), err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"brine/config"
@@ -190,22 +191,29 @@ func (t *turn) startMinion(id string) error {
 }
 
 // account tells, when the function it returns is called, who has used how much processor time since: the daemons,
-// and this process, which must not be what is measured.
+// and this process, which must not be what is measured. What others of this machine used says how far the wall
+// times can be trusted.
 func (t *turn) account(what string) (end func()) {
-	own, daemons, start := ownCPU(), t.cpu(), time.Now()
+	own, daemons, busy, start := ownCPU(), t.cpus(), busyCPU(), time.Now()
 	return func() {
-		t.say("  %s: %v of wall time; processor time of master and minions %v, of this process %v", what,
-			time.Since(start).Round(time.Millisecond), (t.cpu() - daemons).Round(time.Millisecond), (ownCPU() - own).Round(time.Millisecond))
+		wall, mine := time.Since(start), ownCPU()-own
+		all, parts := mine, make([]string, 0, len(daemons))
+		for i, now := range t.cpus() {
+			all += now - daemons[i]
+			parts = append(parts, fmt.Sprint((now - daemons[i]).Round(time.Millisecond)))
+		}
+		t.say("  %s: %v of wall time; processor time of master and minions %s, of this process %v, of others %v", what,
+			wall.Round(time.Millisecond), strings.Join(parts, " + "), mine.Round(time.Millisecond), (busyCPU() - busy - all).Round(time.Millisecond))
 	}
 }
 
-// cpu adds up the processor time of all daemons.
-func (t *turn) cpu() time.Duration {
-	sum := t.master.cpu()
+// cpus is the processor time that each daemon has used so far, the master first.
+func (t *turn) cpus() []time.Duration {
+	list := []time.Duration{t.master.cpu()}
 	for _, m := range t.minions {
-		sum += m.cpu()
+		list = append(list, m.cpu())
 	}
-	return sum
+	return list
 }
 
 // pause lets things settle.

@@ -129,6 +129,35 @@ func TestPublishBeforeFiles(t *testing.T) {
 	}
 }
 
+// TestPublishNoFiles: who looks in no files gets none, and the job is known all the same.
+func TestPublishNoFiles(t *testing.T) {
+	r := newRig(t)
+	r.accept("m1", "minion")
+	m := r.minion("m1")
+	publish := func() string {
+		t.Helper()
+		reply, _ := r.ask(clearEnvelope(r.publishLoad(payload.M("tgt", "m*"))).Set("brine_no_files", true)).(*payload.Map)
+		return reply.Map("load").Str("jid")
+	}
+	jid := publish()
+	m.ask(ret("m1", jid))
+	equal(t, "return", r.stored(jid).Len(), 1)
+	load, err := r.m.core.store.Load(jid)
+	if err != nil || load.Str("tgt") != "m*" || load.Has("key") {
+		t.Errorf("load: %v, %v", load, err)
+	}
+	if found, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, "jobs", "*", "*")); err != nil || len(found) > 0 {
+		t.Errorf("there are files of jobs: %v, %v", found, err)
+	}
+	r.m.core.store = &noNotes{r.m.core.store}
+	r.jobDir(publish()) // files, where it cannot be noted
+}
+
+// noNotes is a job cache that cannot note jobs.
+type noNotes struct{ jobCache }
+
+func (noNotes) Note(returners.Load) error { return errors.New("no room") }
+
 // jobDir is where Salt's tools look for a job.
 func (r *rig) jobDir(jid string) string {
 	r.t.Helper()

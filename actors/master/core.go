@@ -24,6 +24,8 @@ type jobReader interface {
 	GetJID(jid string) (*payload.Map, error)
 	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
 	Announce(returners.Load) error
+	// Note keeps a load past the death of the process until it is stored, without such files.
+	Note(returners.Load) error
 }
 
 // core is what all workers of a master share. Everything in it may be used by many goroutines.

@@ -27,6 +27,7 @@ func newBook() *ledger.Book { return ledger.NewBook(ledger.Limits{Jobs: ledgerJo
 type origin struct {
 	at, began, matched time.Time
 	lane, worker       string
+	noFiles            bool           // nobody looks in the files of its job
 	minion             *ledger.Minion // what a brine minion says of the job that it returns
 }
 

@@ -142,7 +142,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	}
 	supervisor.Note(ctx, o.Load.Str("jid"))
 	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, beside: beside(ctx, r),
-		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name}}
+		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.core, c)
 	switch {
 	case errors.Is(err, errLater):

@@ -211,7 +211,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		r.answer(msgBadLoad)
 		return
 	}
-	r.env, r.pool = env, s.opt.pools.ofRequest(env)
+	r.env, r.pool, r.noFiles = env, s.opt.pools.ofRequest(env), env.NoFiles
 	if env.Enc == payload.EncClear {
 		r.frame = m.Frame
 	}

@@ -11,12 +11,13 @@ import (
 // request is one message from the request port until it is answered. It is passed from actor to actor and
 // owned by one at a time; any of them may answer it.
 type request struct {
-	env    *payload.Request
-	opened atomic.Pointer[auth.Opened] // nil until a worker has checked it
-	frame  []byte                      // as it came, if it came in clear
-	pool   int                         // the pool it waits in
-	inside bool                        // it came from this process
-	at     time.Time                   // when it arrived
+	env     *payload.Request
+	opened  atomic.Pointer[auth.Opened] // nil until a worker has checked it
+	frame   []byte                      // as it came, if it came in clear
+	pool    int                         // the pool it waits in
+	inside  bool                        // it came from this process
+	noFiles bool                        // its sender looks in no files of the job it asks for
+	at      time.Time                   // when it arrived
 
 	reply    func(frame []byte) // sends to the peer
 	answered atomic.Bool

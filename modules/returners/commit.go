@@ -32,9 +32,10 @@ func (s *Store) Announce(l Load) error {
 func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 	var res Result
 	var files []Load
-	var evicted []string
+	var evicted, jids []string
 	err := s.update(func(tx *bbolt.Tx) error {
 		t := newTxn(tx, s.opt, s.layout)
+		t.noted = s.notes.get
 		for _, l := range loads {
 			if !validJID(l.JID) || l.Facts != nil {
 				continue
@@ -42,6 +43,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 			if err := t.putLoad(l); err != nil {
 				return err
 			}
+			jids = append(jids, l.JID)
 			if !l.Announced {
 				files = append(files, l)
 			}
@@ -57,6 +59,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 			if made != nil {
 				files = append(files, *made)
 			}
+			jids = append(jids, r.JID)
 		}
 		if err := t.putFacts(loads); err != nil {
 			return err
@@ -68,7 +71,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
 	}
-	res.Files = s.syncFiles(files, evicted)
+	res.Files = errors.Join(s.syncFiles(files, evicted), s.notes.stored(jids))
 	return res, nil
 }
 
@@ -114,6 +117,7 @@ type txn struct {
 	order         *bbolt.Bucket
 	total         int64
 	known         map[string]bool // jid → nocache, of jobs this transaction has met
+	noted         func(jid string) (Load, bool)
 	buf           []byte
 	removed       []string // jids of jobs that went because of the cap
 }
@@ -221,8 +225,12 @@ func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
 	return made, 0, err
 }
 
-// unknown is the load of a job that the store has not seen: as it was announced, else made out of its first return.
+// unknown is the load of a job that the store has not seen: as it was noted or announced, else made out of its first
+// return.
 func (t *txn) unknown(r Return) Load {
+	if l, ok := t.noted(r.JID); ok {
+		return l
+	}
 	dir := t.layout.dir(r.JID)
 	load, err := t.layout.load(dir)
 	if err != nil || load == nil {

@@ -48,6 +48,9 @@ func (c *LocalCache) Announce(l Load) error {
 	return nil
 }
 
+// Note is Announce: the files are the store.
+func (c *LocalCache) Note(l Load) error { return c.Announce(l) }
+
 // SaveLoad stores one load.
 func (c *LocalCache) SaveLoad(l Load) error { return c.Announce(l) }
 

@@ -30,6 +30,9 @@ func (s *Store) announced(jid string) *payload.Map {
 	if !validJID(jid) {
 		return nil
 	}
+	if l, ok := s.notes.get(jid); ok && l.Load != nil {
+		return withMinions(l.Load, union(l.Minions, nil))
+	}
 	dir := s.layout.dir(jid)
 	load, err := s.layout.load(dir)
 	if err != nil || load == nil { // files that are damaged were not announced to the end

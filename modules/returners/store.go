@@ -42,7 +42,7 @@ var ErrInUse = errors.New("another process has it open")
 const lockWait = 5 * time.Second
 
 // Store is brine's job store. One goroutine at a time may call Commit and Clean, any number the other methods;
-// Announce may run beside all of them.
+// Announce and Note may run beside all of them.
 type Store struct {
 	opt    Options
 	file   string
@@ -50,6 +50,7 @@ type Store struct {
 	layout layout
 	swept  time.Time // when Clean last looked for job directories that the store does not know
 	whole  wholeJobs
+	notes  *notes
 }
 
 // Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the
@@ -80,10 +81,21 @@ func Open(opt Options) (*Store, error) {
 		return nil, fmt.Errorf("open job store %s: %w", file, err)
 	}
 	s := &Store{opt: opt, file: file, db: db, layout: l}
-	if err := s.update(prepare); err != nil {
-		return nil, errors.Join(fmt.Errorf("open job store %s: %w", file, err), db.Close())
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open job store %s: %w", file, err), s.Close())
 	}
 	return s, nil
+}
+
+// prepare makes a file that was opened ready for work.
+func (s *Store) prepare() (err error) {
+	if err := s.update(prepare); err != nil {
+		return err
+	}
+	if s.notes, err = openNotes(filepath.Join(s.opt.CacheDir, NotesFile)); err != nil {
+		return err
+	}
+	return s.takeNotes()
 }
 
 func openFile(file string, wait time.Duration) (db *bbolt.DB, err error) {
@@ -131,7 +143,13 @@ func prepare(tx *bbolt.Tx) error {
 }
 
 // Close closes the file. No other method may be called afterwards.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.notes != nil {
+		err = errors.Join(err, s.notes.close())
+	}
+	return err
+}
 
 // Path is the name of the file.
 func (s *Store) Path() string { return s.file }

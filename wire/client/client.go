@@ -136,7 +136,8 @@ func (c *Client) MasterHere() error {
 
 // Request sends one clear load and returns the reply value. A try that takes longer than timeout is repeated.
 func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
-	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion}).Encode()
+	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion,
+		NoFiles: load.Str("cmd") == payload.CmdPublish}).Encode() // returns come by the bus, and from the master's runners
 	if err != nil {
 		return nil, fmt.Errorf("pack %s request: %w", load.Str("cmd"), err)
 	}

@@ -78,6 +78,9 @@ func (m *fakeMaster) handle(msg zmq.Message) {
 		m.t.Errorf("request: got enc %q, version %d, want clear, 3", req.Enc, req.Version)
 	}
 	load := req.Load.(*payload.Map)
+	if publish := load.Str("cmd") == payload.CmdPublish; req.NoFiles != publish {
+		m.t.Errorf("request %s: no files: %v", load.Str("cmd"), req.NoFiles)
+	}
 	m.loads <- load
 	value := m.answer(load)
 	if _, ok := value.(silent); ok {

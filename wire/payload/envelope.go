@@ -16,6 +16,9 @@ const (
 	maxEnvelopeValues = 1 << 20 // values in a request in clear, which anybody can send
 )
 
+// fieldNoFiles is NoFiles of a Request.
+const fieldNoFiles = "brine_no_files"
+
 // Request is the envelope of everything that goes to a master's request port.
 type Request struct {
 	Enc     string // EncClear or EncAES; anything else is for the reader to refuse
@@ -24,6 +27,9 @@ type Request struct {
 	ID      any    // the minion's id, with version 3 and aes only; nil when absent, text when the peer is honest
 	EncAlgo string // names of RSA algorithms, aes only, "" when absent
 	SigAlgo string
+	// NoFiles is brine's own: a tool tells a brine master that it looks in no files of the job that it publishes. Salt's
+	// masters look at the fields they know.
+	NoFiles bool
 	Raw     *Map // the whole envelope as it came, for fields not named here; nil in one of our own
 }
 
@@ -45,6 +51,7 @@ func DecodeRequest(frame []byte) (*Request, error) {
 		ID:      m.Value("id"),
 		EncAlgo: m.Str("enc_algo"),
 		SigAlgo: m.Str("sig_algo"),
+		NoFiles: m.Bool(fieldNoFiles),
 		Raw:     m,
 	}
 	if s, ok := r.Load.(string); ok && r.Enc == EncAES {
@@ -119,6 +126,9 @@ func (r *Request) Encode() ([]byte, error) {
 	}
 	if r.SigAlgo != "" {
 		m.Set("sig_algo", r.SigAlgo)
+	}
+	if r.NoFiles {
+		m.Set(fieldNoFiles, true)
 	}
 	b, err := Marshal(m)
 	if err != nil {

@@ -144,6 +144,7 @@ func (p *Pub) configure(s *setup) error {
 	hwm := orDefault(p.opt.HWM, defaultHWM)
 	s.set("sndhwm", s.raw.SetSndhwm(hwm))
 	s.set("rcvhwm", s.raw.SetRcvhwm(hwm))
+	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
 	s.set("backlog", s.raw.SetBacklog(orDefault(p.opt.Backlog, defaultBacklog)))
 	s.set("xpub_verboser", s.raw.SetXpubVerboser(1))
 	s.keepalive(p.opt.Keepalive, plainKeepalive())

@@ -119,6 +119,7 @@ func (r *Router) Close() error { return r.sock.close() }
 
 func (r *Router) configure(s *setup) error {
 	s.common(routerLinger, r.opt.IPv6 || isIPv6(r.opt.Endpoint))
+	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
 	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
 	s.set("router_handover", s.raw.SetRouterHandover(true))
 	s.set("router_mandatory", s.raw.SetRouterMandatory(1))

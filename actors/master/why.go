@@ -25,6 +25,9 @@ var errNoJob = errors.New("no such job")
 // snapshot is all that is known of a job, in memory and on disk. here says that this process has published it.
 // nil: nothing.
 func (c *core) snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
+	if jid == "" {
+		return nil, false, nil
+	}
 	if store, ok := c.store.(factsReader); ok {
 		pieces, written, err := store.Facts(jid)
 		if err != nil {
@@ -148,23 +151,24 @@ func hopMap(h ledger.Hop, first ledger.Stamp) *payload.Map {
 	return m
 }
 
-// Why is the reason for the silence of each minion of a job, or of one: also of one that is not silent.
-func (m *Master) Why(ctx context.Context, jid, id string) (*payload.Map, error) {
+// Why is the reason for the silence of each minion of a job, or of those that are named: also of one that is not silent.
+// Without a job it tells why a target that means these minions gives none.
+func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	c := m.core
 	s, here, err := c.snapshot(jid)
 	if err != nil {
 		return nil, err
 	}
-	if s == nil && id == "" {
+	if s == nil && len(ids) == 0 {
 		return nil, fmt.Errorf("job %s: %w", jid, errNoJob)
 	}
-	out, ids := payload.M("jid", jid), []string{id}
+	out := payload.M("jid", jid)
 	if s != nil {
 		silent, err := c.silent(s)
 		if err != nil {
 			return nil, err
 		}
-		if out = jobMap(s, len(silent)); id == "" {
+		if out = jobMap(s, len(silent)); len(ids) == 0 {
 			ids = silent
 		}
 	}
@@ -211,7 +215,7 @@ func (c *core) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([
 		case len(meant) > 0:
 			one.Target = ledger.NotMeant
 		}
-		if r := s.Row(id); (r == nil || r.Returned == 0) && (s == nil || s.Job.Announced == 0) { // facts that are not whole
+		if r := s.Row(id); jid != "" && (r == nil || r.Returned == 0) && (s == nil || s.Job.Announced == 0) { // facts that are not whole
 			one.Stored = c.hasReturned(jid, id)
 		}
 		all[i] = one

@@ -304,7 +304,7 @@ func TestWhyAsks(t *testing.T) {
 	ear := r.hear()
 	jid := r.publish(payload.M("tgt", "*"))
 	r.awaitHop(jid, "publish", "")
-	got, err := r.m.Why(testContext(t), jid, "")
+	got, err := r.m.Why(testContext(t), jid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,10 +342,10 @@ func BenchmarkWhy(b *testing.B) {
 	r.start()
 	jid := r.publish(payload.M("tgt", "*"))
 	r.awaitHop(jid, "publish", "")
-	for _, id := range []string{"", "m00001"} {
-		b.Run("minion="+id, func(b *testing.B) {
+	for _, ids := range [][]string{nil, {"m00001"}} {
+		b.Run("minions="+strings.Join(ids, ","), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := r.m.Why(context.Background(), jid, id); err != nil {
+				if _, err := r.m.Why(context.Background(), jid, ids...); err != nil {
 					b.Fatal(err)
 				}
 			}

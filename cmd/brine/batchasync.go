@@ -43,6 +43,7 @@ func (b *batchRun) handOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer b.explain(ctx)
 	if len(up) == 0 {
 		return nil
 	}

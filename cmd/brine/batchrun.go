@@ -24,14 +24,17 @@ type batchRun struct {
 	news   chan batchNews
 	merged *payload.Map // id → return, for --static
 	code   int          // the highest exit code of a return
+
+	way  *hops         // facts of the job; nil before it is published
+	down chan []string // gives why minions did not answer the ping; nil: nothing to wait for
 }
 
 // batchNews is something that happened while a batch runs.
 type batchNews struct {
-	ret    *client.Return
-	silent []string // ids whose publication ended without a return of theirs
-	halt   string   // somebody stopped the batch
-	err    error    // the returns of a publication cannot be read any more
+	ret    *client.Return // it may be the silence of a minion
+	silent []string       // ids whose publication ended without a return of theirs
+	halt   string         // somebody stopped the batch
+	err    error          // the returns of a publication cannot be read any more
 }
 
 // runBatch runs the command line as a batch; --static is one that shows everything at its end.
@@ -75,6 +78,7 @@ func (b *batchRun) run(ctx context.Context) error {
 		return err
 	}
 	if len(up) == 0 {
+		b.explain(ctx)
 		return b.noReturn()
 	}
 	if b.state, err = newBatch(b.spec(batchByCLI), up, time.Now()); err != nil {
@@ -96,7 +100,10 @@ func (b *batchRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.end()
+	defer b.way.tell()()
+	err = b.end()
+	b.explain(ctx)
+	return err
 }
 
 // noReturn ends a batch without minions.
@@ -131,27 +138,35 @@ func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := b.wire.Run(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: "test.ping", Kwargs: b.cred, Timeout: b.timeout()})
+	job := client.Job{Tgt: tgt, TgtType: tgtType, Fun: "test.ping", Kwargs: b.cred, Timeout: b.timeout()}
+	run, err := b.wire.Run(ctx, job)
 	if err != nil {
 		return nil, nil, b.clientError(err)
 	}
 	if !b.published(run.Published) {
 		run.Close()
+		b.explainNobody(ctx, job)
 		if !b.quiet {
 			fmt.Fprintln(b.stdout, "No minions matched the target.")
 		}
 		return nil, nil, nil
 	}
+	way := b.hops(run)
 	for ret, err := range run.Returns(ctx) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, nil, b.clientError(err)
-		case ret.Silence == client.Answered:
+		}
+		way.see(ret)
+		switch ret.Silence {
+		case client.Answered:
 			up = append(up, ret.ID)
-		case ret.Silence != client.Unknown:
+		case client.Unknown:
+		default:
 			down = append(down, ret.ID)
 		}
 	}
+	defer way.tell()()
+	b.askDown(ctx, way)
 	return up, down, nil
 }
 
@@ -198,12 +213,18 @@ func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []s
 			return nil, nil, b.clientError(n.err)
 		case n.halt != "":
 			b.state.halt(n.halt)
+		case n.ret != nil && n.ret.Silence != client.Answered:
+			b.way.see(*n.ret)
 		case n.ret != nil && b.state.active.Has(n.ret.ID):
+			b.way.see(*n.ret)
 			failed, _ := n.ret.Data.Value("failed").(bool)
 			returns = []batchReturn{{id: n.ret.ID, data: entry(n.ret.Data), retcode: retcodeOf(n.ret.Data), failed: failed}}
 		default:
 			silent = n.silent
 		}
+	case lines := <-b.down:
+		b.sayReasons(lines)
+		b.down = nil
 	case <-alarm:
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
@@ -216,12 +237,18 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
 		fmt.Fprintf(b.stdout, "\nExecuting run on %s\n\n", pytext.Repr(idList(slices.Sorted(slices.Values(ids)))))
 	}
-	run, err := b.wire.Run(ctx, client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
-		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout})
+	job := client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
+		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout}
+	run, err := b.wire.Run(ctx, job)
 	if err != nil {
 		return b.clientError(err)
 	}
 	ok := b.published(run.Published)
+	if !ok {
+		b.explainNobody(ctx, job)
+	} else if b.way == nil {
+		b.way = b.hops(run)
+	}
 	go func() {
 		defer b.send(ctx, batchNews{silent: ids})
 		if !ok {
@@ -233,9 +260,7 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 				b.send(ctx, batchNews{err: err})
 				return
 			}
-			if ret.Silence == client.Answered {
-				b.send(ctx, batchNews{ret: &ret})
-			}
+			b.send(ctx, batchNews{ret: &ret})
 		}
 	}()
 	return nil

@@ -31,6 +31,7 @@ func (t *saltTool) follow(ctx context.Context) error {
 	}
 	if !t.published(run.Published) {
 		run.Close()
+		t.explainNobody(ctx, job)
 		return t.noReturn()
 	}
 	words := interruptText(run.JID)
@@ -142,17 +143,22 @@ func (t *saltTool) subset(ctx context.Context, job client.Job, n int) ([]any, er
 	}
 	if !t.published(run.Published) {
 		run.Close()
+		t.explainNobody(ctx, probe)
 		return []any{}, nil
 	}
+	way := t.hops(run)
 	var able []any
 	for ret, err := range run.Returns(ctx) {
 		if err != nil {
 			return nil, t.clientError(err)
 		}
+		way.see(ret)
 		if list, ok := ret.Value.([]any); ok && hasAll(list, job.Fun) {
 			able = append(able, ret.ID)
 		}
 	}
+	defer way.tell()()
+	way.explain(ctx)
 	rand.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
 	return able[:min(n, len(able))], nil
 }

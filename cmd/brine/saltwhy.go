@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"brine/modules/ledger"
@@ -49,7 +51,7 @@ type hops struct {
 	mute  []string // silent minions
 }
 
-// hops begins the facts of a job.
+// hops begins the facts of a job. Of a job that is published several times the first publication counts.
 func (t *saltTool) hops(run *client.Run) *hops {
 	return &hops{t: t, jid: run.JID, facts: ledger.Client{PID: int64(os.Getpid()), Started: ledger.At(t.began),
 		Sent: ledger.At(run.Asked), Replied: ledger.At(run.Told), Seen: make(map[string]ledger.Stamp, len(run.Minions))}}
@@ -70,9 +72,12 @@ const (
 	tellCosts  = time.Millisecond
 )
 
-// tell hands the facts to the master, if it takes them, while this tool goes on. The function that comes back waits a
-// moment for the end of that.
+// tell hands the facts to the master, if there are any and it takes them, while this tool goes on. The function that
+// comes back waits a moment for the end of that.
 func (h *hops) tell() (wait func()) {
+	if h == nil {
+		return func() {}
+	}
 	c := h.t.control()
 	if c == nil {
 		return func() {}
@@ -98,39 +103,74 @@ func (h *hops) tell() (wait func()) {
 	}
 }
 
-// explain says on stderr why minions are silent: to people, or where it is asked for.
+// explains tells whether reasons are wanted: by people, or because they were asked for.
+func (t *saltTool) explains() bool { return t.opt.Bool("tell_why") || isTerminal(t.stderr) }
+
+// explain says on stderr why minions are silent, where that is wanted.
 func (h *hops) explain(ctx context.Context) {
-	t := h.t
-	asked := t.opt.Bool("tell_why")
-	if len(h.mute) == 0 || !asked && !isTerminal(t.stderr) {
-		return
+	if len(h.mute) > 0 && h.t.explains() {
+		h.t.sayReasons(h.t.reasons(ctx, h.jid, h.mute))
 	}
+}
+
+// sayReasons shows what reasons has found.
+func (t *saltTool) sayReasons(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(t.stderr, line)
+	}
+}
+
+// reasons asks the master why minions have not returned a job, or why no job was made for them when jid is empty: a line
+// for each of them.
+func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []string {
 	c := t.control()
 	if c == nil {
-		if asked {
-			fmt.Fprintln(t.stderr, "The master does not tell why: it is not brine's, or not on this machine.")
-		}
-		return
+		return t.noReasons("it is not brine's, or not on this machine.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	reply, err := c.Do(ctx, payload.M("cmd", cmdWhy, "jid", h.jid))
+	reply, err := c.Do(ctx, payload.M("cmd", cmdWhy, "jid", jid, "ids", listOf(slices.Sorted(slices.Values(ids)))))
 	if err != nil {
-		t.log.Debug("the master does not tell why", "jid", h.jid, "err", err)
-		if asked {
-			fmt.Fprintf(t.stderr, "The master does not tell why: %v\n", err)
-		}
-		return
-	}
-	silent := make(map[string]bool, len(h.mute))
-	for _, id := range h.mute {
-		silent[id] = true
+		t.log.Debug("the master does not tell why", "jid", jid, "err", err)
+		return t.noReasons(err.Error())
 	}
 	result, _ := reply.Value("result").(*payload.Map)
+	var lines []string
 	for _, v := range result.List("reasons") {
-		if one, ok := v.(*payload.Map); ok && silent[one.Str("minion")] {
-			fmt.Fprintln(t.stderr, reasonLine(one))
+		if one, ok := v.(*payload.Map); ok {
+			lines = append(lines, reasonLine(one))
 		}
+	}
+	return lines
+}
+
+// noReasons is what is said when the master does not tell: nothing, unless it was asked for.
+func (t *saltTool) noReasons(why string) []string {
+	if !t.opt.Bool("tell_why") {
+		return nil
+	}
+	return []string{"The master does not tell why: " + why}
+}
+
+// explainNobody says why a target that names minions means none. What other targets would mean is not known.
+func (t *saltTool) explainNobody(ctx context.Context, job client.Job) {
+	if !t.explains() {
+		return
+	}
+	var ids []string
+	switch tgt := job.Tgt.(type) {
+	case string:
+		if job.TgtType != "list" && (job.TgtType != "glob" || strings.ContainsAny(tgt, "*?[")) {
+			return
+		}
+		ids = []string{tgt}
+	case []any:
+		ids = onlyTexts(tgt)
+	case []string:
+		ids = tgt
+	}
+	if len(ids) > 0 {
+		t.sayReasons(t.reasons(ctx, "", ids))
 	}
 }
 

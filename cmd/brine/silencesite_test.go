@@ -92,7 +92,7 @@ func (s *silentSite) write(name, text string, mode os.FileMode) {
 }
 
 // config writes the files of the master. Minions must sign what they send, and their clocks must not be late.
-func (s *silentSite) config() {
+func (s *silentSite) config(conf ...string) {
 	s.t.Helper()
 	s.write("etc/master/master", fmt.Sprintf(`root_dir: %s
 interface: 127.0.0.1
@@ -105,7 +105,8 @@ require_minion_sign_messages: True
 drop_messages_signature_fail: True
 request_server_ttl: 1800
 log_level_logfile: info
-`, s.path("m"), s.pub, s.ret, runningUser()), 0o644)
+%s
+`, s.path("m"), s.pub, s.ret, runningUser(), strings.Join(conf, "\n")), 0o644)
 	s.write("m/etc/salt/pki/master/master.pem", s.rsa["master"].Private, 0o400)
 }
 

@@ -17,7 +17,7 @@ import (
 // Commands of the control socket about what is known of a job. Each takes {cmd, jid, ...}.
 const (
 	cmdTrace  = "trace"       // {jid, minion}: its hops
-	cmdWhy    = "why"         // {jid, minion}: the reason for each silence
+	cmdWhy    = "why"         // {jid, minion or ids}: the reason for each silence, or for those of some
 	cmdGone   = "jobs.gone"   // {jid, ids}: who certainly did not get it
 	cmdClient = "jobs.client" // {jid, facts}: what a command line says; only notes it
 )
@@ -29,7 +29,11 @@ func ledgerQueries(m *master.Master) map[string]admin.Query {
 			return m.Trace(ctx, r.Str("jid"), r.Str("minion"))
 		},
 		cmdWhy: func(ctx context.Context, r *payload.Map) (any, error) {
-			return m.Why(ctx, r.Str("jid"), r.Str("minion"))
+			ids := textsOf(r.List("ids"))
+			if id := r.Str("minion"); id != "" {
+				ids = append(ids, id)
+			}
+			return m.Why(ctx, r.Str("jid"), ids...)
 		},
 		cmdGone: func(ctx context.Context, r *payload.Map) (any, error) {
 			return listOf(m.Gone(ctx, r.Str("jid"), textsOf(r.List("ids")))), nil

@@ -55,18 +55,30 @@ func NewBook(l Limits) *Book {
 
 func (b *Book) part(jid string) *part { return &b.parts[maphash.String(b.seed, jid)%shards] }
 
-// Begin notes a new job.
+// Begin notes a new job. One that is published several times under one id, as a batch is, means the minions of every
+// publication, and is sent when the last of them is.
 func (b *Book) Begin(job Job) {
 	p := b.part(job.JID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entry(job.JID, b.most)
-	minions, missing := e.job.Minions, e.job.Missing
+	minions, missing := union(e.job.Minions, job.Minions), union(e.job.Missing, job.Missing)
 	merge(&e.job, &job, jobFields)
-	if e.job.Minions, e.job.Missing = job.Minions, job.Missing; job.Minions == nil {
-		e.job.Minions, e.job.Missing = minions, missing
+	e.job.Minions, e.job.Missing, e.job.Sealed, e.job.Sent = minions, missing, job.Sealed, job.Sent
+	e.whole, e.links = true, false
+}
+
+// union joins two sorted lists; neither is changed.
+func union(a, b []string) []string {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
 	}
-	e.whole = true
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Note changes the facts of a job, which must be known already.

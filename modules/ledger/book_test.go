@@ -71,6 +71,34 @@ func TestBookAndStore(t *testing.T) {
 }
 
 // TestBookAgain: what could not be stored is offered once more.
+// TestBookBatch publishes a job twice under one id, to other minions.
+func TestBookBatch(t *testing.T) {
+	b, disk := NewBook(Limits{Jobs: 100, Rows: 1000}), &stored{t: t}
+	b.Peers.Start(1)
+	b.Peers.Named("b", 1, 2)
+	b.Peers.Everything(1, 2)
+	b.Begin(Job{JID: "j", Fun: "test.ping", Announced: 12, Minions: []string{"b", "d"}})
+	b.Note("j", func(j *Job) { j.Sealed, j.Sent = 13, 14 })
+	disk.take(b, "j", 20)
+	b.Peers.Named("a", 1, 25)
+	b.Begin(Job{JID: "j", Fun: "test.ping", Announced: 30, Minions: []string{"a", "c"}, Missing: []string{"x"}})
+	if sent, known := b.Sent("j"); sent != 0 || !known {
+		t.Errorf("sent %v, %v before the second publication is", sent, known)
+	}
+	b.Note("j", func(j *Job) { j.Sealed, j.Sent = 31, 32 })
+	b.Returned("j", "a", Return{At: 40})
+	disk.take(b, "j", 50)
+	got := disk.take(b, "j", 60).Join(b.Snapshot("j"))
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got.Job.Minions); diff != "" || got.Job.Sent != 32 || !b.Meant("j", "d") {
+		t.Errorf("sent %v, minions (-want +got):\n%s", got.Job.Sent, diff)
+	}
+	for id, want := range map[string]State{"a": LinkUp, "b": LinkUp, "c": LinkDown, "d": LinkDown} {
+		if state := got.Links.Of(id); state != want {
+			t.Errorf("%s: connected %v, want %v", id, state, want)
+		}
+	}
+}
+
 func TestBookAgain(t *testing.T) {
 	b, disk := NewBook(Limits{100, 100}), &stored{t: t}
 	b.Begin(Job{JID: "j", Fun: "f"})

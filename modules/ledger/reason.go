@@ -95,7 +95,7 @@ const (
 // Case is everything that a reason is made of.
 type Case struct {
 	Now     Stamp
-	JID, ID string
+	JID, ID string // no JID: no job was made, because its target meant nobody
 
 	Job    *Snapshot     // nil: nothing is known of the job
 	Here   bool          // the job was published by the master that runs now
@@ -163,7 +163,7 @@ func (m *Minion) ByMaster() *Minion {
 
 func unknownJob(c *Case) Reason {
 	switch {
-	case c.Job != nil || c.Stored:
+	case c.Job != nil || c.Stored || c.JID == "":
 		return Reason{}
 	case c.Keep > 0 && c.Age > c.Keep:
 		return say(Expired, "the job is older than keep_jobs (", span(c.Keep), "): what was known of it is removed")

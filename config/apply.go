@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -134,8 +133,16 @@ func expandDirs(dirs []any) []any {
 // onlyTrue makes a switch that only a real true turns on a bool.
 func onlyTrue(opts *payload.Map, key string) { opts.Set(key, opts.Value(key) == true) }
 
-// uri matches a log file that is no path but a place such as udp://host.
-var uri = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+// isURI tells a log file that is no path but a place such as udp://host.
+func isURI(s string) bool {
+	scheme, _, ok := strings.Cut(s, ":")
+	return ok && isLetter(scheme) && !strings.ContainsFunc(scheme, func(r rune) bool {
+		return !isLetter(string(r)) && !strings.ContainsRune("0123456789+.-", r)
+	})
+}
+
+// isLetter tells whether a text begins with a letter of ASCII.
+func isLetter(s string) bool { return s != "" && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z' }
 
 // prependRoot puts root_dir in front of the named options, and of those log files that are paths. An absolute
 // path outside root_dir is moved into it.
@@ -149,7 +156,7 @@ func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) 
 		return ld.bad("root_dir", root, "option 'root_dir' is '%s': %v", root, err)
 	}
 	for _, key := range logs {
-		if s, ok := opts.Value(key).(string); ok && !uri.MatchString(s) {
+		if s, ok := opts.Value(key).(string); ok && !isURI(s) {
 			keys = append(keys, key)
 		}
 	}

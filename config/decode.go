@@ -33,31 +33,43 @@ func (ld *loading) decode(opts *payload.Map, into any) error {
 	extra := fallbacks()
 	v := viper.NewWithOptions(viper.KeyDelimiter(noSplit))
 	for _, f := range fields(reflect.TypeOf(into).Elem()) {
-		std, ok := ld.standard.Get(f.key)
-		if !ok {
-			std, _ = extra.Get(f.key)
-		}
-		if std, err := convert(std, f); err == nil && std != nil {
-			v.SetDefault(f.key, std)
-		}
 		val, given := opts.Get(f.key)
-		if !given {
-			continue
+		var conv any
+		var err error
+		if given {
+			conv, err = convert(val, f)
 		}
-		conv, err := convert(val, f)
 		switch {
-		case err == nil && conv != nil:
-			v.Set(f.key, conv)
-		case err != nil && required(f.key):
+		case err == nil:
+		case required(f.key):
 			return ld.bad(f.key, val, "Config option '%s' with value %s has an invalid type of %s: %w", f.key, pyStr(val), pyType(val), err)
-		case err != nil && !ld.warned[f.key]:
+		case !ld.warned[f.key]:
 			ld.notice(slog.LevelWarn, "Config option '%s' with value %s is not usable: %v", f.key, pyStr(val), err)
+		}
+		if err != nil || conv == nil {
+			conv = ld.fallback(f, extra)
+		}
+		if conv != nil {
+			v.Set(f.key, conv)
 		}
 	}
 	if err := v.Unmarshal(into); err != nil {
 		return &Error{Code: ExitGeneric, Err: fmt.Errorf("fill options: %w", err)}
 	}
 	return nil
+}
+
+// fallback is the default of an option, nil when there is none.
+func (ld *loading) fallback(f field, extra *payload.Map) any {
+	std, ok := ld.standard.Get(f.key)
+	if !ok {
+		std, _ = extra.Get(f.key)
+	}
+	conv, err := convert(std, f)
+	if err != nil {
+		return nil
+	}
+	return conv
 }
 
 // field is one option of a struct.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"brine/wire/payload"
 )
@@ -85,7 +86,9 @@ func appendDomain(opts *payload.Map) {
 }
 
 // noID matches names that do not tell one host from another.
-var noID = regexp.MustCompile(`^(?:localhost.*|ip6-.*|127[.]\d|0\.0\.0\.0|::1.*|ipv6-.*|fe00::.*|fe02::.*|1.0.0.*.ip6.arpa)`)
+var noID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:localhost.*|ip6-.*|127[.]\d|0\.0\.0\.0|::1.*|ipv6-.*|fe00::.*|fe02::.*|1.0.0.*.ip6.arpa)`)
+})
 
 // generateID is the first acceptable name of this host, else "localhost".
 func (ld *loading) generateID() string {
@@ -94,7 +97,7 @@ func (ld *loading) generateID() string {
 		names = ld.HostNames
 	}
 	for _, name := range names() {
-		if name != "" && !noID.MatchString(name) {
+		if name != "" && !noID().MatchString(name) {
 			return name
 		}
 	}

@@ -1,6 +1,7 @@
 """Writes master.yaml, minion.yaml and types.yaml from the option tables of the Salt release that runs it.
 
-Run in this directory with the Python of a Salt 3008 installation: python make.py
+Run in this directory with the Python of a Salt 3008 installation: python make.py. Then, where config is:
+go test . -run Tables -pack
 """
 
 import pathlib

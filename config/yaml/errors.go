@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	yaml "go.yaml.in/yaml/v3"
 )
@@ -71,11 +72,13 @@ func unmarshal(b []byte, doc *yaml.Node) (err error) {
 	return yaml.Unmarshal(b, doc)
 }
 
-var messageForm = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?((?s:.*))$`)
+var messageForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?((?s:.*))$`)
+})
 
 // splitMessage takes "yaml: line 3: problem" apart.
 func splitMessage(text string) (line int, problem string) {
-	m := messageForm.FindStringSubmatch(text)
+	m := messageForm().FindStringSubmatch(text)
 	line, _ = strconv.Atoi(m[1])
 	return line, strings.TrimPrefix(m[2], "yaml: ")
 }

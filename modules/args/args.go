@@ -4,7 +4,6 @@ package args
 
 import (
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"brine/config/yaml"
+	"brine/modules/pattern"
 	"brine/wire/payload"
 )
 
@@ -123,7 +123,7 @@ func isName(s string) bool {
 }
 
 // onlyDigits matches 1_000, which YAML would read as a number.
-var onlyDigits = regexp.MustCompile(`^[0-9_]+$`)
+var onlyDigits = pattern.New(`^[0-9_]+$`)
 
 // Yamlify types one word as Salt does: YAML 1.1 where that gives null, a truth value, a number, a text, a list
 // in brackets or a map in braces; the word itself in every other case, faulty YAML included.

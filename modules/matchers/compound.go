@@ -2,10 +2,10 @@ package matchers
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"brine/modules/pattern"
 	"brine/modules/pytext"
 	"brine/wire/payload"
 )
@@ -159,7 +159,7 @@ func groupWords(name string, groups *payload.Map) ([]string, error) {
 }
 
 // groupEngine tells words that name an engine, known or not.
-var groupEngine = regexp.MustCompile(`^[A-Z]@`)
+var groupEngine = pattern.New(`^[A-Z]@`)
 
 // plainGroup turns a definition of nothing but ids into one word.
 func plainGroup(words []string) (string, bool) {

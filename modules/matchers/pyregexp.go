@@ -3,10 +3,11 @@ package matchers
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"brine/modules/pattern"
 )
 
 // fromPython rewrites a pattern of Python's re into the common ground of the two engines of Go. It refuses the
@@ -36,10 +37,10 @@ type translator struct {
 }
 
 // repeat matches what repeats the item before it.
-var repeat = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d+\})`)
+var repeat = pattern.New(`^(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d+\})`)
 
 // badRange matches a range in a set that begins or ends with a class.
-var badRange = regexp.MustCompile(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
+var badRange = pattern.New(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
 
 func (t *translator) next() error {
 	rest := t.in[t.pos:]

@@ -2,13 +2,14 @@ package runners
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"brine/modules/pattern"
 )
 
 // versionForm reads "3008.3", "v2019.2.0rc1", "3006.1+123.gabcdef".
-var versionForm = regexp.MustCompile(`^v?(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?`)
+var versionForm = pattern.New(`^v?(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?`)
 
 // compareVersions orders two version texts: -1, 0 or 1. A pre-release comes before its release; what cannot be
 // read compares as text.

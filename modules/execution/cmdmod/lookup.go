@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/pattern"
 	"brine/modules/pytext"
 	"brine/wire/payload"
 )
@@ -132,7 +133,7 @@ func shellProbes() map[string]shellProbe {
 
 const shellProbeTimeout = 10 * time.Second
 
-var versionNumber = regexp.MustCompile(`^\d[\d.]*`)
+var versionNumber = pattern.New(`^\d[\d.]*`)
 
 // shellInfo asks a shell for its version. Unlike Salt 3008.3, whose function fails on the bytes it reads, it
 // returns what its documentation says.

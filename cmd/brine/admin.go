@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ const controlSocket = "brine.ipc"
 
 // askTimeout bounds a question to a daemon.
 const askTimeout = 10 * time.Second
+
+// once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
+func once() { debug.SetGCPercent(400) }
 
 // adminTool asks a running daemon on its control socket, or minions through their master.
 type adminTool struct {
@@ -153,7 +157,7 @@ func (a *adminTool) asJSON(v any) error {
 // answer is one answer of a daemon: its value, for programs, and its text, for people.
 type answer struct {
 	value any
-	text  string
+	text  func() string
 }
 
 // show prints an answer once, or with -w again and again: on a terminal each over the one before, elsewhere one after
@@ -161,6 +165,7 @@ type answer struct {
 func (a *adminTool) show(next func() (answer, error)) error {
 	watch := a.opt.Bool("watch_it")
 	if !watch {
+		once()
 		got, err := next()
 		switch {
 		case err != nil:
@@ -168,7 +173,7 @@ func (a *adminTool) show(next func() (answer, error)) error {
 		case a.opt.Bool("as_json"):
 			return a.asJSON(got.value)
 		}
-		return a.emit(got.text)
+		return a.emit(got.text())
 	}
 	for first := true; ; first = false {
 		got, err := next()
@@ -178,7 +183,7 @@ func (a *adminTool) show(next func() (answer, error)) error {
 		case a.opt.Bool("as_json"):
 			err = a.emit(outputters.JSON(got.value) + "\n")
 		default:
-			err = a.repaint(got.text, first)
+			err = a.repaint(got.text(), first)
 		}
 		if err != nil {
 			return err

@@ -40,12 +40,12 @@ func adminJobs(c *call) error {
 			return answer{}, err
 		}
 		if m.Has("queued") {
-			return answer{m, minionJobsText(m, time.Now())}, nil
+			return answer{m, func() string { return minionJobsText(m, time.Now()) }}, nil
 		}
 		if !a.opt.Bool("all_jobs") {
 			m.Set("jobs", withoutQuestions(m.List("jobs")))
 		}
-		return answer{m, masterJobsText(m, a.opt.Int("last_minutes"), time.Now())}, nil
+		return answer{m, func() string { return masterJobsText(m, a.opt.Int("last_minutes"), time.Now()) }}, nil
 	})
 }
 

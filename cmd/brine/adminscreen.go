@@ -114,6 +114,7 @@ func (a *adminTool) watched() (top.Source, string, error) {
 
 // lookOnce prints one look: as text with the rates that the daemon keeps.
 func (a *adminTool) lookOnce(source top.Source, title string) error {
+	once()
 	look, err := source.Look(context.Background())
 	if err != nil {
 		return err

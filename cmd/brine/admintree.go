@@ -39,7 +39,7 @@ func adminTree(c *call) error {
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{m, top.Tree(stats.ParseChild(m), time.Now())}, nil
+		return answer{m, func() string { return top.Tree(stats.ParseChild(m), time.Now()) }}, nil
 	})
 }
 
@@ -99,7 +99,7 @@ func adminHistory(c *call) error {
 		if len(a.opt.Args) > 0 {
 			list = ofActor(list, a.opt.Args[0])
 		}
-		return answer{list, historyText(list, a.opt.Bool("with_stacks"), time.Now())}, nil
+		return answer{list, func() string { return historyText(list, a.opt.Bool("with_stacks"), time.Now()) }}, nil
 	})
 }
 

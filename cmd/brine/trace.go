@@ -82,6 +82,7 @@ func adminJob(c *call, cmd, description string) (*adminTool, *payload.Map, error
 	if len(words) > 1 {
 		request.Set("minion", words[1])
 	}
+	once()
 	v, err := a.ask(request)
 	if err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"brine/supervisor/stats"
@@ -155,7 +156,7 @@ func (c *core) abandon(rec *record) {
 		c.halt.abandoned(rec, name)
 		return
 	}
-	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", stacksOf(dump(), rec.inc))
+	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", strings.Join(stacksOf(dump(), rec.inc), "\n\n"))
 }
 
 // replace leaves a handler behind. What else belongs to the incarnation has been told to end.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 
@@ -39,7 +40,8 @@ func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
 	inc := &incarnation{sup: s, ref: ref, n: n, id: id, abandoned: make(chan struct{})}
 	inc.ctx, inc.cancel = context.WithCancel(s.context())
 	inc.mailbox = &mailbox{
-		inbox: &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck, slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
+		labels: pprof.WithLabels(context.Background(), pprof.Labels(labelActor, ref.path)),
+		inbox:  &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck, slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
 	}
 	if !s.opt.Unmeasured {
 		inc.mailbox.stats = ref.stats
@@ -82,6 +84,7 @@ func (inc *incarnation) spawn(name string, f func(context.Context) error) {
 }
 
 func (inc *incarnation) task(name string, f func(context.Context) error) {
+	pprof.SetGoroutineLabels(inc.mailbox.labels)
 	growStack()
 	whole := false
 	defer func() {

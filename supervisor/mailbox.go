@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
 	"math"
 	"reflect"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 
@@ -25,7 +27,8 @@ type mailbox struct {
 	stuck  *atomic.Int64                // counts goroutines that abandoned mailboxes still hold
 	slow   int64                        // a handler that took longer is told to late, in nanoseconds
 	late   func(msg any, n int, start, end int64)
-	n      int // of the incarnation
+	n      int             // of the incarnation
+	labels context.Context // says whose goroutine it is that works on the messages
 
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
@@ -150,6 +153,7 @@ func growStack() {
 }
 
 func (m *mailbox) process() {
+	pprof.SetGoroutineLabels(m.labels) // those of whoever sent the message came with the goroutine
 	growStack()
 	for {
 		m.run()

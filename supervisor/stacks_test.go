@@ -3,8 +3,11 @@ package supervisor_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/supervisor"
@@ -61,4 +64,76 @@ func TestStack(t *testing.T) {
 	if _, err := s.Stack("nobody"); !errors.Is(err, supervisor.ErrUnknown) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// startWithin starts goroutines by plain go statements: two that wait, and one that starts another.
+//
+//go:noinline
+func startWithin(end <-chan struct{}, begun *sync.WaitGroup) {
+	begun.Add(3)
+	for range 2 {
+		go loneWithin(end, begun)
+	}
+	go func() {
+		go childWithin(end, begun)
+	}()
+}
+
+//go:noinline
+func loneWithin(end <-chan struct{}, begun *sync.WaitGroup) {
+	begun.Done()
+	<-end
+}
+
+//go:noinline
+func childWithin(end <-chan struct{}, begun *sync.WaitGroup) {
+	begun.Done()
+	<-end
+}
+
+// TestStackOfPlainGoroutines: what an actor starts by a go statement is found, in a handler and in a goroutine of Go,
+// and after the actor was started again; what another actor does because of a message is that one's.
+func TestStackOfPlainGoroutines(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{Name: "master"})
+	ref, other, tasks := add(t, s, script("a")), add(t, s, script("b")), add(t, s, script("c"))
+	end := make(chan struct{})
+	defer close(end)
+	var begun sync.WaitGroup
+	call(t, ref, func(actor.Context) bool {
+		startWithin(end, &begun)
+		return true
+	})
+	started := make(chan struct{})
+	call(t, tasks, func(ctx actor.Context) bool {
+		supervisor.Go(ctx, "starts", func(ctx context.Context) error {
+			startWithin(end, &begun)
+			return waitWithin(ctx, started)
+		})
+		return true
+	})
+	actortest.Wait(t, "goroutine", started)
+	begun.Wait()
+	release := hang(t, other)
+	defer release()
+	check := func(path string, lone, child, all int) {
+		t.Helper()
+		var text string
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); runtime.Gosched() { // what was begun is on its way
+			var err error
+			if text, err = s.Stack(path); err != nil {
+				t.Fatal(err)
+			}
+			lines := "\n" + text
+			if strings.Count(lines, "\nbrine/supervisor_test.loneWithin") == lone && strings.Count(lines, "\nbrine/supervisor_test.childWithin") == child &&
+				strings.Count(lines, "\ngoroutine") == all && (lone == 0 || strings.Contains(text, "goroutines started by it: 2\n")) {
+				return
+			}
+		}
+		t.Errorf("stack of %s:\n%s", path, text)
+	}
+	check("a", 1, 1, 2)
+	check("b", 0, 0, 1)
+	check("c", 1, 1, 3)
+	s.Restart("a")
+	check("a", 1, 1, 2)
 }

@@ -43,6 +43,7 @@ type Stats struct {
 // Restore, and nobody else who asks wire/loopback gets it before Close.
 type Proxy struct {
 	target string
+	dial   func(context.Context) (net.Conn, error)
 	port   *loopback.Port
 	flows  [2]*flow // to the target and from it
 	work   sync.WaitGroup
@@ -58,11 +59,18 @@ type Proxy struct {
 // New opens a port that leads to target, which is host:port. The target need not be there yet. Errors:
 // loopback.ErrNoPort, or that of listening.
 func New(target string) (*Proxy, error) {
+	return newProxy(target, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", target)
+	})
+}
+
+func newProxy(target string, dial func(context.Context) (net.Conn, error)) (*Proxy, error) {
 	port, err := loopback.Reserve()
 	if err != nil {
 		return nil, fmt.Errorf("proxy of %s: %w", target, err)
 	}
-	p := &Proxy{target: target, port: port, flows: [2]*flow{newFlow(), newFlow()}, pairs: map[*pair]struct{}{}}
+	p := &Proxy{target: target, dial: dial, port: port, flows: [2]*flow{newFlow(), newFlow()}, pairs: map[*pair]struct{}{}}
 	if err := p.accept(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -227,8 +235,7 @@ func (p *Proxy) carry(ctx context.Context, c *pair) {
 	if !p.flows[0].wait(ctx.Done()) || !p.flows[1].wait(ctx.Done()) {
 		return
 	}
-	var d net.Dialer
-	out, err := d.DialContext(ctx, "tcp", p.target)
+	out, err := p.dial(ctx)
 	if err != nil {
 		p.failed.Add(1)
 		c.kill(true)

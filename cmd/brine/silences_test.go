@@ -311,17 +311,17 @@ func linkSilences() []silence {
 			return jid, "z2"
 		}, ledger.NoAnswer, "it has been running the job since"},
 		{"partition without a word", func(t *testing.T, s *silentSite) (string, string) {
-			s.wires["n1"].cut(true)
+			s.wires["n1"].cut(t, true)
 			return s.one(t, "n1", "test.ping"), "n1"
 		}, ledger.NoAnswer, "or the network drops what is sent"},
 		{"partition that ends connections", func(t *testing.T, s *silentSite) (string, string) {
 			jid := s.one(t, "n2", "test.sleep", int64(600))
 			s.told(t, jid, "n2")
-			s.wires["n2"].cut(false)
+			s.wires["n2"].cut(t, false)
 			return jid, "n2"
 		}, ledger.ConnectionLost, "its connection was lost"},
 		{"partition before the job", func(t *testing.T, s *silentSite) (string, string) {
-			s.wires["n3"].cut(false)
+			s.wires["n3"].cut(t, false)
 			s.connected(t, "no", "n3")
 			return s.one(t, "n3", "test.ping"), "n3"
 		}, ledger.NotConnected, "not connected when the job was sent"},

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,9 +36,10 @@ type silentSite struct {
 	keys     *keys.Store
 	cache    *returners.Banks
 
-	mu    sync.Mutex // procs and proxies: cases run at once
+	wires map[string]*wire // of minions whose network can be cut
+
+	mu    sync.Mutex // procs: cases run at once
 	procs map[string]*exec.Cmd
-	wires map[string]*proxy // of minions whose network can be cut
 }
 
 func newSilentSite(t *testing.T) *silentSite {
@@ -55,7 +53,7 @@ func newSilentSite(t *testing.T) *silentSite {
 			t.Error(err)
 		}
 	})
-	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{}, wires: map[string]*proxy{}}
+	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{}, wires: map[string]*wire{}}
 	s.pub, s.ret = s.port(), s.port()
 	if s.zctx, err = zmq.NewContext(1); err != nil {
 		t.Fatal(err)
@@ -115,8 +113,8 @@ func (s *silentSite) minion(id string, cut bool, conf ...string) {
 	s.t.Helper()
 	pub, ret := s.pub, s.ret
 	if cut {
-		w := &proxy{t: s.t}
-		pub, ret = w.listen(s.pub), w.listen(s.ret)
+		w := newWire(s.t, s.pub, s.ret)
+		pub, ret = w.pub.Port(), w.ret.Port()
 		s.wires[id] = w
 	}
 	s.write("etc/"+id+"/minion", fmt.Sprintf(`root_dir: %s
@@ -173,7 +171,7 @@ func (s *silentSite) start(name, tool string) {
 		cmd.Args = cmd.Args[:3]
 	}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, s.dir
-	cmd.Env = append(os.Environ(), "HOME="+s.dir)
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "DAEMON="+name)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -358,99 +356,4 @@ func (s *silentSite) running(t *testing.T, jid, id string) {
 func (s *silentSite) told(t *testing.T, jid, id string) {
 	t.Helper()
 	s.hop(t, jid, ledger.HopStart, id)
-}
-
-// proxy is a network between a minion and the master that can be cut.
-type proxy struct {
-	t *testing.T
-
-	mu    sync.Mutex
-	deaf  bool // takes everything and passes on nothing
-	shut  bool // refuses connections
-	conns []net.Conn
-}
-
-// listen opens a port that leads to one of the master's, and returns its number.
-func (p *proxy) listen(to int) int {
-	p.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() {
-		_ = l.Close()
-		p.drop()
-	})
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			out, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", to))
-			if err != nil || !p.admit(in, out) {
-				_ = in.Close()
-				if out != nil {
-					_ = out.Close()
-				}
-				continue
-			}
-			go p.carry(in, out)
-			go p.carry(out, in)
-		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-func (p *proxy) admit(conns ...net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shut {
-		return false
-	}
-	p.conns = append(p.conns, conns...)
-	return true
-}
-
-func (p *proxy) carry(from, to net.Conn) {
-	defer from.Close()
-	defer to.Close()
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := from.Read(buf)
-		if n > 0 && !p.isDeaf() {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-		if errors.Is(err, io.EOF) || err != nil {
-			return
-		}
-	}
-}
-
-func (p *proxy) isDeaf() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.deaf
-}
-
-// cut lets nothing through any more, with the connections standing or not.
-func (p *proxy) cut(standing bool) {
-	p.mu.Lock()
-	p.deaf, p.shut = true, true
-	p.mu.Unlock()
-	if !standing {
-		p.drop()
-	}
-}
-
-func (p *proxy) drop() {
-	p.mu.Lock()
-	conns := p.conns
-	p.conns = nil
-	p.mu.Unlock()
-	for _, c := range conns {
-		_ = c.Close()
-	}
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"brine/cmd/brine/chaos/link"
+	"brine/modules/ledger"
+)
+
+// flagNetwork is how long each fault of TestNetwork lasts; Taskfile.yml has a long run.
+var flagNetwork = flag.Duration("network.fault", 500*time.Millisecond, "how long each fault of the network lasts")
+
+// longFault is the length of a fault from which on a run has the patience for all checks.
+const longFault = 2 * time.Second
+
+// wire is the network between a minion and the master: the way to each of its ports.
+type wire struct{ pub, ret *link.Proxy }
+
+// newWire leads to two ports of a master.
+func newWire(t *testing.T, pub, ret int) *wire {
+	t.Helper()
+	w := &wire{}
+	for port, p := range map[int]**link.Proxy{pub: &w.pub, ret: &w.ret} {
+		var err error
+		if *p, err = link.New(fmt.Sprintf("127.0.0.1:%d", port)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := (*p).Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return w
+}
+
+func (w *wire) both() []*link.Proxy { return []*link.Proxy{w.pub, w.ret} }
+
+// cut lets nothing through any more, with the connections standing or not.
+func (w *wire) cut(t *testing.T, standing bool) {
+	t.Helper()
+	for _, p := range w.both() {
+		p.Cut(link.Both)
+		if err := p.Refuse(); err != nil {
+			t.Error(err)
+		}
+		if !standing {
+			p.Reset()
+		}
+	}
+}
+
+func (w *wire) restore(t *testing.T) {
+	t.Helper()
+	for _, p := range w.both() {
+		if err := p.Restore(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// networkFault is something that happens to the network of both minions for a while.
+type networkFault struct {
+	name  string
+	begin func(w *wire) error // done to the network of each minion
+	again func(w *wire)       // done every 50 ms while it lasts; may be nil
+	lost  []ledger.Code       // why a job may not have reached a minion; none: every job must
+	least time.Duration       // that it lasts
+}
+
+// missed are the true reasons when a connection has ended and was made again.
+func missed() []ledger.Code {
+	return []ledger.Code{ledger.NotConnected, ledger.NeverReceived, ledger.ConnectionLost}
+}
+
+func networkFaults() []networkFault {
+	always := func(f func(w *wire)) func(*wire) error {
+		return func(w *wire) error { f(w); return nil }
+	}
+	nothing := always(func(*wire) {})
+	return []networkFault{
+		{name: "no fault", begin: nothing},
+		{name: "resets of the request port", begin: nothing, again: func(w *wire) { w.ret.Reset() }},
+		{name: "resets of the publish port", begin: nothing, again: func(w *wire) { w.pub.Reset() }, lost: missed()},
+		{name: "resets of both", begin: nothing, again: func(w *wire) { w.pub.Reset(); w.ret.Reset() }, lost: missed()},
+		{name: "cut", begin: always(func(w *wire) { w.pub.Cut(link.Both); w.ret.Cut(link.Both) }), least: longFault},
+		{name: "requests cut", begin: always(func(w *wire) { w.ret.Cut(link.ToTarget) })},
+		{name: "replies cut", begin: always(func(w *wire) { w.ret.Cut(link.FromTarget) })},
+		{name: "publications cut", begin: always(func(w *wire) { w.pub.Cut(link.FromTarget) })},
+		{name: "delay", begin: always(func(w *wire) {
+			w.pub.Delay(link.Both, 200*time.Millisecond, 100*time.Millisecond)
+			w.ret.Delay(link.Both, 200*time.Millisecond, 100*time.Millisecond)
+		})},
+		{name: "refused", begin: func(w *wire) error {
+			for _, p := range w.both() {
+				if err := p.Refuse(); err != nil {
+					return err
+				}
+				p.Reset()
+			}
+			return nil
+		}, lost: missed()},
+		{name: "trickle", begin: always(func(w *wire) {
+			w.pub.Trickle(link.Both, 100, time.Millisecond)
+			w.ret.Trickle(link.Both, 100, time.Millisecond)
+		})},
+	}
+}
+
+// TestNetwork breaks the network between a master and two minions in every way while jobs are published all the time.
+// Then it is whole again, and every job that a minion has begun was begun once and has one return at the master; for
+// every other the master states a true reason.
+func TestNetwork(t *testing.T) {
+	n := newNet(t)
+	for _, f := range networkFaults() {
+		t.Run(f.name, func(t *testing.T) { n.suffer(t, f) })
+	}
+	t.Run("nothing is left over", func(t *testing.T) { n.nothingLeft(t, *flagNetwork >= longFault) })
+}
+
+func (n *netSite) suffer(t *testing.T, f networkFault) {
+	jobs := n.publishing(t)
+	for _, w := range n.s.wires {
+		if err := f.begin(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tick, over := time.NewTicker(50*time.Millisecond), time.After(max(*flagNetwork, f.least))
+	defer tick.Stop()
+	for lasts := true; lasts; {
+		select {
+		case <-over:
+			lasts = false
+		case <-tick.C:
+			for _, w := range n.s.wires {
+				if f.again != nil {
+					f.again(w)
+				}
+			}
+		}
+	}
+	for _, w := range n.s.wires {
+		w.restore(t)
+	}
+	whole := time.Now()
+	for _, id := range n.ids {
+		n.s.alive(t, id)
+		t.Logf("%s answers %v after the network is whole", id, time.Since(whole).Round(time.Millisecond))
+	}
+	n.check(t, jobs(), func(code ledger.Code) bool { return slices.Contains(f.lost, code) })
+	t.Logf("checked %v after the network is whole", time.Since(whole).Round(time.Millisecond))
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,8 +16,7 @@ type waiting struct {
 	file *os.File // a copy of the descriptor, in the netpoller
 	raw  syscall.RawConn
 
-	mu   sync.Mutex
-	take func(net.Conn) // nil while nobody serves
+	taking
 }
 
 func newWaiting(ln net.Listener) (*waiting, error) {
@@ -35,18 +33,6 @@ func newWaiting(ln net.Listener) (*waiting, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return &waiting{file: file, raw: raw}, nil
-}
-
-// taker sets who gets the connections until the returned function is called.
-func (w *waiting) taker(take func(net.Conn)) (end func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.take = take
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.take = nil
-	}
 }
 
 // wait returns when it has taken a connection, or cannot.

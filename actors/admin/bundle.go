@@ -35,7 +35,7 @@ func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error
 		return nil, err
 	}
 	put("tops", looks, nil)
-	put("history", stats.DeathList(o.tree.History()), nil)
+	put("history", stats.List(o.tree.History()), nil)
 	put("process", o.self(), nil)
 	all, err := o.tree.Stack("")
 	put("goroutines.txt", []byte(all), err)

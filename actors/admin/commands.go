@@ -115,7 +115,7 @@ func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
 }
 
 func (o *operator) history(context.Context, *payload.Map) (any, error) {
-	return stats.DeathList(o.tree.History()), nil
+	return stats.List(o.tree.History()), nil
 }
 
 func (o *operator) stack(_ context.Context, request *payload.Map) (any, error) {

@@ -51,12 +51,12 @@ func TestDocsNameTheFields(t *testing.T) {
 
 func TestHistoryText(t *testing.T) {
 	death := stats.Death{Time: noon.Add(-time.Minute), Path: "master/A", Reason: "disk\x1b[2J full", Message: "*master.Work", Stack: "main.f()\n\tmain.go:7\n"}
-	list := stats.DeathList([]stats.Death{death})
+	list := stats.List([]stats.Death{death})
 	wantAll(t, historyText(list, false, noon), "master/A  1m00s ago: disk [2J full (on master.Work)\n")
 	wantAll(t, historyText(list, true, noon), "    main.f()\n    \tmain.go:7\n")
 	wantAll(t, historyText(nil, true, noon), "No actor has died.\n")
 	other := stats.Death{Path: "master/B/A2"}
-	all := stats.DeathList([]stats.Death{death, other})
+	all := stats.List([]stats.Death{death, other})
 	for name, want := range map[string]int{"A": 1, "master/A": 1, "B/A2": 1, "2": 0, "master": 0} {
 		if got := len(ofActor(all, name)); got != want {
 			t.Errorf("%s: %d deaths, want %d", name, got, want)

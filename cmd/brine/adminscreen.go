@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/optparse"
 	"brine/cmd/top"
+	"brine/supervisor/stats"
 	"brine/wire/payload"
 
 	"golang.org/x/term"
@@ -122,13 +123,5 @@ func (a *adminTool) lookOnce(source top.Source, title string) error {
 	if !a.opt.Bool("as_json") {
 		return a.emit(top.Once(title, look))
 	}
-	roots := make([]any, len(look.Roots))
-	for i, r := range look.Roots {
-		roots[i] = r.Map()
-	}
-	silent := make([]any, len(look.Silent))
-	for i, s := range look.Silent {
-		silent[i] = s
-	}
-	return a.asJSON(payload.M("daemons", roots, "silent", silent))
+	return a.asJSON(payload.M("daemons", stats.List(look.Roots), "silent", listOf(look.Silent)))
 }

@@ -50,11 +50,16 @@ func (c Child) Map() *payload.Map {
 		"last_death", last,
 		"last_slow", slow,
 	)
-	children := make([]any, len(c.Children))
-	for i, below := range c.Children {
-		children[i] = below.Map()
+	return m.Set("deaths", List(c.Deaths)).Set("quarantine", List(c.Quarantine)).Set("children", List(c.Children))
+}
+
+// List is a list of deaths, actors or the like as maps.
+func List[T interface{ Map() *payload.Map }](some []T) []any {
+	list := make([]any, len(some))
+	for i, one := range some {
+		list[i] = one.Map()
 	}
-	return m.Set("deaths", DeathList(c.Deaths)).Set("quarantine", quarantineList(c.Quarantine)).Set("children", children)
+	return list
 }
 
 func lettersMap(byKind map[string]uint64) *payload.Map {
@@ -65,14 +70,6 @@ func lettersMap(byKind map[string]uint64) *payload.Map {
 	return m
 }
 
-func quarantineList(some []Quarantined) []any {
-	list := make([]any, len(some))
-	for i, q := range some {
-		list[i] = q.Map()
-	}
-	return list
-}
-
 // Map is the sum of a histogram with the JSON names of Spread.
 func (s Spread) Map() *payload.Map {
 	counts := make([]any, len(s.Buckets))
@@ -80,15 +77,6 @@ func (s Spread) Map() *payload.Map {
 		counts[i] = n
 	}
 	return payload.M("count", s.Count, "p50_us", s.P50US, "p99_us", s.P99US, "max_us", s.MaxUS, "sum_us", s.SumUS, "buckets", counts)
-}
-
-// DeathList is a list of deaths as maps.
-func DeathList(deaths []Death) []any {
-	list := make([]any, len(deaths))
-	for i, d := range deaths {
-		list[i] = d.Map()
-	}
-	return list
 }
 
 // Map is one death; its durations are in milliseconds.

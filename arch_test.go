@@ -59,7 +59,7 @@ var alone = []struct {
 	{"github.com/pebbe/zmq4", []string{"wire/zmq"}, false},
 	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
 	{"github.com/spf13/viper", []string{"config/..."}, false},
-	{"github.com/prometheus/", []string{"actors/metrics", "actors/master", "actors/minion"}, true},
+	{"github.com/prometheus/", []string{"modules/gauges", "actors/metrics", "actors/master", "actors/minion"}, true},
 	{"google.golang.org/protobuf/", []string{"wire/otlp"}, true},
 	{"go.opentelemetry.io/", nil, true},
 	{"crypto/aes", []string{"wire/crypt/..."}, true},

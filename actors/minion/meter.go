@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"brine/modules/gauges"
 	"brine/modules/ledger"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -55,7 +56,7 @@ func (m *Minion) measure() error {
 			Name: "salt_minion_exec_duration_seconds", Help: "Time that functions took.", Buckets: bounds,
 		}, []string{"fun"}),
 	}
-	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts, m.meter.dropped, m.meter.seconds, &look{m}} {
+	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts, m.meter.dropped, m.meter.seconds, m.gauges()} {
 		if err := reg.Register(c); err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}
@@ -136,49 +137,36 @@ func (m *meter) drop(l *link) {
 	}
 }
 
-// look is what the minion is asked for when Prometheus comes, and not counted in between.
-type look struct{ m *Minion }
-
-func lookDesc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("brine_minion_"+name, help, labels, nil)
-}
-
+// What the minion is asked for when Prometheus comes, and does not count in between.
 var (
-	descRunning   = lookDesc("jobs_running", "Jobs that run.")
-	descQueued    = lookDesc("jobs_queued", "Jobs that wait behind process_count_max.")
-	descConnected = lookDesc("master_connected", "Whether the publish port of a master is connected.", "master")
-	descReturns   = lookDesc("returns_waiting", "Returns that a master has not acknowledged.", "master")
-	descSpool     = lookDesc("spool_bytes", "Size of those that are on disk.", "master")
-	descJournal   = lookDesc("journal_bytes", "Size of the journal of jobs and returns.")
-	descFunctions = lookDesc("functions", "Functions that jobs may call.")
+	lookRunning   = gauges.Gauge("brine_minion_jobs_running", "Jobs that run.")
+	lookQueued    = gauges.Gauge("brine_minion_jobs_queued", "Jobs that wait behind process_count_max.")
+	lookConnected = gauges.Gauge("brine_minion_master_connected", "Whether the publish port of a master is connected.", "master")
+	lookReturns   = gauges.Gauge("brine_minion_returns_waiting", "Returns that a master has not acknowledged.", "master")
+	lookSpool     = gauges.Gauge("brine_minion_spool_bytes", "Size of those that are on disk.", "master")
+	lookJournal   = gauges.Gauge("brine_minion_journal_bytes", "Size of the journal of jobs and returns.")
+	lookFunctions = gauges.Gauge("brine_minion_functions", "Functions that jobs may call.")
 )
 
-// Describe tells what there can be.
-func (*look) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descRunning, descQueued, descConnected, descReturns, descSpool, descJournal, descFunctions} {
-		to <- d
-	}
+func (m *Minion) gauges() prometheus.Collector {
+	return gauges.Look(m.tellGauges, lookRunning, lookQueued, lookConnected, lookReturns, lookSpool, lookJournal, lookFunctions)
 }
 
-// Collect tells what there is.
-func (l *look) Collect(to chan<- prometheus.Metric) {
-	m := l.m
-	gauge := func(d *prometheus.Desc, v int64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
-	}
-	gauge(descRunning, m.meter.running.Load())
-	gauge(descQueued, m.meter.queued.Load())
-	gauge(descFunctions, int64(len(m.opt.Registry.Names())))
+// tellGauges tells what there is.
+func (m *Minion) tellGauges(tell gauges.Tell) {
+	tell(lookRunning, float64(m.meter.running.Load()))
+	tell(lookQueued, float64(m.meter.queued.Load()))
+	tell(lookFunctions, float64(len(m.opt.Registry.Names())))
 	for _, l := range m.links {
-		up := int64(0)
+		up := 0.0
 		if l.connected.Load() {
 			up = 1
 		}
-		gauge(descConnected, up, l.name())
-		gauge(descReturns, l.gauges.returns.Load(), l.name())
-		gauge(descSpool, l.gauges.bytes.Load(), l.name())
+		tell(lookConnected, up, l.name())
+		tell(lookReturns, float64(l.gauges.returns.Load()), l.name())
+		tell(lookSpool, float64(l.gauges.bytes.Load()), l.name())
 	}
 	if info, err := os.Stat(m.journalPath()); err == nil {
-		gauge(descJournal, info.Size())
+		tell(lookJournal, float64(info.Size()))
 	}
 }

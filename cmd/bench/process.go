@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -192,9 +193,33 @@ func raiseOpenFiles() {
 
 func numCPU() int { return runtime.NumCPU() }
 
-// toggleProfile begins or ends a CPU profile of a daemon of brine.
-func (p *process) toggleProfile() {
+// profilePatience bounds the wait for the file of a profile.
+const profilePatience = 30 * time.Second
+
+// profile begins or ends a CPU profile of a daemon of brine, and waits until the daemon has its file open, or written.
+func (p *process) profile(on bool) {
 	_ = p.cmd.Process.Signal(syscall.SIGUSR2) // a process that has ended shows elsewhere
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(profilePatience)
+	for p.profiling() != on {
+		select {
+		case <-tick.C:
+		case <-p.done:
+			return
+		case <-limit:
+			return
+		}
+	}
+}
+
+// profiling tells whether the file of a profile is open: from its beginning until all is written.
+func (p *process) profiling() bool {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))
+	return err == nil && slices.ContainsFunc(files, func(path string) bool {
+		to, err := os.Readlink(path)
+		return err == nil && strings.HasSuffix(to, ".pprof")
+	})
 }
 
 // cpu adds up the processor time of the group so far, in nanoseconds.

@@ -233,9 +233,6 @@ func (t *turn) profile(p *process, name string) (end func()) {
 		return func() {}
 	}
 	t.say("  profile %s: process %d, below %s", name, p.cmd.Process.Pid, filepath.Clean(t.opt.Profile))
-	p.toggleProfile()
-	return func() {
-		p.toggleProfile()
-		time.Sleep(500 * time.Millisecond) // until the file is written
-	}
+	p.profile(true)
+	return func() { p.profile(false) }
 }

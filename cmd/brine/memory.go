@@ -49,19 +49,14 @@ func (s *settling) due(used time.Duration, now time.Time) bool {
 // settled notes what a settling took, which is not work.
 func (s *settling) settled(used time.Duration) { s.cost, s.done = used-s.done, used }
 
-// settleMemory paces the garbage collector and gives memory back until ctx ends.
+// settleMemory gives memory back until ctx ends.
 func settleMemory(ctx context.Context, log *slog.Logger) {
 	look := time.NewTicker(settleLook)
 	defer look.Stop()
-	pacing, ours := pacing{set: restGOGC}, ownPacing()
 	for s := newSettling(); ; {
 		select {
 		case now := <-look.C:
-			used := processorTime()
-			if ours {
-				pacing.pace(used)
-			}
-			if !s.due(used, now) {
+			if !s.due(processorTime(), now) {
 				continue
 			}
 		case <-ctx.Done():

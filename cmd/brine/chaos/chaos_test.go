@@ -10,7 +10,7 @@ import (
 
 // The load of a round: how many publish, and how long each pauses between two jobs at least.
 const (
-	publishers = 5
+	publishers = 6
 	pause      = 20 * time.Millisecond
 )
 

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -28,9 +27,9 @@ type done struct {
 	hold time.Duration
 }
 
-// faults is the table. The weights of the kills are such that of 1,000 faults about 930 kill an actor.
+// faults is the table. The weights of the kills are such that nine of ten faults kill an actor.
 func faults() []fault {
-	return []fault{
+	return append(linkFaults(), []fault{
 		{"actor panics", 560, true, harmActor("panic")},
 		{"actor stops itself", 330, true, harmActor("exit")},
 		{"actor hangs", 10, true, harmActor("hang")},
@@ -41,7 +40,7 @@ func faults() []fault {
 		{"master killed", 5, false, killMaster},
 		{"process frozen", 6, false, freeze},
 		{"key rotated", 6, false, rotateKey},
-	}
+	}...)
 }
 
 // someone draws one of brine's daemons: the master as often as all minions together.
@@ -94,28 +93,33 @@ func restartActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	return f.actOn(ctx, r, "cmd", "restart")
 }
 
-// killJobProcess ends a process that runs the function of a job.
-func killJobProcess(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
-	m := f.minions[r.IntN(len(f.minions))]
+// killJobProcess ends a process that runs the function of a job. It waits for one to come, but not for long.
+func killJobProcess(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	at := r.Uint64()
-	worker := m.worker()
-	if worker == 0 {
-		return done{}, nil
-	}
-	var jobs []int
-	for _, pid := range childrenOf(worker) {
-		if p, ok := readProcess(pid); ok && strings.Contains(p.args, "ProcessPayload") {
-			jobs = append(jobs, pid)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 100 {
+		var jobs []process
+		for _, m := range f.minions {
+			for _, pid := range childrenOf(m.worker()) {
+				if p, ok := readProcess(pid); ok && strings.Contains(p.args, "ProcessPayload") {
+					jobs = append(jobs, p)
+				}
+			}
+		}
+		if len(jobs) > 0 {
+			p := jobs[at%uint64(len(jobs))]
+			if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
+				return done{what: p.String()}, nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return done{}, ctx.Err()
 		}
 	}
-	if len(jobs) == 0 {
-		return done{}, nil
-	}
-	pid := jobs[at%uint64(len(jobs))]
-	if err := syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
-		return done{}, nil
-	}
-	return done{what: fmt.Sprintf("%s, process %d", m.id, pid)}, nil
+	return done{}, nil
 }
 
 // killMinionProcess ends the process that works; its parent brings another.

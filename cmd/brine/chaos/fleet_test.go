@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/brine/chaos/link"
 	"brine/wire/client"
 	"brine/wire/loopback"
 	"brine/wire/payload"
@@ -27,7 +28,10 @@ const patience = 90 * time.Second
 type fleet struct {
 	t        testing.TB
 	root     string
-	pub, ret int
+	pub, ret int           // ports of the master
+	asked    int           // port by which the command line reaches it
+	net      *link.Network // nil without network namespaces
+	wires    map[string]*wire
 	user     string
 	master   *member
 	minions  []*member // brine's
@@ -44,7 +48,7 @@ type fleet struct {
 
 // masterConf: a hung actor is replaced after some seconds; the workers are few so that they are busy.
 const masterConf = `root_dir: %s
-interface: 127.0.0.1
+interface: %s
 publish_port: %d
 ret_port: %d
 user: %s
@@ -59,7 +63,7 @@ log_level_logfile: info
 
 // minionConf: connections are made again at once, and requests are not waited for long.
 const minionConf = `root_dir: %s
-master: 127.0.0.1
+master: %s
 publish_port: %d
 master_port: %d
 id: %s
@@ -97,17 +101,30 @@ func newFleet(t testing.TB, minions int) *fleet {
 		t.Fatal(err)
 	}
 	f.pub, f.ret = f.port(), f.port()
-	f.write("etc/m/master", fmt.Sprintf(masterConf, f.path("m"), f.pub, f.ret, f.user, hangLimit()))
+	f.network(minions)
 	f.master = f.member("m", "salt-master", f.path("m/var/run/salt/master/brine.ipc"))
 	f.master.kept = false
+	listen := "127.0.0.1"
+	if f.net != nil {
+		listen, f.master.host = "0.0.0.0", f.net.Site()
+	}
+	f.write("etc/m/master", fmt.Sprintf(masterConf, f.path("m"), listen, f.pub, f.ret, f.user, hangLimit()))
 	for i := range minions {
-		id := fmt.Sprintf("b%d", i)
+		id := brineID(i)
 		multi := map[bool]string{false: "False", true: "True"}[i%2 == 1]
 		extra := fmt.Sprintf("chaos: True\nworker_timeout: %d\nmultiprocessing: %s\n", hangLimit(), multi)
-		f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), f.pub, f.ret, id, f.user)+extra)
-		f.minions = append(f.minions, f.member(id, "salt-minion", f.path(filepath.Join(id, "var/run/salt/minion/brine.ipc"))))
+		f.writeMinion(id, extra)
+		m := f.member(id, "salt-minion", f.path(filepath.Join(id, "var/run/salt/minion/brine.ipc")))
+		m.host = f.wires[id].cable
+		f.minions = append(f.minions, m)
 	}
 	return f
+}
+
+// writeMinion writes the configuration of a minion.
+func (f *fleet) writeMinion(id, extra string) {
+	host, pub, ret := f.way(id)
+	f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), host, pub, ret, id, f.user)+extra)
 }
 
 func (f *fleet) path(name string) string { return filepath.Join(f.root, name) }
@@ -197,7 +214,7 @@ func (f *fleet) start(ctx context.Context) {
 // client is the command line's way to the master. A request is made once: what became of one without an answer is
 // left open.
 func (f *fleet) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.ret), SockDir: f.path("m/var/run/salt/master"),
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked), SockDir: f.path("m/var/run/salt/master"),
 		CacheDir: f.path("m/var/cache/salt/master"), User: f.user, KeyOwner: f.user, Timeout: time.Second, Tries: 1, Context: f.zctx})
 }
 

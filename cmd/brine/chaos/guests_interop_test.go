@@ -43,7 +43,7 @@ func (f *fleet) invite() {
 			f.t.Fatalf("salt %s is not installed (run .ci/salt-peers): %v", release, err)
 		}
 		id := "s" + release
-		f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), f.pub, f.ret, id, f.user)+guestConf)
+		f.writeMinion(id, guestConf)
 		m := f.member(id, "salt-minion", "")
 		m.argv = []string{filepath.Join(dir, "bin", "salt-minion"), "-c", f.path("etc/" + id), "--disable-keepalive"}
 		m.env = append(m.env, "PYTHONWARNINGS=ignore")

@@ -168,21 +168,34 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	return took, err
 }
 
-// ping sends test.ping, each time with a pause for the answers, until every one of some minions has answered once.
+// pinging is how many pings may wait for the master's answer at once: one that was lost with a master, or with an actor of
+// it, must not hold up the next.
+const pinging = 8
+
+// ping sends test.ping, one in each pause, until every one of some minions has answered once.
 func (f *fleet) ping(ctx context.Context, ids []string, pause time.Duration, answered func(id string)) error {
 	c := f.client()
 	defer c.Close()
 	var jids []string
-	silent := slices.Clone(ids)
-	err := until(ctx, "answers of all minions", func() error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	silent, places := slices.Clone(ids), make(chan struct{}, pinging)
+	for {
 		j := &job{fun: "test.ping", jid: f.jid(), wanted: slices.Clone(silent)}
-		(&load{fleet: f}).publish(ctx, c, j, nil)
 		jids = append(jids, j.jid)
-		wait, cancel := context.WithTimeout(ctx, pause)
-		defer cancel()
-		if j.acked {
-			f.bus.await(wait, j.jid, len(j.wanted))
+		select {
+		case places <- struct{}{}:
+			wg.Go(func() {
+				defer func() { <-places }()
+				(&load{fleet: f}).publish(ctx, c, j, nil)
+			})
+		default:
 		}
+		wait, done := context.WithTimeout(ctx, pause)
+		f.bus.await(wait, j.jid, len(silent))
+		done()
 		silent = slices.DeleteFunc(silent, func(id string) bool {
 			did := slices.ContainsFunc(jids, func(jid string) bool { _, ok := f.bus.of(jid)[id]; return ok })
 			if did {
@@ -190,13 +203,14 @@ func (f *fleet) ping(ctx context.Context, ids []string, pause time.Duration, ans
 			}
 			return did
 		})
-		if len(silent) > 0 {
-			return fmt.Errorf("no answer of %v (publish: %s)", silent, j.refused)
+		if len(silent) == 0 {
+			f.bus.forget(jids)
+			return nil
 		}
-		return nil
-	})
-	f.bus.forget(jids)
-	return err
+		if ctx.Err() != nil {
+			return fmt.Errorf("no answer of %v", silent)
+		}
+	}
 }
 
 // harm notes that a fault, or the undoing of one, is over; harmed is the latest.

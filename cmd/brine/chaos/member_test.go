@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/cmd/brine/chaos/link"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 )
@@ -21,8 +22,9 @@ type member struct {
 	argv []string
 	env  []string
 	log  string
-	sock string // control socket; "" for a minion of Salt
-	kept bool   // a parent brings its process back
+	sock string     // control socket; "" for a minion of Salt
+	kept bool       // a parent brings its process back
+	host *link.Host // network namespace that it is started in; nil: this one
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -45,7 +47,11 @@ func (m *member) start() error {
 	cmd, done := exec.Command(m.argv[0], m.argv[1:]...), make(chan struct{})
 	cmd.Env, cmd.Stdout, cmd.Stderr = m.env, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	begin := cmd.Start
+	if m.host != nil {
+		begin = func() error { return m.host.Start(cmd) }
+	}
+	if err := begin(); err != nil {
 		return fmt.Errorf("start %s: %w", m.id, err)
 	}
 	m.cmd, m.done = cmd, done

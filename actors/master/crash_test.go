@@ -39,7 +39,7 @@ func (r *rig) startChild() *exec.Cmd {
 // acknowledged is there afterwards.
 func TestKilled(t *testing.T) {
 	r := newSite(t)
-	const minions, rounds = 8, 4
+	const minions, rounds, least = 8, 4, 20 // returns that are acknowledged before a master is killed
 	ids := make([]string, minions)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("m%d", i)
@@ -77,7 +77,13 @@ func TestKilled(t *testing.T) {
 				}
 			}()
 		}
-		timer := time.NewTimer(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		r.eventually("acknowledged returns", func() error {
+			if n := len(acks); n < least {
+				return fmt.Errorf("%d", n)
+			}
+			return nil
+		})
+		timer := time.NewTimer(time.Duration(rand.IntN(300)) * time.Millisecond)
 		<-timer.C
 		if err := child.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -97,9 +103,6 @@ func TestKilled(t *testing.T) {
 			acked[a.jid][a.id] = true
 			total++
 		}
-	}
-	if total < 20*rounds {
-		t.Errorf("only %d returns were acknowledged", total)
 	}
 	r.start()
 	for jid, of := range acked {

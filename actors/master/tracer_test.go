@@ -83,9 +83,10 @@ func TestTracesReachACollector(t *testing.T) {
 	ear := r.hear()
 	const outside = "00-0102030405060708090a0b0c0d0e0f10-0a00000000000000-01"
 	jid := r.publish(payload.M("tgt", "m1", "traceparent", outside))
+	now := time.Now()
+	r.m.NoteClient(jid, payload.M("pid", 1, "started", now.Add(-time.Second).UnixMicro(), "sent", now.Add(-time.Second).UnixMicro(),
+		"replied", now.UnixMicro(), "ended", now.Add(time.Minute).UnixMicro())) // before the return: after that the spans are soon told
 	m1.ask(ret("m1", jid))
-	r.m.NoteClient(jid, payload.M("pid", 1, "started", time.Now().Add(-time.Second).UnixMicro(), "sent", time.Now().Add(-time.Second).UnixMicro(),
-		"replied", time.Now().UnixMicro(), "ended", time.Now().UnixMicro()))
 	spans, services := read(actortest.Wait(t, "spans", c.got))
 	want := map[string]string{"salt.cli.test.ping": "salt", "salt.req.send.publish": "salt", "salt.req.recv.publish": "my-master", "brine.request.wait": "my-master",
 		"brine.job.target": "my-master", "salt.pub.send": "my-master", "salt.req.recv._return": "my-master"}

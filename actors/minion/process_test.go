@@ -91,6 +91,7 @@ func begun(t *testing.T, path, jid string) int {
 		if time.Now().After(limit) {
 			t.Fatalf("job %s does not begin", jid)
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 
@@ -101,6 +102,7 @@ func gone(t *testing.T, pid int) {
 		if time.Now().After(limit) {
 			t.Fatalf("process %d is still there", pid)
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 
@@ -129,6 +131,7 @@ func noZombies(t *testing.T) {
 		if time.Now().After(limit) {
 			t.Fatalf("%d zombies", zombies(t))
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 

@@ -44,9 +44,9 @@ func TestOutage(t *testing.T) {
 	to := f.to
 	f.mu.Unlock()
 	to.link(false)
-	to.link(true)                      // the publish port is back: nobody waits for the next retry
-	r.clock.Advance(2 * retryPauseMax) // but those whose request was under way at that moment
+	to.link(true) // the publish port is back: nobody waits for the next retry
 	for i := range n {
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause) // but those whose request was under way at that moment
 		if got := f.awaitReturn(t, jid(i)).Value("return"); got != int64(i) {
 			t.Errorf("return of job %d: %v", i, got)
 		}
@@ -83,8 +83,7 @@ func TestRetryTimer(t *testing.T) {
 	f.publish(jid(1), "t.echo", "x")
 	r.log.Await(t, "the return waits for the master")
 	f.set(func() { f.down = false })
-	r.clock.Advance(2 * retryPause)
-	f.awaitReturn(t, jid(1))
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
 }
 
 // TestSpoolLimits drops the oldest returns, and says so.
@@ -135,9 +134,8 @@ func TestFullDisk(t *testing.T) {
 	r.log.Await(t, textNoJournal)
 	harm(t, r, "Master-master.test_4506/ReturnSender", supervisor.FaultPanic)
 	f.set(func() { f.down = false })
-	r.clock.Advance(time.Minute)
 	for i := range 20 {
-		f.awaitReturn(t, jid(i))
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause)
 	}
 	count := 0
 	for _, line := range r.log.Lines() {

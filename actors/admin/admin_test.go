@@ -51,7 +51,7 @@ func newRig(t *testing.T, chaos bool) *rig {
 
 func (r *rig) ask(t *testing.T, kv ...any) (any, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	reply, err := r.client.Do(ctx, payload.M(kv...))
 	return reply.Value("result"), err

@@ -12,6 +12,7 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
+	"brine/wire/loopback"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
@@ -29,6 +30,9 @@ type rig struct {
 	url    string
 }
 
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
 type hello struct{}
 
 func newSet(t *testing.T) *Set {
@@ -42,6 +46,12 @@ func newSet(t *testing.T) *Set {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigOn(t, 0)
+}
+
+// newRigOn is a rig whose listener has a port, 0 for any.
+func newRigOn(t *testing.T, port int) *rig {
+	t.Helper()
 	r := &rig{set: newSet(t), log: actortest.NewLog(), probe: actortest.NewProbe()}
 	r.tree = actortest.Start(t, supervisor.Options{Name: "minion", Chaos: true, Logger: r.log.Logger(), OnDeath: r.set.OnDeath})
 	r.set.Watch(r.tree)
@@ -53,7 +63,7 @@ func newRig(t *testing.T) *rig {
 	for _, jid := range []string{"20240517120000000001", "20240517120000000002"} {
 		actortest.Add(t, jobs, supervisor.Spec{Name: "Job-" + jid, New: actortest.NewProbe().New})
 	}
-	actortest.Add(t, r.tree, Listener(ListenerOptions{Host: "127.0.0.1", Set: r.set, Logger: r.log.Logger()}))
+	actortest.Add(t, r.tree, Listener(ListenerOptions{Host: "127.0.0.1", Port: port, Set: r.set, Logger: r.log.Logger()}))
 	r.url = "http://" + r.bound(t, 1) + "/"
 	return r
 }
@@ -65,7 +75,7 @@ func (r *rig) bound(t *testing.T, n int) string {
 	r.log.Await(t, text)
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
-	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); <-again.C {
+	for limit := time.Now().Add(patience); time.Now().Before(limit); <-again.C {
 		var found []string
 		for _, line := range r.log.Lines() {
 			if addr, ok := strings.CutPrefix(line, text); ok {
@@ -82,7 +92,7 @@ func (r *rig) bound(t *testing.T, n int) string {
 
 func (r *rig) get(t *testing.T, path string) (int, []byte) {
 	t.Helper()
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Get(r.url + path)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +242,7 @@ func TestRestart(t *testing.T) {
 			t.Errorf("got %v restarts, want %d", v, n-1)
 		}
 	}
-	if report := r.tree.Stop(20 * time.Second); len(report.Abandoned) > 0 {
+	if report := r.tree.Stop(patience); len(report.Abandoned) > 0 {
 		t.Errorf("abandoned: %v", report.Abandoned)
 	}
 	if res, err := http.Get(r.url + "metrics"); err == nil {
@@ -243,21 +253,21 @@ func TestRestart(t *testing.T) {
 
 // TestTakenPort: a port that is taken is tried again until it is free.
 func TestTakenPort(t *testing.T) {
-	first := newRig(t)
-	port := first.url[strings.LastIndex(first.url, ":")+1 : len(first.url)-1]
-	second := &rig{set: newSet(t), log: actortest.NewLog()}
-	second.tree = actortest.Start(t, supervisor.Options{Name: "minion", Logger: second.log.Logger(), RestartDelayMax: 10 * time.Millisecond})
-	var n int
-	if _, err := fmt.Sscan(port, &n); err != nil {
+	port, err := loopback.Reserve()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.tree.Add(Listener(ListenerOptions{Host: "127.0.0.1", Port: n, Set: second.set, Logger: second.log.Logger()})); err != nil {
+	defer port.Release()
+	first := newRigOn(t, port.Number)
+	second := &rig{set: newSet(t), log: actortest.NewLog()}
+	second.tree = actortest.Start(t, supervisor.Options{Name: "minion", Logger: second.log.Logger(), RestartDelayMax: 10 * time.Millisecond})
+	if _, err := second.tree.Add(Listener(ListenerOptions{Host: "127.0.0.1", Port: port.Number, Set: second.set, Logger: second.log.Logger()})); err != nil {
 		t.Fatal(err)
 	}
 	second.log.Await(t, "died with exit status 1")
-	first.tree.Stop(20 * time.Second)
-	if got := second.bound(t, 1); got != "127.0.0.1:"+port {
-		t.Errorf("bound on %s, want port %s", got, port)
+	first.tree.Stop(patience)
+	if got := second.bound(t, 1); got != fmt.Sprintf("127.0.0.1:%d", port.Number) {
+		t.Errorf("bound on %s, want port %d", got, port.Number)
 	}
 }
 

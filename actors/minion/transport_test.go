@@ -74,9 +74,15 @@ type master struct {
 	stop     func()
 }
 
-// serveMaster answers each request with its own address, and publishes. Ports of 0 are chosen.
+// serveMaster answers each request with its own address, and publishes. Ports of 0 are chosen, so that another address of
+// this machine can have the same.
 func serveMaster(t *testing.T, host string, ret, pub int) *master {
 	t.Helper()
+	for _, port := range []*int{&ret, &pub} {
+		if *port == 0 {
+			*port = freePort(t)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	router := zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint(host, ret)})
 	p := zmq.NewPub(zmq.PubOptions{Endpoint: zmq.BindEndpoint(host, pub)})
@@ -91,7 +97,7 @@ func serveMaster(t *testing.T, host string, ret, pub int) *master {
 		defer close(done)
 		_ = router.Serve(ctx, func(m zmq.Message) { _ = router.Reply(m.Peer, []byte(host)) }) // ends by cancel
 	}()
-	m := &master{ret: portOf(t, router.Addr()), pub: portOf(t, p.Addr())}
+	m := &master{ret: ret, pub: pub}
 	m.send = func(text string) {
 		if err := p.Send([]byte(text)); err != nil {
 			t.Error(err)
@@ -113,17 +119,15 @@ func serveMaster(t *testing.T, host string, ret, pub int) *master {
 	return m
 }
 
-func portOf(t *testing.T, endpoint string) int {
+// freePort is a port that nobody else gets until the test is over.
+func freePort(t *testing.T) int {
 	t.Helper()
-	_, text, err := net.SplitHostPort(endpoint[len("tcp://"):])
+	p, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Cleanup(func() { _ = p.Release() })
+	return p.Number
 }
 
 // newTransport is a transport over real sockets whose master's name the test resolves.
@@ -259,12 +263,7 @@ func TestIPv6(t *testing.T) {
 // TestSourcePort uses one request socket where a port is fixed.
 func TestSourcePort(t *testing.T) {
 	m := serveMaster(t, "127.0.0.1", 0, 0)
-	p, err := loopback.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Release()
-	z := newTransport(t, &config.Minion{SourceRetPort: p.Number, SourceInterfaceName: "lo"}, "127.0.0.1", m.ret, nil)
+	z := newTransport(t, &config.Minion{SourceRetPort: freePort(t), SourceInterfaceName: "lo"}, "127.0.0.1", m.ret, nil)
 	for range 3 {
 		if got, err := ask(t, z, patience); err != nil || got != "127.0.0.1" {
 			t.Errorf("%q, %v", got, err)

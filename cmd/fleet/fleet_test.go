@@ -53,7 +53,7 @@ func startMaster(t *testing.T) (*client.Client, int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := m.Stop(10 * time.Second); err != nil {
+		if _, err := m.Stop(time.Minute); err != nil {
 			t.Error(err)
 		}
 	})
@@ -77,14 +77,14 @@ func freePort(t *testing.T) int {
 	return p.Number
 }
 
-// eventually waits until ok, at most half a minute.
+// eventually waits until ok, at most a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+	for end := time.Now().Add(time.Minute); !ok(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within 30 s", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestSignInsSideBySide(t *testing.T) {
 		select {
 		case s := <-c:
 			return s
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("nothing happens")
 			return ""
 		}

@@ -11,36 +11,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"brine/modules/grains"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
-
-// difference is one allowed deviation from the reference; see testdata/README.md.
-type difference struct {
-	Key    string `json:"key"`
-	Rule   string `json:"rule"` // any, type, order, absent, extra
-	Reason string `json:"reason"`
-}
-
-func allowed(t *testing.T) map[string]difference {
-	t.Helper()
-	b, err := os.ReadFile("testdata/differences.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []difference
-	if err := json.Unmarshal(b, &list); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]difference{}
-	for _, d := range list {
-		out[d.Key] = d
-	}
-	return out
-}
 
 // TestAgainstSalt compares every grain with those of an installed Salt 3008 on this host.
 func TestAgainstSalt(t *testing.T) {
@@ -60,31 +34,12 @@ func TestAgainstSalt(t *testing.T) {
 	}
 	ours := grains.New(grains.Options{Version: "3008.3", ZMQVersion: "4.3.4", Opts: payload.M("id", "web1", "master", "127.0.0.1",
 		"conf_file", filepath.Join(dir, "minion"))}).Map()
-	compareGrains(t, real.Local, plain(t, ours), allowed(t))
-}
-
-func compareGrains(t *testing.T, want, got map[string]any, allow map[string]difference) {
-	t.Helper()
-	for key, w := range want {
-		g, ok := got[key]
-		if !ok {
-			if allow[key].Rule != "absent" {
-				t.Errorf("%s is missing; Salt has %v", key, w)
-			}
-			continue
-		}
-		if cmp.Equal(w, g) || allow[key].Rule == "any" {
-			continue
-		}
-		if allow[key].Rule == "type" && fmt.Sprintf("%T", w) == fmt.Sprintf("%T", g) {
-			continue
-		}
-		t.Errorf("%s: got %v, Salt has %v", key, g, w)
+	problems, err := modtest.GrainDifferences("testdata/differences.json", real.Local, plain(t, ours), true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for key := range got {
-		if _, ok := want[key]; !ok && allow[key].Rule != "extra" {
-			t.Errorf("%s: Salt has no such grain", key)
-		}
+	for _, p := range problems {
+		t.Error(p)
 	}
 }
 

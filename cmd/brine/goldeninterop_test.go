@@ -5,11 +5,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // TestGoldenBesideSalt runs the recorded cases of salt and salt-run with brine's tools against a master and minions of
-// each installed Salt (.ci/salt-peers).
+// the installed Salt 3008 (.ci/salt-peers), and of the releases that BRINE_GOLDEN_RELEASES names.
 func TestGoldenBesideSalt(t *testing.T) {
 	cache := os.Getenv("BRINE_SALT_CACHE")
 	if cache == "" {
@@ -19,7 +20,7 @@ func TestGoldenBesideSalt(t *testing.T) {
 		}
 		cache = filepath.Join(base, "brine", "salt")
 	}
-	for _, release := range []string{"3008", "3007", "3006"} {
+	for _, release := range append([]string{"3008"}, strings.Fields(os.Getenv("BRINE_GOLDEN_RELEASES"))...) {
 		t.Run(release, func(t *testing.T) {
 			if !isFile(filepath.Join(cache, release, ".complete")) {
 				t.Skipf("salt %s is not installed", release)

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 )
 
 // returns runs `salt --static --out=json` of a kind and decodes the answers: minion → value.
 func (s *site) returns(kind string, args ...string) map[string]any {
 	s.t.Helper()
-	r := s.run(kind, "salt", append([]string{"--static", "--out=json", "-t", "8"}, args...)...)
+	r := s.run(kind, "salt", append([]string{"--static", "--out=json", "-t", s.wait}, args...)...)
 	out := map[string]any{}
 	start := strings.IndexByte(r.stdout, '{')
 	if start < 0 {
@@ -47,38 +48,108 @@ func all(got map[string]any, want any, ids ...string) error {
 // expect runs a job and checks that exactly these minions answered with want.
 func (s *site) expect(kind string, want any, ids []string, args ...string) {
 	s.t.Helper()
-	if err := all(s.returns(kind, args...), want, ids...); err != nil {
-		s.t.Errorf("%s salt %q: %v", kind, args, err)
-	}
+	s.check(kind, func(got map[string]any) error { return all(got, want, ids...) }, args...)
 }
 
-// awaitPing pings until all minions answer.
-func (s *site) awaitPing(kind string, limit time.Duration, ids ...string) {
+// expectEach runs a job and checks that exactly these minions answered, each in a way that is good.
+func (s *site) expectEach(kind string, ids []string, good func(v any) error, args ...string) {
 	s.t.Helper()
-	s.eventually(limit, fmt.Sprintf("answers of %q", ids), func() error {
-		return all(s.returns(kind, "-t", "2", "-L", strings.Join(ids, ","), "test.ping"), true, ids...)
-	})
-}
-
-// keyState is the folder below the master's pki_dir that holds an id's key.
-func (s *site) keyState(id string) string {
-	for _, folder := range []string{"minions", "minions_pre", "minions_rejected"} {
-		if _, err := os.Stat(filepath.Join(s.masterPath("etc/salt/pki/master"), folder, id)); err == nil {
-			return folder
+	s.check(kind, func(got map[string]any) error {
+		for id, v := range got {
+			if err := good(v); err != nil {
+				return fmt.Errorf("%s: %w", id, err)
+			}
 		}
-	}
-	return ""
-}
-
-// awaitKey waits until an id's key is in a folder.
-func (s *site) awaitKey(id, folder string) {
-	s.t.Helper()
-	s.eventually(60*time.Second, id+" in "+folder, func() error {
-		if got := s.keyState(id); got != folder {
-			return fmt.Errorf("%s is in %q", id, got)
+		if len(got) != len(ids) {
+			return fmt.Errorf("answers of %d minions, want %q", len(got), ids)
 		}
 		return nil
+	}, args...)
+}
+
+// check runs a job, again where real Salt may have lost returns.
+func (s *site) check(kind string, good func(map[string]any) error, args ...string) {
+	s.t.Helper()
+	for try := 1; ; try++ {
+		err := good(s.returns(kind, args...))
+		switch {
+		case err == nil:
+			return
+		case try >= s.tries:
+			s.t.Errorf("%s salt %q: %v", kind, args, err)
+			return
+		}
+		s.t.Logf("%s salt %q: %v; once more", kind, args, err)
+	}
+}
+
+// awaitPing pings with brine's salt until all minions answer, at first with little patience: a job that was sent
+// before a minion listened gets no answer.
+func (s *site) awaitPing(ids ...string) {
+	s.t.Helper()
+	wait := 1
+	s.eventually(patience, fmt.Sprintf("answers of %q", ids), func() error {
+		err := all(s.returns(brine, "-t", strconv.Itoa(wait), "-L", strings.Join(ids, ","), "test.ping"), true, ids...)
+		wait = min(2*wait, 20)
+		return err
 	})
+}
+
+// awaitReady waits until minions that were just started say that they listen.
+func (s *site) awaitReady(ids ...string) {
+	s.t.Helper()
+	for _, id := range ids {
+		s.eventually(patience, id+" to be ready", func() error { return s.minions[id].says("Minion is ready to receive requests!") })
+	}
+}
+
+// keyFolders are the folders of a master's pki_dir that hold minions' keys.
+var keyFolders = []string{"minions", "minions_pre", "minions_rejected", "minions_denied"}
+
+// keyFile is where a master keeps the key of an id.
+func (s *site) keyFile(folder, id string) string {
+	return filepath.Join(s.masterPath("etc/salt/pki/master"), folder, id)
+}
+
+// keyState names the folders that hold an id's key.
+func (s *site) keyState(id string) string {
+	var in []string
+	for _, folder := range keyFolders {
+		if _, err := os.Stat(s.keyFile(folder, id)); err == nil {
+			in = append(in, folder)
+		}
+	}
+	return strings.Join(in, " ")
+}
+
+// awaitKey waits until an id's key is in a folder, and nowhere else but among the denied.
+func (s *site) awaitKey(folder string, ids ...string) {
+	s.t.Helper()
+	for _, id := range ids {
+		s.eventually(patience, id+" in "+folder, func() error {
+			if got := strings.Fields(s.keyState(id)); len(got) == 0 || !slices.Contains(got, folder) || folder != "minions_denied" && got[0] != folder {
+				return fmt.Errorf("%s is in %q", id, got)
+			}
+			return nil
+		})
+	}
+}
+
+// listed checks what `salt-key -l` of a kind shows of one folder.
+func (s *site) listed(kind, folder string, ids ...string) {
+	s.t.Helper()
+	word := map[string]string{"minions": "acc", "minions_pre": "un", "minions_rejected": "rej", "minions_denied": "den"}[folder]
+	r := s.mustRun(kind, "salt-key", "--out=json", "-l", word)
+	var got map[string][]string
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
+		s.t.Errorf("%s salt-key -l %s: %v\n%s", kind, word, err, r.stdout)
+		return
+	}
+	for _, id := range ids {
+		if !slices.Contains(got[folder], id) {
+			s.t.Errorf("%s salt-key -l %s: no %s in %v", kind, word, id, got)
+		}
+	}
 }
 
 // mustRun runs a tool that has to succeed.

@@ -20,6 +20,14 @@ func lastWord(text string) string {
 	return words[len(words)-1]
 }
 
+// same is an error that shows what differs.
+func same(got, want any) error {
+	if fmt.Sprint(got) == fmt.Sprint(want) {
+		return nil
+	}
+	return fmt.Errorf("got %v, want %v", got, want)
+}
+
 // contains is an error that shows text unless it holds part.
 func contains(text, part string) error {
 	if strings.Contains(text, part) {

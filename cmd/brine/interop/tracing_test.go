@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -100,6 +99,7 @@ func (c *spanStore) with(want map[string]string) error {
 
 // TestTracesWithSalt: what a brine master traces and what Salt 3008 traces, a minion and a command line, are one trace.
 func TestTracesWithSalt(t *testing.T) {
+	t.Parallel()
 	c, url := newSpanStore(t)
 	s := newSite(t)
 	tracing := "tracing: {enabled: True, endpoint: '" + url + "'}\n"
@@ -109,9 +109,9 @@ func TestTracesWithSalt(t *testing.T) {
 		s.configMinion("m"+kind, extra)
 		s.startMinion(kind, "m"+kind)
 	}
-	s.awaitPing(brine, 60*time.Second, "mbrine", "m3008", "m3007")
+	s.awaitPing("mbrine", "m3008", "m3007")
 	// One job of several will do: on a slow machine a part may come too late for its trace.
-	s.eventually(60*time.Second, "trace of a job of brine's command line", func() error {
+	s.eventually(patience, "trace of a job of brine's command line", func() error {
 		s.mustRun(brine, "salt", "-t", "20", "*", "test.echo", "x")
 		return c.with(map[string]string{
 			"salt salt.cli.test.echo":                       "brine",
@@ -122,7 +122,7 @@ func TestTracesWithSalt(t *testing.T) {
 			"salt-minion-m3008 salt.minion.recv.test.echo":  "salt",
 		})
 	})
-	s.eventually(90*time.Second, "trace of a job of Salt's command line", func() error {
+	s.eventually(patience, "trace of a job of Salt's command line", func() error {
 		s.mustRun("3008", "salt", "-t", "20", "*", "test.version")
 		return c.with(map[string]string{
 			"salt salt.req.send.publish":                       "salt",

@@ -27,7 +27,9 @@ func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bo
 	case doCancel:
 		rec.inc.cancel()
 	case doStop:
-		ctx.Stop(rec.pid)
+		if !c.stopsLast(rec) {
+			ctx.Stop(rec.pid)
+		}
 	case doBury:
 		c.bury(rec, f)
 	case doRelease:
@@ -50,6 +52,15 @@ func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bo
 		c.stray(rec.ref.path + "#" + strconv.Itoa(f.n))
 	}
 	return event{}, false
+}
+
+// stopsLast lets a store end behind the messages that wait for it, when the whole tree ends for good: they are what the
+// others, which have ended before, did last.
+func (c *core) stopsLast(rec *record) bool {
+	if !rec.ref.spec.Store || c.halt == nil || !c.halt.final || rec.ref.inbox.cur.Load() != rec.inc.mailbox {
+		return false
+	}
+	return rec.ref.inbox.push(&actor.PoisonPill{}) == nil
 }
 
 // spawn starts incarnation n. The actor's value is made in its own goroutine (see guard).

@@ -81,6 +81,40 @@ func TestStopGoesInPhases(t *testing.T) {
 	}
 }
 
+// TestStoreTakesTheLastMessages: what an actor does while it stops reaches the store, however busy that is.
+func TestStoreTakesTheLastMessages(t *testing.T) {
+	s := actortest.Start(t, supervisor.Options{})
+	log, release := make(lives, 100), make(chan struct{})
+	store := phased("store", log, func(_ actor.Context, done func()) { done() })
+	store.Store = true
+	ref := add(t, s, store)
+	last := script("last")
+	inner := last.New
+	last.New = func() actor.Actor {
+		a := inner()
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			if _, ok := ctx.Message().(*actor.Stopping); !ok {
+				a.Receive(ctx)
+				return
+			}
+			ref.Send(&do{func(actor.Context) { <-release }})
+			ref.Send(&do{func(actor.Context) { log <- "store works" }})
+		})
+	}
+	add(t, s, last)
+	reports := make(chan supervisor.Report, 1)
+	go func() { reports <- s.Stop(time.Minute) }()
+	log.expect(t, "store flushes")
+	for len(s.Snapshot()) > 1 { // until the last one has ended, and the store is told
+		runtime.Gosched()
+	}
+	close(release)
+	log.expect(t, "store works", "store stops")
+	if r := actortest.Wait(t, "report", reports); len(r.Stopped) != 2 {
+		t.Errorf("got %+v", r)
+	}
+}
+
 // nest makes an actor own a subtree of one.
 func nest(make func() actor.Actor, below supervisor.Spec) func() actor.Actor {
 	return func() actor.Actor {

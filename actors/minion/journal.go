@@ -77,6 +77,9 @@ func (j *journal) Receive(ctx actor.Context) {
 	case *SyncJournal:
 		j.flush()
 		close(m.Done)
+	case *supervisor.Flush:
+		j.flush()
+		m.Done()
 	case *ListReturns:
 		j.onList(m)
 	case *ReadReturn:

@@ -158,7 +158,8 @@ func (m *Minion) spawn() (err error) {
 	subs := &bus.Subscribers{}
 	add := m.adder(m.top, &err)
 	add(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
-	add(&m.journal, "Journal", func() actor.Actor {
+	store := m.adderOf(m.top, &err, supervisor.Spec{Store: true})
+	store(&m.journal, "Journal", func() actor.Actor {
 		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, clock: m.clock, log: m.log}}
 	})
 	if m.journal == nil && mem.file != nil {
@@ -190,10 +191,18 @@ func (m *Minion) spawn() (err error) {
 }
 
 // adder adds children to a tree until an error comes up. Their actors begin when all children are there.
-func (m *Minion) adder(tree *supervisor.Supervisor, err *error) func(to **supervisor.Ref, name string, make func() actor.Actor) {
+type adder func(to **supervisor.Ref, name string, make func() actor.Actor)
+
+func (m *Minion) adder(tree *supervisor.Supervisor, err *error) adder {
+	return m.adderOf(tree, err, supervisor.Spec{})
+}
+
+// adderOf adds children that have their part in a stop.
+func (m *Minion) adderOf(tree *supervisor.Supervisor, err *error, spec supervisor.Spec) adder {
 	return func(to **supervisor.Ref, name string, make func() actor.Actor) {
 		if *err == nil {
-			*to, *err = tree.Add(supervisor.Spec{Name: name, New: func() actor.Actor { return &gated{m.wired, make()} }})
+			spec.Name, spec.New = name, func() actor.Actor { return &gated{m.wired, make()} }
+			*to, *err = tree.Add(spec)
 		}
 	}
 }

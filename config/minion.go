@@ -119,7 +119,8 @@ type Minion struct {
 
 	// The rest is brine's own.
 
-	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer. 0: no cap.
+	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer; beyond it the reason takes the place of
+	// the oldest. One that is larger by itself is held in memory for a few attempts. 0: no cap.
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
 	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`

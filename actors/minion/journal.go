@@ -28,6 +28,12 @@ type (
 		Key  string
 		Done func(*payload.Map, error)
 	}
+	// ReplaceReturn puts another return in the place of one, made of that; size is of what Make has made.
+	ReplaceReturn struct {
+		Key  string
+		Make func(*payload.Map) ([]byte, error)
+		Done func(size int64, err error)
+	}
 	// SyncJournal waits until what was sent before it is written; Done is closed then.
 	SyncJournal struct{ Done chan<- struct{} }
 	// flushRecords writes what has gathered.
@@ -42,6 +48,9 @@ func (m *WriteRecord) done(err error) {
 		m.Done(err)
 	}
 }
+
+// Lost tells who wants it.
+func (m *ReplaceReturn) Lost(why error) { m.Done(0, why) }
 
 // Lost tells the reader.
 func (m *ReadReturn) Lost(why error) { m.Done(nil, why) }
@@ -84,6 +93,8 @@ func (j *journal) Receive(ctx actor.Context) {
 		j.onList(m)
 	case *ReadReturn:
 		m.Done(j.read(m.Key))
+	case *ReplaceReturn:
+		j.onReplace(m)
 	case *actor.Stopping:
 		j.onStopping()
 	default:
@@ -242,6 +253,23 @@ func (j *journal) read(key string) (*payload.Map, error) {
 		return nil, errJournalClosed
 	}
 	return j.file.load(key)
+}
+
+// onReplace goes by what is in the file: a return that the master has by now is not replaced.
+func (j *journal) onReplace(m *ReplaceReturn) {
+	j.flush()
+	load, err := j.read(m.Key)
+	if err != nil {
+		m.Done(0, err)
+		return
+	}
+	body, err := m.Make(load)
+	if err != nil {
+		m.Done(0, err)
+		return
+	}
+	j.onWrite(&WriteRecord{Record: journalRecord{kind: journalReturn, key: m.Key, link: j.file.live[m.Key].link, body: body},
+		Done: func(err error) { m.Done(int64(len(body)), err) }})
 }
 
 // onStopping writes what has gathered: those who asked may be gone, but not the jobs they asked for.

@@ -135,7 +135,7 @@ func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *pay
 		return load
 	}
 	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.link.clock.Now())
-	if f.Spooled == 0 && p.onDisk() {
+	if f.Spooled == 0 && p.onDisk() && !p.bulky {
 		f.Spooled = ledger.At(p.at)
 	}
 	return load.Clone().Set(ledger.Field, f.Pack())
@@ -145,11 +145,14 @@ func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *pay
 func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
 	now := ledger.At(r.opt.link.clock.Now())
 	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
-		f.Size = p.size
-		if err == nil {
-			f.Spooled = now
-		} else {
+		f.Size = p.bytes
+		switch {
+		case err != nil:
 			f.Tried, f.Error = now, err.Error()
+		case p.bulky:
+			f.Tried, f.Error = now, "it is larger than the minion may keep: "+r.opt.unkeptText(p.bytes)
+		default:
+			f.Spooled = now
 		}
 	})
 }
@@ -161,13 +164,23 @@ func (r *returnSender) noteTried(p *pendingReturn, err error) {
 	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
 		f.Attempts++
 		if f.Size == 0 {
-			f.Size = p.size
+			f.Size = p.bytes
 		}
 		if err == nil {
 			f.Acked, f.Error = now, ""
 			return
 		}
 		f.Tried, f.Error = now, err.Error()
+	})
+}
+
+// noteReplaced notes a return for which there is no room. The reason is on disk in its place.
+func (r *returnSender) noteReplaced(p *pendingReturn) {
+	r.opt.log.Error("a return is replaced by the reason why it is not kept", "jid", p.jid, "bytes", p.bytes, "return_spool_max_bytes", r.opt.maxBytes)
+	r.opt.link.meter.drop(r.opt.link)
+	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, r.opt.unkeptText(p.bytes), now
 	})
 }
 

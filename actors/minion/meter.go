@@ -51,7 +51,7 @@ func (m *Minion) measure() error {
 		signIns:     counters("brine_minion_sign_ins_total", "Sign-ins by what came of them.", "master", "result"),
 		connections: counters("brine_minion_connections_total", "Connections made to the publish port of a master.", "master"),
 		attempts:    counters("brine_minion_return_attempts_total", "Attempts to deliver a return.", "master", "result"),
-		dropped:     counters("brine_minion_returns_dropped_total", "Returns given up: too old, or too many.", "master"),
+		dropped:     counters("brine_minion_returns_dropped_total", "Returns given up, or replaced by the reason: too old, or too large to be kept.", "master"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "salt_minion_exec_duration_seconds", Help: "Time that functions took.", Buckets: bounds,
 		}, []string{"fun"}),

@@ -1,10 +1,15 @@
 package minion
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"brine/modules/ledger"
+	"brine/supervisor"
 	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // spooled is a return in the journal.
@@ -12,6 +17,8 @@ type spooled struct {
 	key  string
 	size int64
 	at   time.Time // when it was put there
+	// reason tells that it is not what the function returned, but why that is not there.
+	reason bool
 }
 
 // pendingReturn is a return that the master has not acknowledged.
@@ -19,18 +26,25 @@ type pendingReturn struct {
 	spooled
 	jid    string
 	load   *payload.Map // nil: it is read from the journal when its turn comes
+	bytes  int64        // of the return itself, wherever it is
 	asked  *SendReturn  // still to be told that the return is kept
+	bulky  bool         // it is held in memory; in the journal stands the reason why it is not there
+	tries  int          // attempts that have failed
 	failed bool         // an attempt has failed
 	taken  bool         // an attempt of a predecessor was acknowledged
 }
 
-// onDisk tells whether the return survives this process.
+// onDisk tells whether the job is answered if this process dies.
 func (p *pendingReturn) onDisk() bool { return p.asked == nil }
 
-// trim drops returns that are too old, and the oldest beyond the cap of the spool.
-func (r *returnSender) trim() {
-	over := r.opt.maxBytes > 0 && r.size > r.opt.maxBytes
-	if !over && !r.stale() {
+// trim makes room for the returns that a master which is away will get: what is too old is dropped, and beyond the cap
+// of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap does not count.
+func (r *returnSender) trim(ctx actor.Context) {
+	most := r.opt.maxBytes
+	if !r.away {
+		most = 0
+	}
+	if (most <= 0 || r.size <= most) && !r.stale() {
 		return
 	}
 	var all []spooled
@@ -39,7 +53,10 @@ func (r *returnSender) trim() {
 			all = append(all, p.spooled)
 		}
 	}
-	drop := surplus(all, r.opt.maxBytes, r.opt.maxAge, r.opt.link.clock.Now())
+	replace, drop := surplus(all, most, r.opt.maxAge, r.opt.link.clock.Now())
+	for _, s := range replace {
+		r.replace(ctx, r.known[s.key])
+	}
 	if len(drop) == 0 {
 		return
 	}
@@ -55,21 +72,98 @@ func (r *returnSender) trim() {
 	r.opt.log.Error("returns are dropped: the master was away for too long", "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
 }
 
-// surplus picks what has to go: what is too old, and the oldest beyond the cap.
-func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time) (drop []spooled) {
+// reasonSize is what a return that is replaced by the reason still takes, about. Smaller ones are not replaced.
+const reasonSize = 1 << 10
+
+// surplus picks what has to go: what is too old, and beyond the cap the oldest, as far as to replace them does not do.
+func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time) (replace, drop []spooled) {
 	var total int64
-	for _, r := range all {
+	left := make([]int64, len(all)) // bytes of each; 0: it goes
+	for i, r := range all {
+		left[i] = r.size
 		total += r.size
 	}
-	for _, r := range all {
-		old := maxAge > 0 && now.Sub(r.at) > maxAge
-		if !old && (maxBytes <= 0 || total <= maxBytes) {
-			continue
+	cut := func(i int, to int64) { total, left[i] = total-left[i]+to, to }
+	over := func() bool { return maxBytes > 0 && total > maxBytes }
+	for i, r := range all {
+		if maxAge > 0 && now.Sub(r.at) > maxAge {
+			cut(i, 0)
 		}
-		total -= r.size
-		drop = append(drop, r)
 	}
-	return drop
+	for i, r := range all {
+		if over() && left[i] > reasonSize && !r.reason {
+			cut(i, reasonSize)
+		}
+	}
+	for i, r := range all {
+		if over() {
+			cut(i, 0)
+		}
+		switch {
+		case left[i] == 0:
+			drop = append(drop, r)
+		case left[i] < r.size:
+			replace = append(replace, r)
+		}
+	}
+	return replace, drop
+}
+
+// replace puts the reason into the journal in place of a return.
+func (r *returnSender) replace(ctx actor.Context, p *pendingReturn) {
+	p.load, p.reason = nil, true
+	r.resize(p, reasonSize)
+	self, opt, size := r.self, r.opt, p.bytes
+	supervisor.Send(ctx, r.opt.journal, &ReplaceReturn{Key: p.key,
+		Make: func(load *payload.Map) ([]byte, error) { return opt.reason(p.key, load, size) },
+		Done: func(n int64, err error) { self.Send(&returnReplaced{p, n, err, r}) },
+	})
+}
+
+func (r *returnSender) resize(p *pendingReturn, size int64) {
+	r.size, p.size = r.size-p.size+size, size
+}
+
+func (r *returnSender) onReplaced(m *returnReplaced) {
+	if m.sender != r || r.known[m.ret.key] != m.ret {
+		return
+	}
+	if m.err != nil { // it stays as it is
+		r.opt.log.Warn("a return cannot be replaced", "jid", m.ret.jid, "err", m.err)
+		m.ret.reason = false
+		r.resize(m.ret, m.ret.bytes)
+		return
+	}
+	r.resize(m.ret, m.size)
+	r.noteReplaced(m.ret)
+}
+
+// giveUp lets a return go that is held in memory. The reason stands in the journal.
+func (r *returnSender) giveUp(p *pendingReturn) {
+	p.load, p.bulky, p.reason = nil, false, true
+	r.release(p)
+	r.noteReplaced(p)
+}
+
+// textUnkept is the return in place of one for which there was no room.
+const textUnkept = "The return is lost: the minion keeps at most %d bytes of returns (return_spool_max_bytes) for a master that does not answer, and this one had %d"
+
+// reason packs what takes the place of a return. It may be called by any goroutine.
+func (o *returnSenderOptions) reason(key string, load *payload.Map, size int64) ([]byte, error) {
+	small := load.Clone().Set("return", fmt.Sprintf(textUnkept, o.maxBytes, size)).Set("retcode", int64(1)).Set("success", false)
+	if f, ok := o.diary.Get(key); ok {
+		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, o.unkeptText(size), ledger.At(o.link.clock.Now())
+		small.Set(ledger.Field, f.Pack())
+	}
+	body, err := payload.MarshalBin(small)
+	if err == nil && len(body) > reasonSize {
+		return payload.MarshalBin(small.Set("fun_args", []any{}))
+	}
+	return body, err
+}
+
+func (o *returnSenderOptions) unkeptText(size int64) string {
+	return fmt.Sprintf("%d bytes, return_spool_max_bytes is %d", size, o.maxBytes)
 }
 
 // stale tells whether the oldest return is too old.

@@ -27,6 +27,7 @@ type (
 		Body  []byte // Load packed for the journal
 		Kept  func()
 		Again func()
+		bulk  int64 // bytes of a Body that is larger than the journal may take, and not held beside Load
 	}
 	// SendRequest asks the master something once; Done gets the answer. Nothing is kept.
 	SendRequest struct {
@@ -44,6 +45,13 @@ type (
 	// returnNoted says that a return is in the journal, or could not be put there.
 	returnNoted struct {
 		ret    *pendingReturn
+		err    error
+		sender *returnSender
+	}
+	// returnReplaced says that the reason stands in the journal in place of a return, or could not be put there.
+	returnReplaced struct {
+		ret    *pendingReturn
+		size   int64
 		err    error
 		sender *returnSender
 	}
@@ -80,7 +88,7 @@ type returnSenderOptions struct {
 	journal  *supervisor.Ref
 	maxBytes int64         // of returns on disk, 0: no cap
 	maxAge   time.Duration // 0: kept for ever
-	// unkept are the returns that could not be put on disk; they outlive the actor.
+	// unkept are the returns that are not on disk as they are; they outlive the actor.
 	unkept *[]*SendReturn
 	diary  *ledger.Diary
 	log    *slog.Logger
@@ -98,6 +106,7 @@ type returnSender struct {
 	window  int   // how many may fly: more with each success, half with each failure
 	pauses  int   // retries so far without a success
 	timer   bool  // a retryTimer is on its way
+	away    bool  // the last attempt has failed
 	size    int64 // of the returns on disk, in bytes
 	flush   []chan<- struct{}
 }
@@ -107,6 +116,7 @@ const (
 	maxFlying     = 32 // returns under way; requests of other kinds find free sockets
 	firstFlying   = 8  // before it is known how the master copes
 	maxLoaded     = 64 // waiting returns held in memory as well as on disk
+	bulkTries     = 3  // attempts to deliver a return that is held in memory only
 	retryPause    = time.Second
 	retryPauseMax = 30 * time.Second
 )
@@ -122,6 +132,8 @@ func (r *returnSender) Receive(ctx actor.Context) {
 		r.onSendRequest(ctx, m)
 	case *returnNoted:
 		r.onNoted(ctx, m)
+	case *returnReplaced:
+		r.onReplaced(m)
 	case *delivered:
 		r.onDelivered(ctx, m)
 	case *returnsListed:
@@ -164,10 +176,10 @@ func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
 	for _, s := range m.all {
 		if r.known[s.key] == nil {
 			r.size += s.size
-			r.admit(&pendingReturn{spooled: s, jid: s.key})
+			r.admit(&pendingReturn{spooled: s, jid: s.key, bytes: s.size})
 		}
 	}
-	r.trim()
+	r.trim(ctx)
 	r.fly(ctx)
 }
 
@@ -176,7 +188,8 @@ func (r *returnSender) admit(p *pendingReturn) {
 	r.waiting = append(r.waiting, p)
 }
 
-// onSendReturn puts a return into the journal. It is sent when it is there.
+// onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held in
+// memory, and in the journal stands what is to be said if it comes to nothing.
 func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 	if p := r.known[m.Key]; p != nil { // asked again
 		if p.onDisk() {
@@ -186,12 +199,19 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 		}
 		return
 	}
-	p := &pendingReturn{jid: m.JID, load: m.Load, asked: m,
-		spooled: spooled{key: m.Key, size: int64(len(m.Body)), at: r.opt.link.clock.Now()}}
+	body, size := m.Body, max(m.bulk, int64(len(m.Body)))
+	p := &pendingReturn{jid: m.JID, load: m.Load, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 && size > r.opt.maxBytes}
+	if p.bulky {
+		var err error
+		if body, err = r.opt.reason(m.Key, m.Load, size); err != nil {
+			supervisor.Crash(fmt.Errorf("pack reason for %s: %w", m.JID, err))
+		}
+	}
+	p.spooled = spooled{key: m.Key, size: int64(len(body)), at: r.opt.link.clock.Now()}
 	r.known[m.Key] = p
 	self := r.self
 	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
-		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: m.Body},
+		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
 		Done:   func(err error) { self.Send(&returnNoted{p, err, r}) },
 	})
 }
@@ -215,128 +235,32 @@ func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
 		}
 		r.known[p.key] = p
 	}
-	if m.err == nil {
-		r.size += p.size
-		p.asked.kept()
-		p.asked = nil
-		if len(r.waiting) >= maxLoaded {
-			p.load = nil
-		}
-	} else {
-		*r.opt.unkept = append(*r.opt.unkept, p.asked)
-	}
+	r.keep(p, m.err)
 	if p.taken {
 		r.opt.over(p.key)
 		r.forget(p)
 		return
 	}
 	r.waiting = append(r.waiting, p)
-	r.trim()
+	r.trim(ctx)
 	r.fly(ctx)
 }
 
-// fly sends what waits, as far as there is room.
-func (r *returnSender) fly(ctx actor.Context) {
-	for len(r.waiting) > 0 && r.flying < r.window {
-		p := r.waiting[0]
-		r.waiting[0] = nil
-		r.waiting = r.waiting[1:]
-		r.flying++
-		l, self := r.opt.link, r.self
-		supervisor.Go(ctx, "return", func(ctx context.Context) error {
-			err := r.opt.deliver(ctx, l, p)
-			if err == nil { // not left to the actor, which may be about to end: the journal ends later
-				r.opt.over(p.key)
-			}
-			self.Send(&delivered{ret: p, err: err, sender: r})
-			return nil
-		})
-	}
-}
-
-// deliver makes one attempt. It runs outside the actor.
-func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingReturn) error {
-	load := p.load
-	if load == nil {
-		var err error
-		if load, err = o.read(ctx, p.key); err != nil {
-			return err
-		}
-	}
-	if l.sessions.Load() == 0 { // whether the master is brine's shows at the sign-in
-		if err := l.renew(ctx, 0); err != nil {
-			return fmt.Errorf("deliver the return: %w", err)
-		}
-	}
-	load = o.addFacts(load, p)
-	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
-	return err
-}
-
-// read takes a return from the journal.
-func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Map, error) {
-	type found struct {
-		load *payload.Map
-		err  error
-	}
-	reply := make(chan found, 1)
-	o.journal.Send(&ReadReturn{Key: key, Done: func(load *payload.Map, err error) {
-		select {
-		case reply <- found{load, err}:
-		default: // told already
-		}
-	}})
-	select {
-	case f := <-reply:
-		if f.err != nil {
-			return nil, fmt.Errorf("read the return: %w", f.err)
-		}
-		return f.load, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
-	if m.sender != r {
-		r.onDeliveredBefore(m)
+// keep notes what of a return is on disk, and holds on to the rest.
+func (r *returnSender) keep(p *pendingReturn, err error) {
+	if err != nil {
+		p.bulky = false // nothing stands in its place
+		*r.opt.unkept = append(*r.opt.unkept, p.asked)
 		return
 	}
-	r.flying--
-	r.noteTried(m.ret, m.err)
-	switch {
-	case r.known[m.ret.key] != m.ret: // dropped meanwhile
-	case m.err == nil:
-		r.pauses, r.window = 0, min(r.window+1, maxFlying)
-		r.forget(m.ret)
-	case errors.Is(m.err, errUnreadable):
-		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
-		r.opt.over(m.ret.key)
-		r.forget(m.ret)
-	default:
-		r.window = max(r.window/2, 1)
-		r.hold(ctx, m.ret, m.err)
+	r.size += p.size
+	p.asked.kept()
+	if p.bulky {
+		*r.opt.unkept = append(*r.opt.unkept, &SendReturn{Key: p.key, JID: p.jid, Load: p.load, bulk: p.bytes})
+	} else if len(r.waiting) >= maxLoaded {
+		p.load = nil
 	}
-	r.fly(ctx)
-}
-
-// onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
-// no other attempt.
-func (r *returnSender) onDeliveredBefore(m *delivered) {
-	if m.err != nil {
-		return
-	}
-	p := r.known[m.ret.key]
-	if p == nil {
-		return
-	}
-	p.taken = true // it may be on its way to the journal once more
-	mine := func(q *pendingReturn) bool { return q == p }
-	if slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
-		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
-		r.opt.over(p.key)
-		r.forget(p)
-	}
+	p.asked = nil
 }
 
 func (r *returnSender) flushed() {
@@ -353,46 +277,23 @@ func (r *returnSender) flushed() {
 func (r *returnSender) forget(p *pendingReturn) {
 	delete(r.known, p.key)
 	defer r.flushed()
-	if !p.onDisk() {
-		*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.key })
+	r.release(p)
+	if p.onDisk() {
+		r.size -= p.size
+	} else {
 		p.asked.kept()
-		return
 	}
-	r.size -= p.size
+}
+
+// release drops what is held of a return beyond restarts of the actor.
+func (r *returnSender) release(p *pendingReturn) {
+	*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.key })
 }
 
 // over lets the journal forget a job: the master has its return, or will never have it. It may be called by any
 // goroutine. A return that could not be put there has left the record of its beginning.
 func (o *returnSenderOptions) over(key string) {
 	o.journal.Send(&WriteRecord{Record: journalRecord{kind: journalGone, key: key}})
-}
-
-// hold keeps a return for the next retry.
-func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
-	level := slog.LevelWarn
-	if p.failed {
-		level = slog.LevelDebug // said before
-	}
-	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
-	p.failed = true
-	if p.onDisk() && len(r.failed) >= maxLoaded {
-		p.load = nil
-	}
-	r.failed = append(r.failed, p)
-	if !r.timer {
-		r.timer = true
-		r.pauses++
-		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
-		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
-	}
-}
-
-// retry sends again what has failed, before what came later.
-func (r *returnSender) retry(ctx actor.Context) {
-	r.trim()
-	r.waiting = append(r.failed, r.waiting...)
-	r.failed = nil
-	r.fly(ctx)
 }
 
 func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {

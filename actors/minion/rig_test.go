@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -177,88 +176,6 @@ func (r *rig) run(jid, fun string, args ...any) *payload.Map {
 	r.t.Helper()
 	r.master().publish(jid, fun, args...)
 	return r.master().awaitReturn(r.t, jid)
-}
-
-// functions are what the jobs of these tests call, beside Salt's.
-type functions struct {
-	mu      lock
-	runs    map[string]int // jid → how often a function began
-	changed chan struct{}  // closed and made anew when one begins
-	over    chan struct{}  // closed: t.block and t.deaf end
-	release func()
-}
-
-func newFunctions() *functions {
-	f := &functions{mu: newLock(), runs: map[string]int{}, changed: make(chan struct{}), over: make(chan struct{})}
-	f.release = sync.OnceFunc(func() { close(f.over) })
-	return f
-}
-
-func (f *functions) count(jid string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.runs[jid]
-}
-
-// awaitBegun waits until the function of a job has begun, n times.
-func (r *rig) awaitBegun(t testing.TB, jid string, n int) {
-	t.Helper()
-	f, limit := r.fun, time.After(patience)
-	for {
-		f.mu.Lock()
-		runs, changed := f.runs[jid], f.changed
-		f.mu.Unlock()
-		if runs >= n {
-			return
-		}
-		select {
-		case <-changed:
-		case <-limit:
-			t.Fatalf("%s has begun %d times, want %d", jid, runs, n)
-		}
-	}
-}
-
-func (f *functions) begin(c *modules.Call) {
-	f.mu.Lock()
-	f.runs[c.JID]++
-	close(f.changed)
-	f.changed = make(chan struct{})
-	f.mu.Unlock()
-}
-
-func (f *functions) list() []modules.Func {
-	return []modules.Func{
-		{Name: "t.echo", Params: []modules.Param{modules.Req("text")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			f.begin(c)
-			return a.Get("text"), nil
-		}},
-		{Name: "t.block", Run: func(c *modules.Call, _ modules.Args) (any, error) { // until its context ends
-			f.begin(c)
-			select {
-			case <-c.Ctx.Done():
-				return nil, context.Cause(c.Ctx)
-			case <-f.over:
-				return "released", nil
-			}
-		}},
-		{Name: "t.deaf", Run: func(c *modules.Call, _ modules.Args) (any, error) { // ignores its context
-			f.begin(c)
-			<-f.over
-			return "released", nil
-		}},
-		{Name: "t.panic", Run: func(c *modules.Call, _ modules.Args) (any, error) {
-			f.begin(c)
-			var none *payload.Map
-			none.Set("x", 1) // a nil map panics
-			return nil, nil
-		}},
-		{Name: "t.odd", Run: func(c *modules.Call, _ modules.Args) (any, error) { // has no bytes
-			f.begin(c)
-			return make(chan int), nil
-		}},
-		{Name: "t.pillar", Run: func(c *modules.Call, _ modules.Args) (any, error) { return c.Pillar(), nil }},
-	}
 }
 
 // fakeMaster is a master in memory: the sign-in of wire/auth, and what minions have sent.

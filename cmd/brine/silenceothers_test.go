@@ -155,6 +155,8 @@ func stateSilences() []silence {
 		{"killed, return spooled", says("sp3", made(func(m *ledger.Minion) { m.Outcome, m.Spooled = ledger.Killed, stampNow() })), ledger.JobSpooled, "(killed)"},
 		{"return dropped", says("sp4", made(func(m *ledger.Minion) { m.Outcome, m.Tried, m.Detail = ledger.Dropped, stampNow(), "too old" })),
 			ledger.ReturnDropped, "gave up its return"},
+		{"return not kept", says("sp6", made(func(m *ledger.Minion) { m.Outcome, m.Spooled, m.Detail = ledger.Unkept, stampNow(), "30000 bytes" })),
+			ledger.ReturnUnkept, "no room to keep its return: 30000 bytes"},
 		{"answers nobody", says("sp5", made(func(m *ledger.Minion) { m.Outcome = ledger.NoReturn })), ledger.JobNoReturn, "on purpose"},
 		{"received and not begun", says("re1", func() *ledger.Minion { return &ledger.Minion{Received: stampNow()} }), ledger.JobReceived, "has not begun it"},
 		{"jid seen before", says("se1", taken(ledger.SeenBefore, "")), ledger.JobSeen, "one of this jid before"},

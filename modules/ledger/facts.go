@@ -125,6 +125,7 @@ const (
 	NoReturn        Outcome = "no_return"   // the job answers nobody, on purpose
 	TooBig          Outcome = "too_large"   // the return was larger than a message may be
 	Unpackable      Outcome = "unpackable"  // the return could not be packed
+	Unkept          Outcome = "unkept"      // there was no room for the return, and the reason takes its place
 	Dropped         Outcome = "dropped"     // the return was given up
 	Unknown         Outcome = "unknown"     // the minion knows nothing of the job
 	OutcomeNotReady Outcome = "not_ready"   // the publication waits for a sign-in, or for the pillar

@@ -57,6 +57,7 @@ const (
 	SpoolFailed   Code = "spool_failed"
 	TooLarge      Code = "too_large"
 	ReturnDropped Code = "return_dropped"
+	ReturnUnkept  Code = "return_unkept" // the reason came, or waits, in its place
 	JobNoReturn   Code = "no_return"
 	NeverReceived Code = "never_received"
 
@@ -218,6 +219,8 @@ func (c *Case) died() Reason {
 		return say(JobBlackout, "the minion is in blackout (minion_blackout) and ran nothing", more)
 	case TooBig:
 		return say(TooLarge, "what the function returned is larger than a message may be, and the reason was sent in its place", more)
+	case Unkept:
+		return say(ReturnUnkept, "the minion had no room to keep the return for a master that did not answer, and the reason was sent in its place", more)
 	case Unpackable:
 		return say(JobUnpackable, "what the function returned cannot be sent", more)
 	}

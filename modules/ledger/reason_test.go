@@ -102,6 +102,7 @@ func TestWhy(t *testing.T) {
 		{"queue full", meant(came(outcome(QueueFull, "10 jobs wait"))), JobQueueFull, "full at 11:59:52 UTC, 8s ago: 10 jobs wait; see process_count_max"},
 		{"blackout", meant(came(outcome(BlackedOut, ""))), JobBlackout, "minion_blackout"},
 		{"too large", meant(came(outcome(TooBig, "300000000 bytes"))), TooLarge, "larger than a message may be"},
+		{"no room to keep it", meant(came(outcome(Unkept, "5000 bytes"))), ReturnUnkept, "the reason was sent in its place: 5000 bytes"},
 		{"unpackable", meant(came(outcome(Unpackable, "a chan"))), JobUnpackable, "cannot be sent: a chan"},
 		{"refused return", meant(row(func(r *Row) { r.RefusedAt, r.Refused = ago(second), "no signature" })), RefusedSign, "was refused: no signature"},
 
@@ -133,6 +134,10 @@ func TestWhy(t *testing.T) {
 			JobSpooled, "waits on the minion's disk, 10 bytes, 2 attempts to deliver it, the last failed at 11:59:59 UTC, 1s ago: no answer"},
 		{"spooled, silent now", meant(says(Minion{Made: ago(8 * second), Spooled: ago(8 * second)}), asked(Silent)), JobSpooled, "did not answer when asked"},
 		{"spool full", meant(answers(Minion{Made: ago(8 * second), Outcome: Killed})), SpoolFailed, "(killed); its return could not be put on the minion's disk"},
+		{"no room, not delivered", meant(answers(Minion{Made: ago(8 * second), Spooled: ago(8 * second), Size: 5000, Outcome: Unkept, Detail: "5000 bytes", Attempts: 1, Tried: ago(second), Error: "no answer"})),
+			ReturnUnkept, "no room to keep its return: 5000 bytes; the reason waits in its place on the minion's disk, 1 attempt"},
+		{"held in memory", meant(answers(Minion{Made: ago(8 * second), Size: 5000, Outcome: Done, Tried: ago(second), Error: "it is larger than the minion may keep"})),
+			SpoolFailed, "could not be put on the minion's disk and is kept in memory, 5000 bytes, the last failed at 11:59:59 UTC, 1s ago: it is larger"},
 		{"dropped", meant(answers(Minion{Made: ago(8 * second), Tried: ago(second), Outcome: Dropped, Detail: "return_spool_max_age"})), ReturnDropped, "gave up its return at 11:59:59 UTC"},
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 

@@ -56,19 +56,22 @@ func (c *Case) notTaken(m *Minion) Reason {
 func (c *Case) undelivered(m *Minion) Reason {
 	text := fmt.Sprintf("the job ended %s", c.at(m.Made))
 	switch m.Outcome {
-	case Done, OutcomeNone:
+	case Done, OutcomeNone, Unkept:
 	default:
 		text += " (" + strings.ReplaceAll(string(m.Outcome), "_", " ") + ")"
 	}
 	code := JobSpooled
 	switch {
+	case m.Outcome == Unkept:
+		code = ReturnUnkept
+		text += "; the minion had no room to keep its return" + detail(m.Detail) + "; the reason waits in its place on the minion's disk"
 	case m.Spooled == 0:
 		code = SpoolFailed
 		text += "; its return could not be put on the minion's disk and is kept in memory"
 	default:
 		text += "; its return waits on the minion's disk"
 	}
-	if m.Size > 0 {
+	if m.Size > 0 && m.Outcome != Unkept {
 		text += fmt.Sprintf(", %d bytes", m.Size)
 	}
 	if m.Attempts > 0 {

@@ -1,0 +1,151 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// fly sends what waits, as far as there is room.
+func (r *returnSender) fly(ctx actor.Context) {
+	for len(r.waiting) > 0 && r.flying < r.window {
+		p := r.waiting[0]
+		r.waiting[0] = nil
+		r.waiting = r.waiting[1:]
+		r.flying++
+		l, self := r.opt.link, r.self
+		supervisor.Go(ctx, "return", func(ctx context.Context) error {
+			err := r.opt.deliver(ctx, l, p)
+			if err == nil { // not left to the actor, which may be about to end: the journal ends later
+				r.opt.over(p.key)
+			}
+			self.Send(&delivered{ret: p, err: err, sender: r})
+			return nil
+		})
+	}
+}
+
+// deliver makes one attempt. It runs outside the actor.
+func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingReturn) error {
+	load := p.load
+	if load == nil {
+		var err error
+		if load, err = o.read(ctx, p.key); err != nil {
+			return err
+		}
+	}
+	if l.sessions.Load() == 0 { // whether the master is brine's shows at the sign-in
+		if err := l.renew(ctx, 0); err != nil {
+			return fmt.Errorf("deliver the return: %w", err)
+		}
+	}
+	load = o.addFacts(load, p)
+	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
+	return err
+}
+
+// read takes a return from the journal.
+func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Map, error) {
+	type found struct {
+		load *payload.Map
+		err  error
+	}
+	reply := make(chan found, 1)
+	o.journal.Send(&ReadReturn{Key: key, Done: func(load *payload.Map, err error) {
+		select {
+		case reply <- found{load, err}:
+		default: // told already
+		}
+	}})
+	select {
+	case f := <-reply:
+		if f.err != nil {
+			return nil, fmt.Errorf("read the return: %w", f.err)
+		}
+		return f.load, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
+	if m.sender != r {
+		r.onDeliveredBefore(m)
+		return
+	}
+	r.flying--
+	r.noteTried(m.ret, m.err)
+	switch {
+	case r.known[m.ret.key] != m.ret: // dropped meanwhile
+	case m.err == nil:
+		r.pauses, r.window, r.away = 0, min(r.window+1, maxFlying), false
+		r.forget(m.ret)
+	case errors.Is(m.err, errUnreadable):
+		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
+		r.opt.over(m.ret.key)
+		r.forget(m.ret)
+	default:
+		r.window = max(r.window/2, 1)
+		r.hold(ctx, m.ret, m.err)
+	}
+	r.fly(ctx)
+}
+
+// onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
+// no other attempt.
+func (r *returnSender) onDeliveredBefore(m *delivered) {
+	if m.err != nil {
+		return
+	}
+	p := r.known[m.ret.key]
+	if p == nil {
+		return
+	}
+	p.taken = true // it may be on its way to the journal once more
+	mine := func(q *pendingReturn) bool { return q == p }
+	if slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
+		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
+		r.opt.over(p.key)
+		r.forget(p)
+	}
+}
+
+// hold keeps a return for the next retry.
+func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
+	level := slog.LevelWarn
+	if p.failed {
+		level = slog.LevelDebug // said before
+	}
+	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
+	p.failed, r.away = true, true
+	p.tries++
+	switch {
+	case p.bulky && p.tries >= bulkTries:
+		r.giveUp(p)
+	case !p.bulky && p.onDisk() && len(r.failed) >= maxLoaded:
+		p.load = nil
+	}
+	r.failed = append(r.failed, p)
+	if !r.timer {
+		r.timer = true
+		r.pauses++
+		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
+		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
+	}
+	r.trim(ctx)
+}
+
+// retry sends again what has failed, before what came later.
+func (r *returnSender) retry(ctx actor.Context) {
+	r.trim(ctx)
+	r.waiting = append(r.failed, r.waiting...)
+	r.failed = nil
+	r.fly(ctx)
+}

@@ -56,16 +56,17 @@ type (
 		orphan
 		Link *link
 	}
+	// JobSetAside is a job that the Dispatcher has died of twice.
+	JobSetAside struct {
+		Load *payload.Map
+		Link *link
+		Why  error
+		Hash string    // by which the log knows the message
+		at   time.Time // when it was opened
+	}
 	// StopJobs ends all jobs because the minion stops; Ended is closed when none runs any more.
 	StopJobs struct{ Ended chan<- struct{} }
 )
-
-// Lost sends a job again that died with an incarnation, once.
-func (m *JobReceived) Lost(why error) {
-	if m.to != nil && !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
-		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, at: m.at, to: m.to, again: true})
-	}
-}
 
 // dispatcherOptions are what the Dispatcher needs of the minion.
 type dispatcherOptions struct {
@@ -117,6 +118,8 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 		m.Reply <- d.reg.list()
 	case *SignalJob:
 		m.Reply <- d.signal(ctx, m)
+	case *JobSetAside:
+		d.onJobSetAside(ctx, m)
 	case *StopJobs:
 		d.onStopJobs(m)
 	default:
@@ -148,14 +151,16 @@ func (d *dispatcher) onStarted(ctx actor.Context) {
 
 func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	load := m.Load
-	for _, field := range []string{"tgt", "jid", "fun", "arg"} {
-		if !load.Has(field) {
-			d.note(m, ledger.Malformed, "no "+field)
-			return // not a job; Salt drops it without a word, too
-		}
+	if field := lacks(load); field != "" {
+		d.note(m, ledger.Malformed, "no "+field)
+		return // not a job; Salt drops it without a word, too
 	}
 	jid := load.Str("jid")
-	if jid == "" || !d.opt.match(load, m.Link) {
+	matched := jid != "" && d.opt.match(load, m.Link)
+	if supervisor.Context(ctx).Err() != nil {
+		return // it took so long that another Dispatcher has the job by now
+	}
+	if !matched {
 		d.note(m, ledger.NotMatched, fmt.Sprintf("%v (%s)", load.Value("tgt"), load.Str("tgt_type")))
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
 		return
@@ -163,6 +168,10 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	if d.stopping || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
 		d.opt.log.Debug("job was seen before, or the minion stops", "jid", jid)
 		d.noteSeen(m)
+		return
+	}
+	if m.again && d.answered(jid) { // before the Dispatcher that had begun it has died
+		d.reg.began(jid)
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
@@ -177,6 +186,16 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again, turn: fileName(m.at, load)})
 	}
 	d.reg.began(jid)
+}
+
+// lacks names a field that a job must have, "" when there are all.
+func lacks(load *payload.Map) string {
+	for _, field := range []string{"tgt", "jid", "fun", "arg"} {
+		if !load.Has(field) {
+			return field
+		}
+	}
+	return ""
 }
 
 // onLostJob answers for a job of a dead process, which counts as seen.
@@ -200,7 +219,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	default:
 		rec.key = safeName(jid)
 	}
-	rec.name = "Job-" + rec.key
+	rec.name = jobName(rec.key)
 	rec.entry = procEntry(rec.load)
 	rec.dispatcher = d.self
 	ref, err := d.add(rec)
@@ -211,6 +230,9 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	}
 	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }})
 }
+
+// jobName is the name of a job's actor.
+func jobName(key string) string { return "Job-" + key }
 
 // add adds the actor. Its name may be taken: a predecessor of this Dispatcher has started the job and died, or a job
 // of the same jid, long seen, is about to end.

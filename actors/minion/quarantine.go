@@ -2,9 +2,17 @@ package minion
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
+	"brine/modules/ledger"
 	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // deathsFile is where the last deaths are kept for the next start, in the cache directory.
@@ -18,6 +26,55 @@ func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
 
 // Content is the job, whoever published it.
 func (m *JobReceived) Content() []byte { return []byte(m.Load.Str("jid")) }
+
+// Lost sends a job again that a Dispatcher died of, once. The second time the message is set aside, and the job is
+// answered.
+func (m *JobReceived) Lost(why error) {
+	died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)
+	switch {
+	case m.to == nil:
+	case died && !m.again:
+		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, at: m.at, to: m.to, again: true})
+	case died || errors.Is(why, supervisor.ErrQuarantined):
+		sum := sha256.Sum256(m.Content())
+		m.to.Send(&JobSetAside{Load: m.Load, Link: m.Link, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
+	}
+}
+
+// textSetAside is the return of a job that was set aside.
+const textSetAside = "The job was not run: the minion's Dispatcher died of it twice (%v); it is set aside as %s"
+
+// onJobSetAside answers for a job, unless it has begun: then it answers by itself. Whether the target means this minion is
+// not asked where that is not known yet: it may be the question that the Dispatcher died of.
+func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
+	jid := m.Load.Str("jid")
+	if jid == "" || lacks(m.Load) != "" || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) {
+		return
+	}
+	d.reg.began(jid)
+	if d.begun(jid) {
+		return
+	}
+	d.note(&JobReceived{Load: m.Load, at: m.at}, ledger.OutcomeNone, "")
+	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "hash", m.Hash, "err", m.Why)
+	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash), outcome: ledger.SetAside, detail: m.Why.Error()})
+}
+
+// begun tells of a job that a Dispatcher died of whether that had started it, or put it into the queue.
+func (d *dispatcher) begun(jid string) bool {
+	if jid == jidReq {
+		return false
+	}
+	_, lives := d.opt.jobs.Lookup(jobName(safeName(jid)))
+	waits := slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == jid })
+	return lives || waits || d.reg.find(jid) != nil || d.answered(jid)
+}
+
+// answered tells whether a job has a return.
+func (d *dispatcher) answered(jid string) bool {
+	facts, known := d.opt.diary.Get(safeName(jid))
+	return known && jid != jidReq && facts.Made != 0
+}
 
 // Content is the job that is answered.
 func (m *SendReturn) Content() []byte { return []byte(m.Key) }

@@ -2,7 +2,6 @@ package minion
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,17 +58,7 @@ func (r *rig) replaced(t *testing.T, jid string) {
 func (r *rig) asLeft(t *testing.T) *rig {
 	t.Helper()
 	next := newRig(t, "return_spool_max_bytes: 3000\n")
-	next.masters = []*fakeMaster{newFakeMaster(t, nil)}
-	b, err := os.ReadFile(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
-	if err == nil {
-		err = os.MkdirAll(next.cfg.CacheDir, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(next.cfg.CacheDir, "jobs.journal"), b, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copyJournal(t, r, next)
 	return next.up()
 }
 

@@ -117,6 +117,7 @@ const (
 	Restarted       Outcome = "restarted"   // the minion's process ended while it ran
 	Stopped         Outcome = "stopped"     // the minion was stopped while it ran
 	QueueFull       Outcome = "queue_full"  // the job queue had no room
+	SetAside        Outcome = "set_aside"   // the Dispatcher died of it twice
 	BlackedOut      Outcome = "blackout"    // the minion is in blackout
 	NotMatched      Outcome = "not_matched" // the target does not mean this minion
 	SeenBefore      Outcome = "seen_before" // a job of this jid was taken before

@@ -19,6 +19,7 @@ const (
 	JobRestarted  Code = "minion_restarted"
 	JobStopped    Code = "minion_stopped"
 	JobQueueFull  Code = "queue_full"
+	JobSetAside   Code = "set_aside" // the minion's Dispatcher died of it twice
 	JobBlackout   Code = "blackout"
 	JobUnpackable Code = "unpackable"
 
@@ -215,6 +216,8 @@ func (c *Case) died() Reason {
 		return say(JobStopped, "the minion was stopped while the job ran, ", at, more)
 	case QueueFull:
 		return say(JobQueueFull, "the job queue of the minion was full ", at, more, "; see process_count_max and job_queue_max")
+	case SetAside:
+		return say(JobSetAside, "the job was not run: the minion's Dispatcher died of it twice, and it was set aside ", at, more)
 	case BlackedOut:
 		return say(JobBlackout, "the minion is in blackout (minion_blackout) and ran nothing", more)
 	case TooBig:

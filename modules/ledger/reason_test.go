@@ -100,6 +100,7 @@ func TestWhy(t *testing.T) {
 		{"minion restarted", meant(came(outcome(Restarted, ""))), JobRestarted, "process ended while the job ran"},
 		{"minion stopped", meant(came(outcome(Stopped, ""))), JobStopped, "was stopped while the job ran"},
 		{"queue full", meant(came(outcome(QueueFull, "10 jobs wait"))), JobQueueFull, "full at 11:59:52 UTC, 8s ago: 10 jobs wait; see process_count_max"},
+		{"set aside", meant(came(outcome(SetAside, "nil map"))), JobSetAside, "died of it twice, and it was set aside at 11:59:52 UTC, 8s ago: nil map"},
 		{"blackout", meant(came(outcome(BlackedOut, ""))), JobBlackout, "minion_blackout"},
 		{"too large", meant(came(outcome(TooBig, "300000000 bytes"))), TooLarge, "larger than a message may be"},
 		{"no room to keep it", meant(came(outcome(Unkept, "5000 bytes"))), ReturnUnkept, "the reason was sent in its place: 5000 bytes"},

@@ -148,7 +148,13 @@ func TestWhyByTheMaster(t *testing.T) {
 
 // TestWhyAfterRestart: what a master knew of its jobs is known to the next one.
 func TestWhyAfterRestart(t *testing.T) {
-	r := newRig(t)
+	for _, conf := range []string{"chaos: False", "master_job_cache: local_cache"} {
+		t.Run(conf, func(t *testing.T) { whyAfterRestart(t, newRig(t, conf)) })
+	}
+}
+
+func whyAfterRestart(t *testing.T, r *rig) {
+	t.Helper()
 	m := r.minion("m1")
 	r.accept("down", "minion")
 	r.subscribe("brine:m1", "")

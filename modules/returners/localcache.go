@@ -85,6 +85,9 @@ func (c *LocalCache) Commit(loads []Load, returns []Return) (Result, error) {
 	if err := errors.Join(b.errs...); err != nil {
 		return Result{}, err
 	}
+	if err := c.keepFacts(loads, returns, b.why); err != nil {
+		return Result{}, err
+	}
 	var res Result
 	for i, w := range b.why {
 		if w != 0 {

@@ -400,23 +400,31 @@ func BenchmarkStoreReturns(b *testing.B) {
 	}
 }
 
+// BenchmarkLocalCache stores returns of one job and of many, without facts and with them.
 func BenchmarkLocalCache(b *testing.B) {
-	c, err := OpenLocalCache(Options{CacheDir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	n := 0
-	for b.Loop() {
-		returns := make([]Return, 100)
-		for i := range returns {
-			returns[i] = answer(fmt.Sprintf("%020d", n/1000), fmt.Sprintf("minion%d.example.net", n%1000), "text")
-			n++
+	for _, jobs := range []int{1, 100} {
+		for _, size := range []int{0, 150} {
+			b.Run(fmt.Sprintf("jobs=%d/facts=%d", jobs, size), func(b *testing.B) {
+				c, err := OpenLocalCache(Options{CacheDir: b.TempDir()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for b.Loop() {
+					returns := make([]Return, 100)
+					for i := range returns {
+						returns[i] = answer(fmt.Sprintf("%020d", n/1000*jobs+i%jobs), fmt.Sprintf("minion%d.example.net", n%1000), "text")
+						returns[i].Facts = make([]byte, size)
+						n++
+					}
+					if _, err := c.StoreReturns(returns); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "returns/s")
+			})
 		}
-		if _, err := c.StoreReturns(returns); err != nil {
-			b.Fatal(err)
-		}
 	}
-	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "returns/s")
 }
 
 func BenchmarkGetJID(b *testing.B) {

@@ -5,10 +5,13 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -56,9 +59,31 @@ const guestPause = 5 * time.Second
 
 func (f *fleet) guestIDs() []string { return f.ids()[len(f.minions):] }
 
-// backOfGuests waits until minions of Salt answer.
+// guestPatience is how long a minion of Salt has to come back by itself. One of 3008 does not always: a connection that is
+// lost while it signs in ends its AsyncAuth with an InvalidStateError, and then it hears nothing any more.
+const guestPatience = 30 * time.Second
+
+// backOfGuests waits until minions of Salt answer. One that has not come back by itself is started anew, and counted.
 func (f *fleet) backOfGuests(ctx context.Context) error {
-	return f.ping(ctx, f.guestIDs(), guestPause, func(string) {})
+	silent := map[string]bool{}
+	for _, id := range f.guestIDs() {
+		silent[id] = true
+	}
+	answered := func(id string) { delete(silent, id) }
+	if err := f.ping(ctx, f.guestIDs(), guestPatience, guestPause, answered); err == nil {
+		return nil
+	}
+	for _, m := range f.guests {
+		if silent[m.id] {
+			f.report.revived++
+			f.note("%s did not come back and is started anew", m.id)
+			m.killAll()
+			if err := m.start(); err != nil {
+				return err
+			}
+		}
+	}
+	return f.ping(ctx, slices.Collect(maps.Keys(silent)), patience, guestPause, answered)
 }
 
 // restOfGuests waits until minions of Salt have answered what they had begun.
@@ -103,4 +128,12 @@ func (f *fleet) thanked(id string) map[string]bool {
 	}
 	f.note("%s: %d returns acknowledged", id, len(found))
 	return found
+}
+
+// killAll ends a minion of Salt with everything that it has started.
+func (m *member) killAll() {
+	for _, p := range below(processes(), m.pid()) {
+		_ = syscall.Kill(p.pid, syscall.SIGKILL) // one that has ended is fine
+	}
+	m.kill()
 }

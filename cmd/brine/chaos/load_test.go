@@ -164,7 +164,7 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	for _, m := range f.minions {
 		ids = append(ids, m.id)
 	}
-	err := f.ping(ctx, ids, 50*time.Millisecond, func(id string) { took[id] = time.Since(since) })
+	err := f.ping(ctx, ids, patience, 50*time.Millisecond, func(id string) { took[id] = time.Since(since) })
 	return took, err
 }
 
@@ -173,18 +173,19 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 const pinging = 8
 
 // ping sends test.ping, one in each pause, until every one of some minions has answered once.
-func (f *fleet) ping(ctx context.Context, ids []string, pause time.Duration, answered func(id string)) error {
+func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string)) error {
 	c := f.client()
 	defer c.Close()
 	var jids []string
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel() // before the wait for pings that are under way
 	silent, places := slices.Clone(ids), make(chan struct{}, pinging)
 	for {
-		j := &job{fun: "test.ping", jid: f.jid(), wanted: slices.Clone(silent)}
-		jids = append(jids, j.jid)
+		jid := f.jid()
+		j := &job{fun: "test.ping", jid: jid, wanted: slices.Clone(silent)}
+		jids = append(jids, jid)
 		select {
 		case places <- struct{}{}:
 			wg.Go(func() {
@@ -194,7 +195,7 @@ func (f *fleet) ping(ctx context.Context, ids []string, pause time.Duration, ans
 		default:
 		}
 		wait, done := context.WithTimeout(ctx, pause)
-		f.bus.await(wait, j.jid, len(silent))
+		f.bus.await(wait, jid, len(silent))
 		done()
 		silent = slices.DeleteFunc(silent, func(id string) bool {
 			did := slices.ContainsFunc(jids, func(jid string) bool { _, ok := f.bus.of(jid)[id]; return ok })

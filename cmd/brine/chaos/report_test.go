@@ -20,6 +20,7 @@ type report struct {
 	outcomes map[string]int // of each minion of each job, by kind of minion and class
 	repeats  int            // returns that were told again on the bus
 	joins    int            // of this test to the bus
+	revived  int            // minions of Salt that did not come back by themselves
 	back     map[string][]time.Duration
 	levels   map[string]string
 	rounds   int
@@ -76,7 +77,7 @@ func (r *report) String() string {
 	table(w, "faults that hit nothing", r.missed)
 	table(w, "jobs", r.jobs)
 	table(w, "outcomes, one for each minion of a job", r.outcomes)
-	fmt.Fprintf(w, "returns told again on the bus\t%d\nthis test joined the bus\t%d\n", r.repeats, r.joins)
+	fmt.Fprintf(w, "returns told again on the bus\t%d\nthis test joined the bus\t%d\nminions of Salt started anew\t%d\n", r.repeats, r.joins, r.revived)
 	fmt.Fprintln(w, "at the end of the last round")
 	for _, id := range slices.Sorted(maps.Keys(r.levels)) {
 		fmt.Fprintf(w, "  %s\t%s\n", id, r.levels[id])

@@ -57,7 +57,10 @@ func (s *setup) keepalive(k, fallback *Keepalive) {
 	s.set("tcp_keepalive_intvl", s.raw.SetTcpKeepaliveIntvl(k.Interval))
 }
 
-// heartbeat sets ZMTP PING; an interval of 0 leaves it off.
+// heartbeat sets ZMTP PING; an interval of 0 leaves it off. A peer that takes nothing any more is given up after both
+// times. libzmq cannot send a PING, and begins to count at the PING, while what it sent before fills the connection: on
+// the publish port of a busy master that is soon so, and the kernel goes on for a quarter of an hour. The kernel
+// therefore has the same limit for what is not acknowledged. Unlike Salt: it leaves that to the kernel's default.
 func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	if ivl <= 0 {
 		return
@@ -65,7 +68,10 @@ func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	s.set("heartbeat_ivl", s.raw.SetHeartbeatIvl(ivl))
 	if timeout > 0 {
 		s.set("heartbeat_timeout", s.raw.SetHeartbeatTimeout(timeout))
+	} else {
+		timeout = ivl // as libzmq takes it
 	}
+	s.set("tcp_maxrt", s.raw.SetTcpMaxrt(ivl+timeout))
 }
 
 // orDefault gives the fallback for a zero value.

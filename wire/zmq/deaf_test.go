@@ -1,0 +1,94 @@
+package zmq
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deafRelay leads to an endpoint. What the endpoint sends is passed on until the channel is closed, and not even read
+// afterwards; the connections stand until the test ends.
+func deafRelay(t *testing.T, endpoint string) (addr string, deaf chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deaf = make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer in.Close()
+		out, err := net.Dial("tcp", strings.TrimPrefix(endpoint, "tcp://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer out.Close()
+		_ = out.(*net.TCPConn).SetReadBuffer(1 << 12) // so that little is held on the way
+		questions := make(chan struct{})
+		go func() {
+			defer close(questions)
+			_, _ = io.Copy(out, in)
+		}()
+		_, _ = io.Copy(in, &untilDeaf{out, deaf})
+		_, _ = l.Accept() // ends with the test
+		_ = in.Close()
+		<-questions
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-ended
+	})
+	return "tcp://" + l.Addr().String(), deaf
+}
+
+// untilDeaf reads until a channel is closed.
+type untilDeaf struct {
+	net.Conn
+	deaf chan struct{}
+}
+
+func (u *untilDeaf) Read(b []byte) (int, error) {
+	for {
+		select {
+		case <-u.deaf:
+			return 0, io.EOF
+		default:
+		}
+		_ = u.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+		n, err := u.Conn.Read(b)
+		if n > 0 {
+			return n, nil
+		}
+		if ne, ok := err.(net.Error); !ok || !ne.Timeout() {
+			return 0, err
+		}
+	}
+}
+
+// TestDeafSubscriber: a peer that takes nothing any more is given up after the time of the heartbeats, also when so much
+// waits for it that no heartbeat can be sent.
+func TestDeafSubscriber(t *testing.T) {
+	gone := make(chan Event, 10)
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: time.Second, HeartbeatTimeout: time.Second,
+		OnEvent: func(e Event) {
+			if e.Kind == Disconnected {
+				gone <- e
+			}
+		}})
+	addr, deaf := deafRelay(t, p.Addr())
+	startSub(t, SubOptions{Endpoint: addr, ReconnectIvl: time.Hour}, func([][]byte) {})
+	receive(t, "subscription", subs)
+	close(deaf)
+	if err := p.Send(make([]byte, 32<<20)); err != nil { // more than the kernel holds
+		t.Fatal(err)
+	}
+	receive(t, "end of the connection", gone)
+}

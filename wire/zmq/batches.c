@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build staticzmq && cgo
 
 #include "batches.h"
 

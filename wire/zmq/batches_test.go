@@ -1,3 +1,5 @@
+//go:build staticzmq && cgo
+
 package zmq
 
 import (

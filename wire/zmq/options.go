@@ -113,3 +113,11 @@ func (s *setup) connect(endpoint string) error {
 	}
 	return nil
 }
+
+// Sizes of the buffers of a connection that a server's socket accepts, in bytes; libzmq's own are 8 KB each. Nearly all
+// messages of Salt's minions fit. A larger one is received straight into its own memory and sent out of it, in a system
+// call or two more.
+const (
+	serverReadBatch  = 1024
+	serverWriteBatch = 1024
+)

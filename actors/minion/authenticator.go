@@ -71,6 +71,8 @@ type authenticator struct {
 	rounds  int       // sign-ins that failed, one after the other
 	pending int       // answers that told to wait for an operator
 	lookups int       // sign-ins that failed for want of an address
+	rests   bool      // busy with nothing but the wait
+	closed  bool      // the minion stops
 }
 
 func (a *authenticator) Receive(ctx actor.Context) {
@@ -83,6 +85,8 @@ func (a *authenticator) Receive(ctx actor.Context) {
 		a.onReplied(ctx, m)
 	case *again:
 		a.onAgain(ctx, m)
+	case *supervisor.CloseIntake:
+		a.onCloseIntake(m)
 	case *actor.Stopping:
 		a.answer(errBrokenOff)
 	default:
@@ -125,6 +129,7 @@ func (a *authenticator) onAgain(ctx actor.Context, m *again) {
 
 // signIn sends sign-in requests in a goroutine; the outcome comes back as a message.
 func (a *authenticator) signIn(ctx actor.Context) {
+	a.rests = false
 	self, l := a.self, a.link
 	supervisor.Go(ctx, "sign-in", func(ctx context.Context) error {
 		outcome := signIn(ctx, l)
@@ -256,7 +261,9 @@ func roundWait(n int, first, most time.Duration) time.Duration {
 
 func (a *authenticator) wait(ctx actor.Context, d time.Duration) {
 	a.turn++
+	a.rests = true
 	after(ctx, a.link.clock, d, &again{turn: a.turn})
+	a.breakOff()
 }
 
 func (a *authenticator) answer(err error) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -23,20 +22,21 @@ func (m *Minion) connect(l *link) error {
 	if err != nil {
 		return err
 	}
-	add := m.adder(tree, &err)
+	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Intake: true})
+	store := m.adderOf(tree, &err, supervisor.Spec{Store: true})
 	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
 		unkept: &[]*SendReturn{}}
-	add(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
+	store(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
 	sub := subscriberOptions{link: l, held: &heldFrames{}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
 		onReady: func() { m.onReady(l) }, diary: m.diary,
 	}
-	add(&l.subscriber, "Subscriber", func() actor.Actor { return &subscriber{opt: sub} })
+	intake(&l.subscriber, "Subscriber", func() actor.Actor { return &subscriber{opt: sub} })
 	if m.cfg.PingInterval > 0 {
 		var ping *supervisor.Ref
 		add(&ping, "Pinger", func() actor.Actor { return &pinger{m: m, link: l} })
 	}
-	add(&l.authenticator, "Authenticator", func() actor.Actor {
+	intake(&l.authenticator, "Authenticator", func() actor.Actor {
 		return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
 	})
 	return err
@@ -96,45 +96,4 @@ func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {
 	return bus.New(
 		ipc.PubOptions{Path: filepath.Join(m.cfg.SockDir, pub), Framing: framing, Queue: m.cfg.EventQueueMax},
 		ipc.PullOptions{Path: filepath.Join(m.cfg.SockDir, pull)}, subs)
-}
-
-// Limits of a stop.
-const (
-	stopJobsWithin = 2 * time.Second        // for the functions to notice that their job is over
-	flushWithin    = 300 * time.Millisecond // for the last returns to arrive; they are on disk
-)
-
-// stopJobs ends the running jobs and lets their returns go out.
-func (m *Minion) stopJobs(within time.Duration) {
-	ended := make(chan struct{})
-	m.dispatcher.Send(&StopJobs{Ended: ended})
-	select {
-	case <-ended:
-	case <-m.limit(within):
-		return
-	}
-	flush := m.limit(flushWithin)
-	for _, l := range m.links {
-		if !l.up() {
-			continue
-		}
-		done := make(chan struct{})
-		l.sender.Send(&FlushReturns{Done: done})
-		select {
-		case <-done:
-		case <-flush:
-		}
-	}
-	written := make(chan struct{}) // that the master has them, too: a later process would send them once more
-	m.journal.Send(&SyncJournal{Done: written})
-	select {
-	case <-written:
-	case <-m.limit(flushWithin):
-	}
-}
-
-func (m *Minion) limit(d time.Duration) <-chan struct{} {
-	over := make(chan struct{})
-	m.clock.AfterFunc(d, func() { close(over) })
-	return over
 }

@@ -165,9 +165,9 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
 		return
 	}
-	if d.stopping || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
-		d.opt.log.Debug("job was seen before, or the minion stops", "jid", jid)
-		d.noteSeen(m)
+	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
+		d.opt.log.Debug("job was seen before", "jid", jid)
+		d.note(m, ledger.SeenBefore, "")
 		return
 	}
 	if m.again && d.answered(jid) { // before the Dispatcher that had begun it has died
@@ -175,6 +175,10 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
+	if d.stopping {
+		d.turnAway(ctx, load, m.Link)
+		return
+	}
 	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", load.Str("user"), load.Value("fun"), jid))
 	why := ""
 	if !aboutJobs(load) {
@@ -276,23 +280,4 @@ func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
 		return ""
 	}
 	return fmt.Sprintf("Signal %d sent to job %s at pid %d", int(m.Sig), m.JID, pid)
-}
-
-// textStopped is the return of the jobs that a stop of the minion ends.
-const textStopped = "The minion was stopped while the job was running"
-
-// onStopJobs ends what runs. What waits in the queue stays there for the next start.
-func (d *dispatcher) onStopJobs(m *StopJobs) {
-	d.stopping, d.ended = true, m.Ended
-	for _, j := range d.reg.running {
-		j.kill(&killJob{Sig: syscall.SIGTERM, Text: textStopped, Outcome: ledger.Stopped})
-	}
-	d.checkStopped()
-}
-
-func (d *dispatcher) checkStopped() {
-	if len(d.reg.running) == 0 && d.ended != nil {
-		close(d.ended)
-		d.ended = nil
-	}
 }

@@ -34,8 +34,6 @@ type (
 		Make func(*payload.Map) ([]byte, error)
 		Done func(size int64, err error)
 	}
-	// SyncJournal waits until what was sent before it is written; Done is closed then.
-	SyncJournal struct{ Done chan<- struct{} }
 	// flushRecords writes what has gathered.
 	flushRecords struct{}
 )
@@ -83,9 +81,6 @@ func (j *journal) Receive(ctx actor.Context) {
 		j.onWrite(m)
 	case *flushRecords:
 		j.flush()
-	case *SyncJournal:
-		j.flush()
-		close(m.Done)
 	case *supervisor.Flush:
 		j.flush()
 		m.Done()

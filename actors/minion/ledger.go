@@ -30,15 +30,6 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 	})
 }
 
-// noteSeen notes a publication of a jid that is known, or that comes at the end.
-func (d *dispatcher) noteSeen(m *JobReceived) {
-	if d.stopping {
-		d.note(m, ledger.Stopping, "")
-		return
-	}
-	d.note(m, ledger.SeenBefore, "")
-}
-
 // noteQueued notes a job that has to wait, and lets the master know.
 func (d *dispatcher) noteQueued(load *payload.Map, l *link) {
 	key, now := safeName(load.Str("jid")), ledger.At(d.opt.clock.Now())

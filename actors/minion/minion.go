@@ -259,17 +259,3 @@ func (m *Minion) newJobOptions() *jobOptions {
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }
-
-// Stop ends the minion: no new jobs, running jobs are ended and answered for, then the actors are stopped.
-func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
-	m.top.StopRestarting()
-	m.stopJobs(min(within/2, stopJobsWithin))
-	report := m.top.Stop(within)
-	if len(report.Abandoned) > 0 {
-		return report, errors.New("not all actors stopped in time")
-	}
-	for _, l := range m.links {
-		l.wire.close()
-	}
-	return report, nil
-}

@@ -24,28 +24,6 @@ func (r *rig) again() {
 	r.start()
 }
 
-// TestStop ends the jobs that run, and their returns arrive before the minion ends.
-func TestStop(t *testing.T) {
-	r := newRig(t, "").up()
-	f := r.master()
-	for i := range 3 {
-		f.publish(jid(i), "t.block")
-		r.awaitBegun(t, jid(i), 1)
-	}
-	r.stop()
-	for i := range 3 {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped && text != "released" {
-			t.Errorf("return of a job that was running at the stop: %v", text)
-		}
-	}
-	if left := files(t, filepath.Join(r.cfg.CacheDir, "proc")); len(left) > 0 {
-		t.Errorf("proc entries left: %q", left)
-	}
-	if j, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil || len(j.live) > 0 {
-		t.Errorf("left in the journal: %v, %v", j.live, err)
-	}
-}
-
 // TestAfterDeath lets a minion find what a killed one has left: jobs that had begun, returns, a queue, rubbish.
 func TestAfterDeath(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n")
@@ -212,24 +190,6 @@ func TestRestarts(t *testing.T) {
 	for i := range n {
 		once(t, f, jid(i))
 	}
-}
-
-// TestLateAcknowledgement lets the master acknowledge a return when the minion is about to end: the next one does not
-// send it once more.
-func TestLateAcknowledgement(t *testing.T) {
-	r := newRig(t, "").up()
-	f := r.master()
-	f.set(func() { f.late = true })
-	f.publish(jid(1), "t.echo", "x")
-	f.awaitReturn(t, jid(1))
-	r.stop()
-	f.set(func() { f.late = false })
-	r.again()
-	actortest.Wait(t, "ready minion", r.ready)
-	r.run(jid(2), "t.echo", "x")
-	r.awaitIdle(t)
-	r.awaitSpool(t, 0)
-	once(t, f, jid(1))
 }
 
 // TestAnsweredWithoutJournal delivers a return that could not be put on disk: the next minion does not take the job

@@ -64,8 +64,6 @@ type (
 	retrySpool struct{}
 	// retryTimer does the same, when the pause after a failure is over.
 	retryTimer struct{}
-	// FlushReturns waits until the master has all returns; Done is closed then.
-	FlushReturns struct{ Done chan<- struct{} }
 )
 
 // Lost asks the job for its return again.
@@ -103,12 +101,12 @@ type returnSender struct {
 	waiting []*pendingReturn          // in order; not sent yet
 	failed  []*pendingReturn          // to be sent again by the next retry
 	flying  int
-	window  int   // how many may fly: more with each success, half with each failure
-	pauses  int   // retries so far without a success
-	timer   bool  // a retryTimer is on its way
-	away    bool  // the last attempt has failed
-	size    int64 // of the returns on disk, in bytes
-	flush   []chan<- struct{}
+	window  int      // how many may fly: more with each success, half with each failure
+	pauses  int      // retries so far without a success
+	timer   bool     // a retryTimer is on its way
+	away    bool     // the last attempt has failed
+	size    int64    // of the returns on disk, in bytes
+	flush   []func() // to be called when there is nothing to be done
 }
 
 // Limits of the ReturnSender.
@@ -123,6 +121,7 @@ const (
 
 func (r *returnSender) Receive(ctx actor.Context) {
 	defer r.measure()
+	defer r.flushed()
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		r.onStarted(ctx)
@@ -143,9 +142,8 @@ func (r *returnSender) Receive(ctx actor.Context) {
 	case *retryTimer:
 		r.timer = false
 		r.retry(ctx)
-	case *FlushReturns:
+	case *supervisor.Flush:
 		r.flush = append(r.flush, m.Done)
-		r.flushed()
 	default:
 		supervisor.Unhandled(ctx)
 	}
@@ -263,20 +261,9 @@ func (r *returnSender) keep(p *pendingReturn, err error) {
 	p.asked = nil
 }
 
-func (r *returnSender) flushed() {
-	if len(r.known) > 0 {
-		return
-	}
-	for _, done := range r.flush {
-		close(done)
-	}
-	r.flush = nil
-}
-
 // forget ends the work on a return that is delivered, or cannot be.
 func (r *returnSender) forget(p *pendingReturn) {
 	delete(r.known, p.key)
-	defer r.flushed()
 	r.release(p)
 	if p.onDisk() {
 		r.size -= p.size

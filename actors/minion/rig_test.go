@@ -14,6 +14,7 @@ import (
 	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/matchers"
+	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
@@ -38,6 +39,7 @@ type rig struct {
 	fun     *functions
 	trust   *memTrust // of the first master
 	opt     Options
+	report  supervisor.Report // of the last stop
 }
 
 // newRig prepares a minion whose configuration is extra; nothing runs yet.
@@ -142,8 +144,9 @@ func (r *rig) stop() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if report, err := m.Stop(r.cfg.StopTimeout); err != nil {
-			r.t.Errorf("stop: %v: %v\n%s", err, report.Abandoned, report.Goroutines)
+		var err error
+		if r.report, err = m.Stop(r.cfg.StopTimeout); err != nil {
+			r.t.Errorf("stop: %v: %v\n%s", err, r.report.Abandoned, r.report.Goroutines)
 		}
 	}()
 	limit := time.After(patience)

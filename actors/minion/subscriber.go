@@ -87,6 +87,7 @@ type subscriber struct {
 	fetching bool          // the first pillar
 	failures int           // of the first pillar
 	looking  bool          // for another address
+	closed   bool          // the minion stops
 }
 
 func (s *subscriber) Receive(ctx actor.Context) {
@@ -101,6 +102,8 @@ func (s *subscriber) Receive(ctx actor.Context) {
 		}
 	case *SignedIn:
 		s.onSignedIn(ctx)
+	case *supervisor.CloseIntake:
+		s.onCloseIntake(ctx, m)
 	default:
 		s.receiveLink(ctx)
 	}
@@ -183,6 +186,9 @@ func (s *subscriber) subscribed() []string {
 
 // subscribe ends the subscription there is, and then begins one.
 func (s *subscriber) subscribe(ctx actor.Context) {
+	if s.closed {
+		return
+	}
 	before := s.done
 	if s.cancel != nil {
 		s.cancel()

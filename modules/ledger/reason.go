@@ -214,6 +214,8 @@ func (c *Case) died() Reason {
 		return say(JobRestarted, "the minion's process ended while the job ran, and the next one answered ", at, more)
 	case Stopped:
 		return say(JobStopped, "the minion was stopped while the job ran, ", at, more)
+	case Stopping:
+		return say(JobStopping, "the job came when the minion was about to end, ", at, ", and was not run")
 	case QueueFull:
 		return say(JobQueueFull, "the job queue of the minion was full ", at, more, "; see process_count_max and job_queue_max")
 	case SetAside:

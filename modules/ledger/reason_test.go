@@ -99,6 +99,7 @@ func TestWhy(t *testing.T) {
 		{"process ended", meant(came(outcome(Died, "exit status 3"))), JobDied, "exit status 3"},
 		{"minion restarted", meant(came(outcome(Restarted, ""))), JobRestarted, "process ended while the job ran"},
 		{"minion stopped", meant(came(outcome(Stopped, ""))), JobStopped, "was stopped while the job ran"},
+		{"stopping, returned", meant(came(outcome(Stopping, ""))), JobStopping, "about to end, at 11:59:52 UTC, 8s ago, and was not run"},
 		{"queue full", meant(came(outcome(QueueFull, "10 jobs wait"))), JobQueueFull, "full at 11:59:52 UTC, 8s ago: 10 jobs wait; see process_count_max"},
 		{"set aside", meant(came(outcome(SetAside, "nil map"))), JobSetAside, "died of it twice, and it was set aside at 11:59:52 UTC, 8s ago: nil map"},
 		{"blackout", meant(came(outcome(BlackedOut, ""))), JobBlackout, "minion_blackout"},

@@ -12,8 +12,8 @@ import (
 )
 
 // fullRoster is the answer about n minions.
-func fullRoster(n int) *payload.Map {
-	now := stats.Stamp(time.Now())
+func fullRoster(n int, at time.Time) *payload.Map {
+	now := stats.Stamp(at)
 	list := make([]any, n)
 	for i := range list {
 		list[i] = payload.M("id", fmt.Sprintf("minion%05d", i), "key", "accepted", "connected", "yes", "by_address", false, "brine", true, "protocol", 3,
@@ -24,7 +24,7 @@ func fullRoster(n int) *payload.Map {
 
 func TestRosterText(t *testing.T) {
 	now := time.Now()
-	m := fullRoster(1)
+	m := fullRoster(1, now)
 	m.Set("whole", false)
 	m.Set("minions", append(m.List("minions"),
 		payload.M("id", "salt\x1b[2J1", "key", "accepted", "connected", "no", "by_address", true, "protocol", 2),
@@ -47,7 +47,7 @@ func TestRosterText(t *testing.T) {
 
 // BenchmarkRosterShown is what the command does with the answer about ten thousand minions.
 func BenchmarkRosterShown(b *testing.B) {
-	packed, err := payload.MarshalBin(fullRoster(10_000))
+	packed, err := payload.MarshalBin(fullRoster(10_000, time.Now()))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestInterrupt sends signals to salt-key while its question stands.
@@ -22,7 +21,7 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(tt.signal.String(), func(t *testing.T) {
 			s := newGoldenSite(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), casePatience)
 			defer cancel()
 			cmd, err := s.command(ctx, "keys", "salt-key", "-a", "new2")
 			if err != nil {

@@ -31,6 +31,7 @@ type goldenSite struct {
 	path string // PATH of the tools
 	// daemons is the bin directory of the Salt whose daemons run, "" for those in path.
 	daemons string
+	slower  bool // the job of the case sleeps for longer than the recorded one
 }
 
 // newGoldenSite restores the fixture in a folder of its own. Its path is short: sockets live below it.
@@ -192,11 +193,35 @@ func (s *goldenSite) wait(cmd *exec.Cmd, c *goldenCase) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if c.SIGINT > 0 {
-		interrupt := time.AfterFunc(time.Duration(c.SIGINT*float64(time.Second)), func() { _ = cmd.Process.Signal(os.Interrupt) })
-		defer interrupt.Stop()
+	if c.SIGINT == 0 {
+		return cmd.Wait()
 	}
-	return cmd.Wait()
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.interrupt(cmd, c, over)
+	}()
+	err := cmd.Wait()
+	close(over)
+	<-ended
+	return err
+}
+
+// interrupt interrupts a process at the time of the case, but not before its job runs.
+func (s *goldenSite) interrupt(cmd *exec.Cmd, c *goldenCase, over <-chan struct{}) {
+	wait := time.Duration(c.SIGINT * float64(time.Second))
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(wait):
+		}
+		if jobs, _ := filepath.Glob(filepath.Join(s.root, "web1/*/var/cache/salt/minion/proc/*")); len(jobs) > 0 {
+			_ = cmd.Process.Signal(os.Interrupt)
+			return
+		}
+		wait = 50 * time.Millisecond
+	}
 }
 
 func credential(t *testing.T, name string) *syscall.Credential {

@@ -24,7 +24,7 @@ import (
 )
 
 // silentPatience bounds each wait of the silences; it is reached only when something is wrong.
-const silentPatience = 40 * time.Second
+const silentPatience = 2 * time.Minute
 
 // silentSite is a master and a few minions, each a process, and whoever else a test lets sign in at it.
 type silentSite struct {

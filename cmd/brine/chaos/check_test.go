@@ -104,6 +104,8 @@ func (c *checker) check(ctx context.Context, j *job) {
 			}
 		case c.taken[id][j.jid]:
 			c.errorf("job %s (%s): the return of %s was acknowledged and is not stored", j.jid, j.fun, id)
+		case f.deaf[id]:
+			f.report.outcome("salt", "no return, and did not come back")
 		case f.guest(id):
 			f.report.outcome("salt", "no return")
 		case n > 0:

@@ -99,14 +99,7 @@ func killJobProcess(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range 100 {
-		var jobs []process
-		for _, m := range f.minions {
-			for _, pid := range childrenOf(m.worker()) {
-				if p, ok := readProcess(pid); ok && strings.Contains(p.args, "ProcessPayload") {
-					jobs = append(jobs, p)
-				}
-			}
-		}
+		jobs := f.jobProcesses()
 		if len(jobs) > 0 {
 			p := jobs[at%uint64(len(jobs))]
 			if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
@@ -120,6 +113,20 @@ func killJobProcess(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 		}
 	}
 	return done{}, nil
+}
+
+// jobProcesses lists the processes of jobs of brine's minions, sorted.
+func (f *fleet) jobProcesses() []process {
+	all := processes()
+	var found []process
+	for _, m := range f.minions {
+		if worker := m.worker(); worker != 0 {
+			found = append(found, slices.DeleteFunc(below(all, worker), func(p process) bool {
+				return p.parent != worker || p.state == 'Z' || !strings.Contains(p.args, "ProcessPayload")
+			})...)
+		}
+	}
+	return found
 }
 
 // killMinionProcess ends the process that works; its parent brings another.

@@ -34,8 +34,9 @@ type fleet struct {
 	wires    map[string]*wire
 	user     string
 	master   *member
-	minions  []*member // brine's
-	guests   []*member // of Salt, which are left alone
+	minions  []*member       // brine's
+	guests   []*member       // of Salt, which are left alone
+	deaf     map[string]bool // of those, who has been started anew at the end of this round
 	statics  map[string][]string
 	zctx     *zmq.Context
 	bus      *bus
@@ -61,7 +62,8 @@ loop_interval: 1
 log_level_logfile: info
 `
 
-// minionConf: connections are made again at once, and requests are not waited for long.
+// minionConf: connections are made again at once, and requests are not waited for long: one that is under way when the
+// ReqServer dies is lost, and made again when its time is over (with Salt's default after a minute).
 const minionConf = `root_dir: %s
 master: %s
 publish_port: %d
@@ -75,6 +77,7 @@ recon_max: 200
 return_retry_timer: 1
 return_retry_timer_max: 2
 auth_timeout: 2
+request_channel_timeout: 5
 log_level_logfile: info
 `
 

@@ -5,7 +5,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,20 +60,25 @@ func (f *fleet) guestIDs() []string { return f.ids()[len(f.minions):] }
 
 // guestPatience is how long a minion of Salt has to come back by itself. One of 3008 does not always: a connection that is
 // lost while it signs in ends its AsyncAuth with an InvalidStateError, and then it hears nothing any more.
-const guestPatience = 30 * time.Second
+const guestPatience = 15 * time.Second
 
-// backOfGuests waits until minions of Salt answer. One that has not come back by itself is started anew, and counted.
+// backOfGuests waits until minions of Salt answer. One that does not is started anew, and counted. Before the first round
+// all have to.
 func (f *fleet) backOfGuests(ctx context.Context) error {
-	silent := map[string]bool{}
+	f.deaf = map[string]bool{}
 	for _, id := range f.guestIDs() {
-		silent[id] = true
+		f.deaf[id] = true
 	}
-	answered := func(id string) { delete(silent, id) }
-	if err := f.ping(ctx, f.guestIDs(), guestPatience, guestPause, answered); err == nil {
-		return nil
+	limit, first := guestPatience, f.statics == nil
+	if first {
+		limit = patience
+	}
+	err := f.ping(ctx, f.guestIDs(), limit, guestPause, func(id string) { delete(f.deaf, id) })
+	if err == nil || first {
+		return err
 	}
 	for _, m := range f.guests {
-		if silent[m.id] {
+		if f.deaf[m.id] {
 			f.report.revived++
 			f.note("%s did not come back and is started anew", m.id)
 			m.killAll()
@@ -83,14 +87,17 @@ func (f *fleet) backOfGuests(ctx context.Context) error {
 			}
 		}
 	}
-	return f.ping(ctx, slices.Collect(maps.Keys(silent)), patience, guestPause, answered)
+	return nil
 }
 
 // restOfGuests waits until minions of Salt have answered what they had begun.
 func (f *fleet) restOfGuests(ctx context.Context) error {
 	c := f.client()
 	defer c.Close()
-	ids := f.guestIDs()
+	ids := slices.DeleteFunc(f.guestIDs(), func(id string) bool { return f.deaf[id] })
+	if len(ids) == 0 {
+		return nil
+	}
 	return until(ctx, "rest of Salt's minions", func() error {
 		j := &job{fun: "saltutil.running", jid: f.jid(), wanted: ids}
 		(&load{fleet: f}).publish(ctx, c, j, nil)

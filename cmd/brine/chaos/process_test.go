@@ -71,7 +71,7 @@ func below(all map[int]process, root int, others ...int) []process {
 	return found
 }
 
-// childrenOf lists the children of a process that are no zombies, sorted.
+// childrenOf lists the children of a process with a single thread that are no zombies, sorted.
 func childrenOf(pid int) []int {
 	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
 	var pids []int

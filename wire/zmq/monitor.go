@@ -70,7 +70,7 @@ func newMonitor(c *Context, raw *zmq4.Socket, server bool, tell func(Event)) (*m
 	sock := newSocket(c)
 	err := sock.open(zmq4.PAIR, func(s *setup) error {
 		s.set("linger", s.raw.SetLinger(0))
-		return s.connect(addr)
+		return s.connect(addr, 0)
 	}, nil)
 	if err != nil {
 		return nil, errors.Join(err, raw.Monitor("", 0))

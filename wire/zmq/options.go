@@ -104,7 +104,12 @@ func (s *setup) bind(endpoint string) error {
 	return nil
 }
 
-func (s *setup) connect(endpoint string) error {
+// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which repeats what was lost after
+// 1, 3, 7, 15, 31 and 63 s, so that a client that was cut off for long comes back up to a minute after the network.
+const connectTimeout = 10 * time.Second
+
+func (s *setup) connect(endpoint string, timeout time.Duration) error {
+	s.set("connect_timeout", s.raw.SetConnectTimeout(orDefault(timeout, connectTimeout)))
 	if err := s.err(); err != nil {
 		return err
 	}

@@ -24,8 +24,9 @@ type ReqOptions struct {
 	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl     time.Duration // 0 is off, as in Salt
 	HeartbeatTimeout time.Duration
-	Context          *Context    // nil: one of its own
-	OnEvent          func(Event) // connection made and lost; may be nil
+	ConnectTimeout   time.Duration // of one attempt; 0: 10 s
+	Context          *Context      // nil: one of its own
+	OnEvent          func(Event)   // connection made and lost; may be nil
 }
 
 // Req is the client end of the request port. Underneath is a DEALER socket that writes what a REQ would, so
@@ -136,5 +137,5 @@ func (q *Req) configure(s *setup) error {
 	s.reconnect(0, reqReconnectMax)
 	s.keepalive(q.opt.Keepalive, plainKeepalive())
 	s.heartbeat(q.opt.HeartbeatIvl, q.opt.HeartbeatTimeout)
-	return s.connect(q.opt.Endpoint)
+	return s.connect(q.opt.Endpoint, q.opt.ConnectTimeout)
 }

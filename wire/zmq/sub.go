@@ -19,8 +19,9 @@ type SubOptions struct {
 	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl     time.Duration // 0 is off, as in Salt
 	HeartbeatTimeout time.Duration
-	Context          *Context    // nil: one of its own
-	OnEvent          func(Event) // connection made and lost; may be nil
+	ConnectTimeout   time.Duration // of one attempt; 0: 10 s
+	Context          *Context      // nil: one of its own
+	OnEvent          func(Event)   // connection made and lost; may be nil
 }
 
 // Sub is the client end of the publish port: a SUB socket on one master. libzmq reconnects by itself.
@@ -57,5 +58,5 @@ func (s *Sub) configure(o *setup) error {
 	o.reconnect(s.opt.ReconnectIvl, s.opt.ReconnectIvlMax)
 	o.keepalive(s.opt.Keepalive, plainKeepalive())
 	o.heartbeat(s.opt.HeartbeatIvl, s.opt.HeartbeatTimeout)
-	return o.connect(s.opt.Endpoint)
+	return o.connect(s.opt.Endpoint, s.opt.ConnectTimeout)
 }

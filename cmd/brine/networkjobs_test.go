@@ -35,25 +35,32 @@ type netJob struct {
 	jid    string
 }
 
+// newNet makes a site whose minions reach the master through proxies.
 func newNet(t *testing.T) *netSite {
 	t.Helper()
-	s := newSilentSite(t)
-	n := &netSite{s: s, ids: []string{"n1", "n2"}, returns: map[string]int{}, before: map[string]usage{}}
-	s.config()
-	s.start("master", "salt-master")
+	n := &netSite{s: newSilentSite(t), ids: []string{"n1", "n2"}, returns: map[string]int{}, before: map[string]usage{}}
+	n.s.config()
 	for _, id := range n.ids {
-		s.minion(id, true)
-		s.start(id, "salt-minion")
+		n.s.minion(id, true)
 	}
-	s.connected(t, "yes", n.ids...)
+	n.start(t)
+	return n
+}
+
+func (n *netSite) start(t *testing.T) {
+	t.Helper()
+	n.s.start("master", "salt-master")
+	for _, id := range n.ids {
+		n.s.start(id, "salt-minion")
+	}
+	n.s.connected(t, "yes", n.ids...)
 	n.listen(t)
 	for _, id := range n.ids {
-		s.alive(t, id)
+		n.s.alive(t, id)
 	}
 	for _, name := range append([]string{"master"}, n.ids...) {
 		n.before[name] = n.usage(t, name)
 	}
-	return n
 }
 
 // listen counts the events of returns until the test ends.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/brine/chaos/link"
 	"brine/modules/keys"
 	"brine/modules/ledger"
 	"brine/modules/returners"
@@ -36,7 +37,9 @@ type silentSite struct {
 	keys     *keys.Store
 	cache    *returners.Banks
 
-	wires map[string]*wire // of minions whose network can be cut
+	wires map[string]*wire      // of minions whose network can be cut
+	hosts map[string]*link.Host // of daemons that live in a network of their own; the master is named, too
+	door  int                   // port of this machine that leads to the request port
 
 	mu    sync.Mutex // procs: cases run at once
 	procs map[string]*exec.Cmd
@@ -55,6 +58,7 @@ func newSilentSite(t *testing.T) *silentSite {
 	})
 	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{}, wires: map[string]*wire{}}
 	s.pub, s.ret = s.port(), s.port()
+	s.door = s.ret
 	if s.zctx, err = zmq.NewContext(1); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +96,12 @@ func (s *silentSite) write(name, text string, mode os.FileMode) {
 // config writes the files of the master. Minions must sign what they send, and their clocks must not be late.
 func (s *silentSite) config(conf ...string) {
 	s.t.Helper()
+	iface := "127.0.0.1"
+	if s.hosts["master"] != nil {
+		iface = "0.0.0.0"
+	}
 	s.write("etc/master/master", fmt.Sprintf(`root_dir: %s
-interface: 127.0.0.1
+interface: %s
 publish_port: %d
 ret_port: %d
 user: %s
@@ -104,21 +112,24 @@ drop_messages_signature_fail: True
 request_server_ttl: 1800
 log_level_logfile: info
 %s
-`, s.path("m"), s.pub, s.ret, runningUser(), strings.Join(conf, "\n")), 0o644)
+`, s.path("m"), iface, s.pub, s.ret, runningUser(), strings.Join(conf, "\n")), 0o644)
 	s.write("m/etc/salt/pki/master/master.pem", s.rsa["master"].Private, 0o400)
 }
 
 // minion writes the files of a minion and accepts its key. Its network goes through a proxy when cut is set.
 func (s *silentSite) minion(id string, cut bool, conf ...string) {
 	s.t.Helper()
-	pub, ret := s.pub, s.ret
+	master, pub, ret := "127.0.0.1", s.pub, s.ret
+	if h := s.hosts[id]; h != nil {
+		master = h.Site
+	}
 	if cut {
 		w := newWire(s.t, s.pub, s.ret)
 		pub, ret = w.pub.Port(), w.ret.Port()
 		s.wires[id] = w
 	}
 	s.write("etc/"+id+"/minion", fmt.Sprintf(`root_dir: %s
-master: 127.0.0.1
+master: %s
 publish_port: %d
 master_port: %d
 id: %s
@@ -133,7 +144,7 @@ return_retry_timer_max: 2
 mine_enabled: False
 log_level_logfile: info
 %s
-`, s.path(id), pub, ret, id, runningUser(), strings.Join(conf, "\n")), 0o644)
+`, s.path(id), master, pub, ret, id, runningUser(), strings.Join(conf, "\n")), 0o644)
 	s.write(id+"/etc/salt/pki/minion/minion.pem", s.rsa["minion"].Private, 0o400)
 	s.put(keys.Accepted, id)
 }
@@ -173,7 +184,11 @@ func (s *silentSite) start(name, tool string) {
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, s.dir
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "DAEMON="+name)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	begin := cmd.Start
+	if h := s.hosts[name]; h != nil {
+		begin = func() error { return h.Start(cmd) }
+	}
+	if err := begin(); err != nil {
 		s.t.Fatal(err)
 	}
 	s.mu.Lock()
@@ -248,7 +263,12 @@ func (s *silentSite) why(jid, id string) (code, text string, facts *payload.Map)
 // until waits for a condition.
 func (s *silentSite) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	limit := time.After(silentPatience)
+	s.within(t, silentPatience, what, ok)
+}
+
+func (s *silentSite) within(t *testing.T, patience time.Duration, what string, ok func() bool) {
+	t.Helper()
+	limit := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
@@ -288,7 +308,7 @@ func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
 
 // client is the command line's way to the master.
 func (s *silentSite) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret), SockDir: s.path("m/var/run/salt/master"),
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.door), SockDir: s.path("m/var/run/salt/master"),
 		CacheDir: s.path("m/var/cache/salt/master"), User: runningUser(), KeyOwner: runningUser(), Timeout: silentPatience, Context: s.zctx})
 }
 

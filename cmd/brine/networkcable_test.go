@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"brine/cmd/brine/chaos/link"
+	"brine/modules/ledger"
+)
+
+// cable is a minion's cable that is taken off until somebody has noticed.
+type cable struct {
+	name           string
+	master, minion []string // configuration
+	least          time.Duration
+	masterNotices  bool
+	minionNotices  bool
+}
+
+func cables() []cable {
+	const never = "zmq_heartbeat_ivl: 0"
+	quick := []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 900"}
+	return []cable{
+		{"both notice", quick, quick, 0, true, true},
+		{"master notices", quick, []string{never}, longFault, true, false},
+		{"minions notice", []string{never}, quick, longFault, false, true},
+		{"nobody notices", []string{never}, []string{never}, longFault, false, false},
+		{"both notice by default", nil, nil, longFault, true, true},
+	}
+}
+
+// TestNetworkCable takes the cables of the minions off while jobs are published, so that packets are lost and nobody is
+// told, and puts them back when those have noticed who are to.
+func TestNetworkCable(t *testing.T) {
+	for _, c := range cables() {
+		t.Run(c.name, func(t *testing.T) {
+			if c.least > *flagNetwork {
+				t.Skipf("it takes long: -network.fault=%v", c.least)
+			}
+			newCableSite(t, c).takeOff(t, c)
+		})
+	}
+}
+
+// newCableSite makes a site whose daemons live in network namespaces, or skips the test where there can be none.
+func newCableSite(t *testing.T, c cable) *netSite {
+	t.Helper()
+	network, err := link.NewNetwork()
+	if errors.Is(err, link.ErrUnavailable) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := network.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n := &netSite{s: newSilentSite(t), ids: []string{"n1", "n2"}, returns: map[string]int{}, before: map[string]usage{}}
+	n.s.hosts = map[string]*link.Host{"master": network.Site()}
+	door, err := network.Forward(fmt.Sprintf("127.0.0.1:%d", n.s.ret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := door.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n.s.door = door.Port()
+	n.s.config(c.master...)
+	for _, id := range n.ids {
+		if n.s.hosts[id], err = network.Join(); err != nil {
+			t.Fatal(err)
+		}
+		n.s.minion(id, false, c.minion...)
+	}
+	n.start(t)
+	return n
+}
+
+func (n *netSite) takeOff(t *testing.T, c cable) {
+	jobs := n.publishing(t)
+	n.cables(t, (*link.Host).Cut)
+	off := time.Now()
+	if c.masterNotices {
+		n.noticed(t, "the master notices", func(id string) bool {
+			_, _, facts := n.s.why("x", id)
+			return facts.Str("connected") == "no"
+		})
+		t.Logf("the master notices after %v", time.Since(off).Round(time.Millisecond))
+	}
+	if c.minionNotices {
+		n.noticed(t, "the minion notices", func(id string) bool {
+			log, err := os.ReadFile(n.s.path(id + "/var/log/salt/minion"))
+			return err == nil && bytes.Contains(log, []byte(" lost"))
+		})
+		t.Logf("the minions notice after %v", time.Since(off).Round(time.Millisecond))
+	}
+	if rest := time.Until(off.Add(*flagNetwork)); rest > 0 {
+		<-time.After(rest)
+	}
+	n.cables(t, (*link.Host).Restore)
+	whole := time.Now()
+	for _, id := range n.ids {
+		n.s.alive(t, id)
+		t.Logf("%s answers %v after its cable is back", id, time.Since(whole).Round(time.Millisecond))
+	}
+	may := missed()
+	if !c.masterNotices && !c.minionNotices {
+		may = nil // the connections stand, and TCP brings all
+	}
+	n.check(t, jobs(), func(code ledger.Code) bool { return slices.Contains(may, code) })
+	t.Logf("checked %v after", time.Since(whole).Round(time.Millisecond))
+	n.nothingLeft(t, false)
+}
+
+// noticePatience is longer than zmq_heartbeat_ivl and zmq_heartbeat_timeout together are by default.
+const noticePatience = 2 * time.Minute
+
+func (n *netSite) noticed(t *testing.T, what string, has func(id string) bool) {
+	t.Helper()
+	for _, id := range n.ids {
+		n.s.within(t, noticePatience, what+" that "+id+" is cut off", func() bool { return has(id) })
+	}
+}
+
+func (n *netSite) cables(t *testing.T, change func(*link.Host) error) {
+	t.Helper()
+	for _, id := range n.ids {
+		if err := change(n.s.hosts[id]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

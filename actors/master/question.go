@@ -105,15 +105,9 @@ func (c *core) hear(one *ledger.Case, a answer) {
 	if m.Outcome != ledger.Unknown {
 		return
 	}
-	for _, v := range said.List(ledger.FieldRefused) {
-		pair, _ := v.([]any)
-		if len(pair) != 2 {
-			continue
-		}
-		at, _ := pair[0].(int64)
-		why, _ := pair[1].(string)
-		if s := ledger.Stamp(at + m.Offset); s+ledger.Stamp(refusedAround/time.Microsecond) >= one.Job.Job.Sent {
-			one.Answer.Outcome, one.Answer.Detail, one.Answer.Received = ledger.Unopened, why, s
+	for _, r := range ledger.ReadRefusals(said.List(ledger.FieldRefused)) {
+		if at := r.At + ledger.Stamp(m.Offset); at+ledger.Stamp(refusedAround/time.Microsecond) >= one.Job.Job.Sent {
+			one.Answer.Outcome, one.Answer.Detail, one.Answer.Received = r.Outcome, r.Why, at
 			return
 		}
 	}

@@ -297,10 +297,13 @@ func TestWhyAsks(t *testing.T) {
 	now := func() ledger.Stamp { return ledger.At(time.Now()) }
 	r.answering("unknown", func(string) any { return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map() })
 	r.answering("unopened", func(string) any {
-		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "bad signature"}, "odd", []any{}})
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "bad signature", "unopened"}, "odd", []any{}})
+	})
+	r.answering("early", func(string) any {
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "no pillar", "not_ready"}})
 	})
 	r.answering("before", func(string) any {
-		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now() - hour), "bad signature"}})
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now() - hour), "bad signature", "unopened"}})
 	})
 	r.answering("running", func(string) any {
 		return (&ledger.Minion{Received: now() - hour, Started: now() - hour, Now: now() - hour}).Map()
@@ -322,7 +325,7 @@ func TestWhyAsks(t *testing.T) {
 			t.Errorf("running: %s", one.Str("text"))
 		}
 	}
-	for id, want := range map[string]ledger.Code{"unknown": ledger.NeverReceived, "unopened": ledger.JobUnopened, "before": ledger.NeverReceived,
+	for id, want := range map[string]ledger.Code{"unknown": ledger.NeverReceived, "unopened": ledger.JobUnopened, "early": ledger.JobNotReady, "before": ledger.NeverReceived,
 		"running": ledger.JobRunning, "old": ledger.UnknownCause, "mute": ledger.NoAnswer} {
 		if codes[id] != string(want) {
 			t.Errorf("%s: got %s, want %s", id, codes[id], want)

@@ -2,6 +2,7 @@ package minion
 
 import (
 	"errors"
+	"fmt"
 
 	"brine/modules/ledger"
 	"brine/supervisor"
@@ -76,7 +77,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 		}
 		if spoilt {
 			s.held.pop()
-			s.drop(ctx, errors.New("it cannot be opened"))
+			s.drop(ctx, ledger.Unopened, errors.New("it cannot be opened"))
 			continue
 		}
 		load, err := s.link.auth.OpenPublication(frame)
@@ -108,24 +109,24 @@ func (s *subscriber) onRenewed(ctx actor.Context, err error) {
 	}
 	for err != nil && len(s.held.list) > 0 {
 		s.held.pop()
-		s.drop(ctx, err)
+		s.drop(ctx, ledger.OutcomeNotReady, err)
 	}
 	s.drain(ctx)
 }
 
-func (s *subscriber) drop(ctx actor.Context, why error) {
+func (s *subscriber) drop(ctx actor.Context, outcome ledger.Outcome, why error) {
 	supervisor.Failed(ctx)
-	s.refuse(why)
+	s.refuse(outcome, why)
 	s.link.log.Error("publication dropped", "why", why)
 }
 
 func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
-		s.refuse(err)
+		s.refuse(ledger.Unopened, err)
 		s.link.log.Debug("publication ignored", "why", err)
 	case err != nil:
-		s.drop(ctx, err)
+		s.drop(ctx, ledger.Unopened, err)
 	default:
 		to := s.opt.dispatcher()
 		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, at: s.link.clock.Now(), to: to})
@@ -133,6 +134,8 @@ func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
 }
 
 // refuse notes a publication that becomes no job.
-func (s *subscriber) refuse(why error) {
-	s.opt.diary.Refuse(ledger.At(s.link.clock.Now()), why.Error())
+func (s *subscriber) refuse(outcome ledger.Outcome, why error) {
+	s.opt.diary.Refuse(ledger.Refusal{At: ledger.At(s.link.clock.Now()), Why: why.Error(), Outcome: outcome})
 }
+
+var errHeldFull = fmt.Errorf("%d publications waited already", maxHeld)

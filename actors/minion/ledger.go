@@ -191,11 +191,7 @@ func (m *Minion) JobFacts(jid string) *payload.Map {
 	f.Now = ledger.At(m.clock.Now())
 	out := f.Map()
 	if refusals := m.diary.Refusals(); len(refusals) > 0 && !known {
-		list := make([]any, len(refusals))
-		for i, r := range refusals {
-			list[i] = []any{int64(r.At), r.Why}
-		}
-		out.Set(ledger.FieldRefused, list)
+		out.Set(ledger.FieldRefused, ledger.PackRefusals(refusals))
 	}
 	return out
 }

@@ -320,6 +320,8 @@ func (s *subscriber) onFrame(ctx actor.Context, frames [][]byte) {
 		return
 	}
 	if dropped := s.held.add(frames[len(frames)-1]); dropped {
+		supervisor.Failed(ctx)
+		s.refuse(ledger.OutcomeNotReady, errHeldFull)
 		s.link.log.Error("too many publications wait for the sign-in: the oldest is dropped")
 	}
 	s.drain(ctx)

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"brine/actors/actortest"
+	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -49,6 +51,7 @@ func TestNoStaleJobs(t *testing.T) {
 	f.keys.set("m1", auth.StatePending)
 	f.publish(jid(1), "t.echo", "x")
 	r.log.Await(t, "publication dropped")
+	r.notReady(t, "operator")
 	f.keys.set("m1", auth.StateAccepted)
 	r.clock.WaitTimer(t, r.cfg.AcceptanceWaitTime)
 	r.clock.Advance(r.cfg.AcceptanceWaitTime)
@@ -56,6 +59,31 @@ func TestNoStaleJobs(t *testing.T) {
 	if n := r.fun.count(jid(1)); n != 0 {
 		t.Errorf("the stale job ran %d times", n)
 	}
+}
+
+// notReady fails unless the minion says of a job that it does not know that it was not ready, and why.
+func (r *rig) notReady(t *testing.T, why string) {
+	t.Helper()
+	all := ledger.ReadRefusals(r.m.JobFacts(jid(999)).List(ledger.FieldRefused))
+	if !slices.ContainsFunc(all, func(r ledger.Refusal) bool {
+		return r.Outcome == ledger.OutcomeNotReady && strings.Contains(r.Why, why) && r.At != 0
+	}) {
+		t.Errorf("refusals %+v", all)
+	}
+}
+
+// TestTooManyHeld drops the oldest publications of those that come before the minion is ready, and tells of it.
+func TestTooManyHeld(t *testing.T) {
+	r := newRig(t, "")
+	f := r.master()
+	f.pillar = errors.New("no pillar")
+	r.start()
+	r.log.Await(t, "Pillar data could not be refreshed")
+	for i := range maxHeld + 1 {
+		f.publish(jid(i), "t.echo", "x")
+	}
+	r.log.Await(t, "the oldest is dropped")
+	r.notReady(t, "1000 publications waited already")
 }
 
 // TestBadFrames are messages of the publish port that are no jobs; the minion lives on.

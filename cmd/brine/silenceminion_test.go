@@ -118,8 +118,8 @@ func (m *scripted) hear(frames [][]byte) {
 	said := *facts
 	said.Now = ledger.At(time.Now())
 	out := said.Map()
-	if said.Outcome == ledger.Unopened { // a real one tells what it could not open, of a job that it does not know
-		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused, []any{[]any{int64(said.Now), said.Detail}})
+	if said.Outcome == ledger.Unopened || said.Outcome == ledger.OutcomeNotReady { // a real one tells what it could not open, of a job that it does not know
+		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused, ledger.PackRefusals([]ledger.Refusal{{At: said.Now, Why: said.Detail, Outcome: said.Outcome}}))
 	}
 	_, _ = m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", load.Str("jid"), "fun", brinemod.Job, "fun_args", []any{}, "return", out,
 		"retcode", int64(0), "success", true))

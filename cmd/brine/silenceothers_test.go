@@ -163,6 +163,7 @@ func stateSilences() []silence {
 		{"stopping", says("st1", taken(ledger.Stopping, "")), ledger.JobStopping, "about to end"},
 		{"malformed", says("ma1", taken(ledger.Malformed, "no arg")), ledger.JobMalformed, "no arg"},
 		{"signature of the publication", says("un1", taken(ledger.Unopened, "publication is not signed")), ledger.JobUnopened, "publication is not signed"},
+		{"not ready", says("nr1", taken(ledger.OutcomeNotReady, "its key waits to be accepted")), ledger.JobNotReady, "was not ready for what came before"},
 		{"frame lost", says("lo1", func() *ledger.Minion { return &ledger.Minion{Outcome: ledger.Unknown} }), ledger.NeverReceived, "did not reach it"},
 		{"deaf", func(t *testing.T, s *silentSite) (string, string) {
 			s.script(t, "deaf1").up(t, true)

@@ -6,13 +6,40 @@ import "sync"
 const Field = "__brine"
 
 // FieldRefused holds, in what a minion says of a job that it does not know, the last publications that it could not make
-// a job of: [[when, why], ...], by its own clock.
+// a job of: [[when, why, outcome], ...], by its own clock.
 const FieldRefused = "refused"
 
 // Refusal is a publication that a minion could not make a job of, whatever job it was.
 type Refusal struct {
-	At  Stamp
-	Why string
+	At      Stamp
+	Why     string
+	Outcome Outcome // Unopened, OutcomeNotReady
+}
+
+// PackRefusals makes the value of FieldRefused.
+func PackRefusals(all []Refusal) []any {
+	list := make([]any, len(all))
+	for i, r := range all {
+		list[i] = []any{int64(r.At), r.Why, string(r.Outcome)}
+	}
+	return list
+}
+
+// ReadRefusals reads it. What is none is left out.
+func ReadRefusals(list []any) (all []Refusal) {
+	for _, v := range list {
+		parts, _ := v.([]any)
+		if len(parts) != 3 {
+			continue
+		}
+		at, ok := parts[0].(int64)
+		why, isText := parts[1].(string)
+		outcome, isOutcome := parts[2].(string)
+		if ok && isText && isOutcome && (Outcome(outcome) == Unopened || Outcome(outcome) == OutcomeNotReady) {
+			all = append(all, Refusal{Stamp(at), why, Outcome(outcome)})
+		}
+	}
+	return all
 }
 
 // maxRefusals is how many of them a minion remembers.
@@ -76,7 +103,7 @@ func (d *Diary) Get(key string) (Minion, bool) {
 }
 
 // Refuse notes a publication that is no job.
-func (d *Diary) Refuse(at Stamp, why string) {
+func (d *Diary) Refuse(r Refusal) {
 	if d == nil {
 		return
 	}
@@ -86,7 +113,7 @@ func (d *Diary) Refuse(at Stamp, why string) {
 		copy(d.refused, d.refused[1:])
 		d.refused = d.refused[:maxRefusals-1]
 	}
-	d.refused = append(d.refused, Refusal{at, why})
+	d.refused = append(d.refused, r)
 }
 
 // Refusals are the last of them, oldest first.

@@ -129,6 +129,6 @@ const (
 	Unkept          Outcome = "unkept"      // there was no room for the return, and the reason takes its place
 	Dropped         Outcome = "dropped"     // the return was given up
 	Unknown         Outcome = "unknown"     // the minion knows nothing of the job
-	OutcomeNotReady Outcome = "not_ready"   // the publication waits for a sign-in, or for the pillar
+	OutcomeNotReady Outcome = "not_ready"   // publications were dropped that waited for a sign-in, or for the pillar
 	Unopened        Outcome = "unopened"    // publications could not be opened
 )

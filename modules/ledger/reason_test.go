@@ -124,7 +124,7 @@ func TestWhy(t *testing.T) {
 		{"seen before", meant(answers(Minion{Received: ago(9 * second), Outcome: SeenBefore})), JobSeen, "has had one of this jid before"},
 		{"stopping", meant(says(Minion{Received: ago(9 * second), Outcome: Stopping})), JobStopping, "about to end"},
 		{"malformed", meant(says(Minion{Received: ago(9 * second), Outcome: Malformed, Detail: "no arg"})), JobMalformed, "is none: no arg"},
-		{"not ready", meant(answers(Minion{Outcome: OutcomeNotReady, Detail: "1 waits"})), JobNotReady, "until it is ready: 1 waits"},
+		{"not ready", meant(answers(Minion{Received: ago(9 * second), Outcome: OutcomeNotReady, Detail: "its key is pending"})), JobNotReady, "not ready for what came before 11:59:51 UTC, and dropped it: its key is pending"},
 		{"unopened", meant(answers(Minion{Outcome: Unopened, Detail: "signature"})), JobUnopened, "could not open what came at that time: signature"},
 		{"received", meant(answers(Minion{Received: ago(9 * second)})), JobReceived, "has had the job since 11:59:51 UTC and has not begun"},
 		{"queued", meant(answers(Minion{Received: ago(9 * second), Queued: ago(9 * second), Behind: 3})), JobQueued, "waiting behind 3 others on the minion since 11:59:51 UTC (9s)"},

@@ -41,7 +41,7 @@ func (c *Case) notTaken(m *Minion) Reason {
 	case Malformed:
 		return say(JobMalformed, "the job came ", at, " and is none", more)
 	case OutcomeNotReady:
-		return say(JobNotReady, "the minion keeps publications until it is ready", more)
+		return say(JobNotReady, "the minion was not ready for what came before ", clock(m.Received), ", and dropped it", more)
 	case Unopened:
 		return say(JobUnopened, "the minion could not open what came at that time", more)
 	case NoReturn:

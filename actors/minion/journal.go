@@ -3,6 +3,7 @@ package minion
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"brine/supervisor"
@@ -119,6 +120,7 @@ func (j *journal) open() (err error) {
 	if err != nil {
 		j.opt.log.Error(textJournalDamaged, "err", err)
 	}
+	j.owed = slices.DeleteFunc(j.owed, func(r journalRecord) bool { return !j.over(r.key) })
 	lists := j.lists
 	j.lists = nil
 	for _, m := range lists {
@@ -216,18 +218,30 @@ func (j *journal) look(now time.Time) error {
 // owe notes for the next write which jobs are over. They do not count any more, and when none does, the room that
 // their records take is given back: it may be what the next write needs.
 func (j *journal) owe(all []*WriteRecord) {
-	if j.file == nil {
-		return
-	}
 	for _, m := range all {
-		if r := m.Record; r.kind == journalGone && j.file.live[r.key] != nil {
+		if r := m.Record; r.kind == journalGone && (j.file == nil || j.over(r.key)) {
 			j.owed = append(j.owed, r)
-			j.file.note(&journalEntry{key: r.key, kind: journalGone})
 		}
+	}
+	if j.file == nil { // what is in it shows when it can be opened
+		j.owed = j.owed[max(0, len(j.owed)-maxOwed):]
+		return
 	}
 	if len(j.file.live) == 0 && j.file.size > 0 && j.file.clear() == nil {
 		j.owed = nil
 	}
+}
+
+// maxOwed bounds what is owed to a file that cannot be opened.
+const maxOwed = 4096
+
+// over takes a job out of those that count. It tells whether it was one of them.
+func (j *journal) over(key string) bool {
+	if j.file.live[key] == nil {
+		return false
+	}
+	j.file.note(&journalEntry{key: key, kind: journalGone})
+	return true
 }
 
 // onList answers as soon as there is a file.

@@ -68,6 +68,35 @@ func TestJournalOwes(t *testing.T) {
 	}
 }
 
+// TestJournalOwesClosed remembers what was acknowledged while the file could not be opened.
+func TestJournalOwesClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j, _ := newJournal(t, path)
+	j.flushed(journalRecord{journalReturn, "1", "m", nil}, journalRecord{journalReturn, "2", "m", nil})
+	other := j.file
+	j.file = nil
+	for _, key := range []string{"1", "unknown"} {
+		if errs := j.flushed(journalRecord{kind: journalGone, key: key}); len(errs) != 1 || !errors.Is(errs[0], errJournalTaken) {
+			t.Errorf("while another has it: %v", errs)
+		}
+	}
+	if err := other.close(); err != nil {
+		t.Fatal(err)
+	}
+	if errs := j.flushed(journalRecord{journalReturn, "3", "m", nil}); len(errs) != 1 || errs[0] != nil {
+		t.Errorf("when it can be opened: %v", errs)
+	}
+	if got := keys(j.file.list(journalReturn, "")); got != "2 3" {
+		t.Errorf("what counts: %q", got)
+	}
+	if err := j.file.close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(openAt(t, path).list(journalReturn, "")); got != "2 3" {
+		t.Errorf("in the next process: %q", got)
+	}
+}
+
 // TestJournalDeletedWhileOpen goes on in a new file.
 func TestJournalDeletedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")

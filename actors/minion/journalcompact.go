@@ -99,6 +99,13 @@ func lockFile(f *os.File) error {
 	return nil
 }
 
+// close lets go of the lock by itself: a child that is just being started has a copy of the descriptor until it runs
+// its program, and a lock lasts as long as any copy of it.
+func (j *journalFile) close() error {
+	_ = unix.Flock(int(j.f.Fd()), unix.LOCK_UN) // a file system without locks has none to let go
+	return j.f.Close()
+}
+
 // openLocked opens the file of a journal. The file may be replaced between the opening and the lock.
 func openLocked(path string) (*os.File, error) {
 	for {

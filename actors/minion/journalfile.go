@@ -186,5 +186,3 @@ func (j *journalFile) list(kind journalKind, link string) []*journalEntry {
 	slices.SortFunc(all, func(a, b *journalEntry) int { return int(a.off - b.off) })
 	return all
 }
-
-func (j *journalFile) close() error { return j.f.Close() }

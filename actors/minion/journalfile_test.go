@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var journalTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -167,6 +169,23 @@ func TestJournalTaken(t *testing.T) {
 	}
 	j.close()
 	openAt(t, path)
+}
+
+// TestJournalCopied: a copy of the descriptor, as a child has it until it runs its program, holds no lock for long.
+func TestJournalCopied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j := openAt(t, path)
+	dup, err := unix.Dup(int(j.f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(dup)
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := openAt(t, path).close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestJournalDeleted makes the file anew, with its directory and all that counts.

@@ -1,8 +1,10 @@
 package minion
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"brine/modules/ledger"
@@ -53,6 +55,7 @@ func (r *returnSender) trim(ctx actor.Context) {
 			all = append(all, p.spooled)
 		}
 	}
+	slices.SortFunc(all, func(a, b spooled) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.key, b.key)) })
 	replace, drop := surplus(all, most, r.opt.maxAge, r.opt.link.clock.Now())
 	for _, s := range replace {
 		r.replace(ctx, r.known[s.key])

@@ -64,11 +64,13 @@ func (f *fleet) round(ctx context.Context, n int, steps []step) {
 		last, err = f.harmAll(ctx, n, steps)
 		fail(err)
 	}
+	load.halt()
 	took, err := f.back(ctx)
 	fail(err)
 	jobs := load.end()
 	if n > 0 {
 		f.report.returned(last, took)
+		f.note("round %d, after the last fault (%s): the minions are back: %v", n, last, took)
 	}
 	fail(f.backOfGuests(ctx))
 	fail(f.rest(ctx))

@@ -15,9 +15,11 @@ import (
 // neverGot are the reasons with which the master may explain that a minion of brine gave no return: the job did not
 // reach it, so it did not run. Every other reason says that something was lost, or that nobody knows. That a minion could
 // not open a publication is among them because a key can be given up, by a rotation or with a master that is killed, before
-// a minion that has just come back is told of it: what was sealed with that key stays shut, as with Salt.
+// a minion that has just come back is told of it: what was sealed with that key stays shut, as with Salt. That it was not
+// ready is among them because what waits for a sign-in that fails is dropped: a job must not begin long after it was asked for.
 var neverGot = map[string]bool{
 	string(ledger.NotConnected): true, string(ledger.NeverReceived): true, string(ledger.NotSent): true, string(ledger.JobUnopened): true,
+	string(ledger.JobNotReady): true,
 }
 
 // lines counts what the jobs of a minion have left behind: token → how often it ran.

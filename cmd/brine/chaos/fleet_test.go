@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds each wait for something that must come; it is reached only when something is wrong.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // fleet is one master and its minions, all below one short directory.
 type fleet struct {
@@ -74,12 +74,17 @@ acceptance_wait_time: 1
 random_reauth_delay: 1
 recon_default: 50
 recon_max: 200
-return_retry_timer: 1
-return_retry_timer_max: 2
-auth_timeout: 2
-request_channel_timeout: 5
 log_level_logfile: info
-`
+%s`
+
+// minionWaits are how long a minion waits for the master's answers, in seconds. Under the race detector, on a machine that has
+// other things to do, answers take seconds.
+func minionWaits() string {
+	if raceBuild {
+		return "return_retry_timer: 8\nreturn_retry_timer_max: 10\nauth_timeout: 10\nrequest_channel_timeout: 20\n"
+	}
+	return "return_retry_timer: 1\nreturn_retry_timer_max: 2\nauth_timeout: 2\nrequest_channel_timeout: 5\n"
+}
 
 // hangLimit is worker_timeout in seconds.
 func hangLimit() int {
@@ -127,7 +132,7 @@ func newFleet(t testing.TB, minions int) *fleet {
 // writeMinion writes the configuration of a minion.
 func (f *fleet) writeMinion(id, extra string) {
 	host, pub, ret := f.way(id)
-	f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), host, pub, ret, id, f.user)+extra)
+	f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), host, pub, ret, id, f.user, minionWaits())+extra)
 }
 
 func (f *fleet) path(name string) string { return filepath.Join(f.root, name) }
@@ -217,8 +222,12 @@ func (f *fleet) start(ctx context.Context) {
 // client is the command line's way to the master. A request is made once: what became of one without an answer is
 // left open.
 func (f *fleet) client() *client.Client {
+	answer := time.Second
+	if raceBuild {
+		answer = 15 * time.Second
+	}
 	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked), SockDir: f.path("m/var/run/salt/master"),
-		CacheDir: f.path("m/var/cache/salt/master"), User: f.user, KeyOwner: f.user, Timeout: time.Second, Tries: 1, Context: f.zctx})
+		CacheDir: f.path("m/var/cache/salt/master"), User: f.user, KeyOwner: f.user, Timeout: answer, Tries: 1, Context: f.zctx})
 }
 
 // ask asks the master; a failure is one of the test.
@@ -251,7 +260,7 @@ func until(ctx context.Context, what string, holds func() error) error {
 	}
 }
 
-// end stops everything, and keeps the logs of a run that failed.
+// end stops everything, and keeps the logs.
 func (f *fleet) end() {
 	for _, m := range slices.Backward(f.all()) {
 		m.kill()
@@ -260,9 +269,7 @@ func (f *fleet) end() {
 		_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	}
 	reapOrphans(f.owns)
-	if f.t.Failed() {
-		f.keepLogs()
-	}
+	f.keepLogs()
 	if f.zctx != nil {
 		if err := f.zctx.Close(); err != nil {
 			f.t.Error(err)
@@ -295,7 +302,9 @@ func (f *fleet) keepLogs() {
 		if err != nil {
 			continue
 		}
-		f.t.Logf("--- end of %s\n%s", filepath.Base(name), raw[max(0, len(raw)-3000):])
+		if f.t.Failed() {
+			f.t.Logf("--- end of %s\n%s", filepath.Base(name), raw[max(0, len(raw)-3000):])
+		}
 		if *flagKeep != "" {
 			err = errors.Join(os.MkdirAll(*flagKeep, 0o755), os.WriteFile(filepath.Join(*flagKeep, filepath.Base(name)), raw, 0o644))
 		}

@@ -61,9 +61,11 @@ func (f *fleet) begin(ctx context.Context, round, workers int, pause time.Durati
 	return l
 }
 
-// end stops it and returns what was published.
+// halt lets it publish nothing more.
+func (l *load) halt() { close(l.stop) }
+
+// end waits for the end of what is under way, after halt, and returns what was published.
 func (l *load) end() []*job {
-	close(l.stop)
 	l.wg.Wait()
 	return l.jobs
 }
@@ -170,7 +172,7 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 
 // pinging is how many pings may wait for the master's answer at once: one that was lost with a master, or with an actor of
 // it, must not hold up the next.
-const pinging = 8
+const pinging = 16
 
 // ping sends test.ping, one in each pause, until every one of some minions has answered once.
 func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string)) error {

@@ -20,7 +20,7 @@ var (
 	flagKills    = flag.Int("chaos.kills", 60, "faults in each round")
 	flagDuration = flag.Duration("chaos.duration", 4*time.Second, "time over which the faults of a round are spread; a slow machine takes longer")
 	flagMinions  = flag.Int("chaos.minions", 4, "brine minions; every second one runs jobs in processes of their own")
-	flagKeep     = flag.String("chaos.keep", "", "directory that takes the logs of a run that fails")
+	flagKeep     = flag.String("chaos.keep", "", "directory that takes the logs of the daemons and the diary of faults")
 )
 
 // links is the directory of the tools of the binary under test, made once by TestMain.

@@ -104,8 +104,9 @@ func (s *setup) bind(endpoint string) error {
 	return nil
 }
 
-// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which repeats what was lost after
-// 1, 3, 7, 15, 31 and 63 s, so that a client that was cut off for long comes back up to a minute after the network.
+// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which takes one to two minutes, and
+// in the end waits half of that before it asks again, so that a client that was cut off comes back as long after the
+// network.
 const connectTimeout = 10 * time.Second
 
 func (s *setup) connect(endpoint string, timeout time.Duration) error {

@@ -85,8 +85,12 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	switch {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:
+		back := r.pauses > 1 // for one that failed alone the pause stands
 		r.pauses, r.window, r.away = 0, min(r.window+1, maxFlying), false
 		r.forget(m.ret)
+		if back {
+			r.retry(ctx)
+		}
 	case errors.Is(m.err, errUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.opt.over(m.ret.key)

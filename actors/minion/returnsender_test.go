@@ -86,6 +86,28 @@ func TestRetryTimer(t *testing.T) {
 	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
 }
 
+// TestRetryFollowsSuccess: when the master answers again after a while, nobody waits for the next retry.
+func TestRetryFollowsSuccess(t *testing.T) {
+	r := newRig(t, "").up()
+	f := r.master()
+	f.set(func() { f.down = true })
+	f.publish(jid(1), "t.echo", "x")
+	r.until(t, "second attempt", func() bool {
+		tries := 0
+		for _, l := range r.log.Lines() {
+			if strings.Contains(l, "the return waits for the master") {
+				tries++
+			}
+		}
+		return tries >= 2
+	}, retryPause)
+	f.set(func() { f.down = false })
+	r.run(jid(2), "t.echo", "y")
+	if got := f.awaitReturn(t, jid(1)).Value("return"); got != "x" {
+		t.Errorf("got %v", got)
+	}
+}
+
 // TestSpoolLimits drops the oldest returns, and says so.
 func TestSpoolLimits(t *testing.T) {
 	for _, tt := range []struct{ name, extra string }{

@@ -17,6 +17,8 @@ type saltTool struct {
 	cmd   *saltCommand
 	wire  *client.Client
 	began time.Time
+
+	untold bool // it was said that the master does not tell why minions are silent
 }
 
 // saltCmd is the tool salt: it publishes a job and shows what the minions return.

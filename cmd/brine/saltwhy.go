@@ -144,11 +144,12 @@ func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []stri
 	return lines
 }
 
-// noReasons is what is said when the master does not tell: nothing, unless it was asked for.
+// noReasons is what is said when the master does not tell: nothing, unless it was asked for, and that once.
 func (t *saltTool) noReasons(why string) []string {
-	if !t.opt.Bool("tell_why") {
+	if !t.opt.Bool("tell_why") || t.untold {
 		return nil
 	}
+	t.untold = true
 	return []string{"The master does not tell why: " + why}
 }
 

@@ -67,6 +67,55 @@ func reasonsOf(stderr string) (found []string) {
 	return found
 }
 
+// sayingCase is one way to run salt with test.ping and --why.
+type sayingCase struct {
+	name, words string
+	code        int
+	stdout      string // a pattern for all of it
+	reasons     string
+	stderr      string // part of it
+}
+
+func sayingCases() []sayingCase {
+	const (
+		down     = `Minion s1 did not respond\. No job will be sent\.\n`
+		runW1    = `\nExecuting run on \['w1'\]\n\njid:\n    \d{20}\nretcode:\n    0\nw1:\n    True\n`
+		gone     = `s1:\n    Minion did not return\. \[Not connected\]\n`
+		nobody   = `No minions matched the target\. No command was sent, no jid was assigned\.\n`
+		rule     = `-{43}\n`
+		noReturn = "ERROR: No return received"
+	)
+	return []sayingCase{
+		{"plain", "-t 600 --show-jid -L w1,s1", 1, `jid: \d{20}\nw1:\n    True\n` + gone, "s1 not_connected", "ERROR: Minions returned with non-zero exit code"},
+		{"with a returner", "-t 600 --return no_such -L w1,s1", 1, `w1:\n    True\n` + gone, "s1 not_connected", ""},
+		{"summary", "-t 600 --summary -v -L w1,s1", 1, `Executing job with jid \d{20}\n-{43}\n\nw1:\n    True\n` + gone + `\n\n` + rule + `Summary\n` + rule +
+			`# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not connected: s1\n` + rule,
+			"s1 not_connected", ""},
+		{"subset", "-t 600 --subset 2 -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
+		{"summary, frozen", "-t 5 --summary -v --return no_such z1", 1, `Executing job with jid \d{20}\n-{43}\n\nz1:\n    Minion did not return\. \[No response\]\n(?:    .*\n|\n)+` + rule +
+			`Summary\n` + rule + `# of minions targeted: 1\n# of minions returned: 0\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not responding: z1\n` +
+			rule, "z1 connected_no_answer", ""},
+		{"subset, frozen", "-t 10 --subset 2 -L w1,z1", 0, `w1:\n    True\n`, "z1 connected_no_answer", ""},
+		{"subset, key deleted", "-t 600 --subset 2 -L w1,d1", 0, `w1:\n    True\n`, "d1 key_none", ""},
+		{"key deleted", "-t 600 d1", 2, nobody, "d1 key_none", noReturn},
+		{"no keys", "-t 600 -L d1,p1", 2, nobody, "d1 key_none,p1 key_pending", noReturn},
+		{"progress", "-t 600 -p -L w1,s1,p1", 0, ``, "p1 key_pending,s1 not_connected", ""},
+		{"frozen", "-t 5 z1", 1, `z1:\n    Minion did not return\. \[No response\]\n(    .*\n|\n)+`, "z1 connected_no_answer", ""},
+		{"static", "-t 600 --static --out=json -L w1,s1,p1", 0, `\{\n    "w1": true\n\}\n`, "p1 key_pending,s1 not_connected", ""},
+		{"static, summary", "-t 600 -s --summary -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
+		{"static, key deleted", "-t 600 --static d1", 2, nobody, "d1 key_none", noReturn},
+		{"static, all of it, frozen", "-t 10 --static --failhard --summary --show-jid --return no_such -L w1,z1", 0, `w1:\n    True\n`, "z1 connected_no_answer", ""},
+		{"static, frozen", "-t 5 --static z1", 2, ``, "z1 connected_no_answer", noReturn},
+		{"batch", "-t 600 -b 1 -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
+		{"batch, show jid", "-t 600 -b 50% --batch-wait 0.1 --show-jid -L w1,s1,d1", 0, down + runW1, "d1 key_none,s1 not_connected", ""},
+		{"batch with a returner, key deleted", "-t 600 -b 2 --return no_such -L w1,d1", 0, runW1, "d1 key_none", ""},
+		{"batch, frozen", "-t 5 -b 1 -L z1,s1", 2, ``, "s1 not_connected,z1 connected_no_answer", noReturn},
+		{"batch, key deleted", "-t 600 -b 1 d1", 2, nobody + `No minions matched the target\.\n`, "d1 key_none", noReturn},
+		{"batch by limit", "-t 600 --batch-safe-limit 2 -L w1,s1", 0, `\nNOTICE: Too many minions targeted, switching to batch execution\.\n` + down + runW1, "s1 not_connected", ""},
+		{"batch handed over", "-t 600 -b 1 --async -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
+	}
+}
+
 // TestSaltSaysWhy runs salt in all its ways against minions that are silent. The reasons stand on stderr, and stdout
 // and the exit code are Salt's.
 func TestSaltSaysWhy(t *testing.T) {
@@ -93,42 +142,7 @@ func TestSaltSaysWhy(t *testing.T) {
 	}
 	s.signal("z1", syscall.SIGSTOP)
 
-	const (
-		down     = `Minion s1 did not respond\. No job will be sent\.\n`
-		runW1    = `\nExecuting run on \['w1'\]\n\njid:\n    \d{20}\nretcode:\n    0\nw1:\n    True\n`
-		gone     = `s1:\n    Minion did not return\. \[Not connected\]\n`
-		nobody   = `No minions matched the target\. No command was sent, no jid was assigned\.\n`
-		rule     = `-{43}\n`
-		noReturn = "ERROR: No return received"
-	)
-	cases := []struct {
-		name, words string
-		code        int
-		stdout      string // a pattern for all of it
-		reasons     string
-		stderr      string // part of it
-	}{
-		{"plain", "-t 600 --show-jid -L w1,s1", 1, `jid: \d{20}\nw1:\n    True\n` + gone, "s1 not_connected", "ERROR: Minions returned with non-zero exit code"},
-		{"with a returner", "-t 600 --return no_such -L w1,s1", 1, `w1:\n    True\n` + gone, "s1 not_connected", ""},
-		{"summary", "-t 600 --summary -v -L w1,s1", 1, `Executing job with jid \d{20}\n-{43}\n\nw1:\n    True\n` + gone + `\n\n` + rule + `Summary\n` + rule +
-			`# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not connected: s1\n` + rule,
-			"s1 not_connected", ""},
-		{"subset", "-t 600 --subset 2 -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
-		{"key deleted", "-t 600 d1", 2, nobody, "d1 key_none", noReturn},
-		{"no keys", "-t 600 -L d1,p1", 2, nobody, "d1 key_none,p1 key_pending", noReturn},
-		{"progress", "-t 600 -p -L w1,s1,p1", 0, ``, "p1 key_pending,s1 not_connected", ""},
-		{"frozen", "-t 5 z1", 1, `z1:\n    Minion did not return\. \[No response\]\n(    .*\n|\n)+`, "z1 connected_no_answer", ""},
-		{"static", "-t 600 --static --out=json -L w1,s1,p1", 0, `\{\n    "w1": true\n\}\n`, "p1 key_pending,s1 not_connected", ""},
-		{"static, summary", "-t 600 -s --summary -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
-		{"static, key deleted", "-t 600 --static d1", 2, nobody, "d1 key_none", noReturn},
-		{"static, frozen", "-t 5 --static z1", 2, ``, "z1 connected_no_answer", noReturn},
-		{"batch", "-t 600 -b 1 -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
-		{"batch, show jid", "-t 600 -b 50% --batch-wait 0.1 --show-jid -L w1,s1,d1", 0, down + runW1, "d1 key_none,s1 not_connected", ""},
-		{"batch, frozen", "-t 5 -b 1 -L z1,s1", 2, ``, "s1 not_connected,z1 connected_no_answer", noReturn},
-		{"batch, key deleted", "-t 600 -b 1 d1", 2, nobody + `No minions matched the target\.\n`, "d1 key_none", noReturn},
-		{"batch by limit", "-t 600 --batch-safe-limit 2 -L w1,s1", 0, `\nNOTICE: Too many minions targeted, switching to batch execution\.\n` + down + runW1, "s1 not_connected", ""},
-		{"batch handed over", "-t 600 -b 1 --async -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
-	}
+	cases := sayingCases()
 	runs := make([]*toolRun, len(cases)) // all at once: some of them wait for long
 	for i, tt := range cases {
 		runs[i] = s.salt(t, strings.Fields("--why "+tt.words+" test.ping")...)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"brine/modules/openfiles"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 )
@@ -21,7 +22,6 @@ func (o *operator) self() *payload.Map {
 	metrics.Read(heap)
 	status, _ := os.ReadFile("/proc/self/status") // not on every system
 	limits, _ := os.ReadFile("/proc/self/limits")
-	files, _ := os.ReadDir("/proc/self/fd")
 	return payload.M(
 		"version", o.version,
 		"go", runtime.Version(),
@@ -34,7 +34,7 @@ func (o *operator) self() *payload.Map {
 		"rss_bytes", fieldOf(status, "VmRSS:")*1024,
 		"heap_bytes", heap[0].Value.Uint64(),
 		"memory_bytes", heap[1].Value.Uint64(),
-		"open_files", len(files),
+		"open_files", openfiles.Count(),
 		"open_files_max", fieldOf(limits, "Max open files"),
 		"dead_letters", o.tree.DeadLetters(),
 		"strays", o.tree.Strays(),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/openfiles"
 
 	"golang.org/x/sys/unix"
 )
@@ -95,16 +96,10 @@ func openDescriptors() (open, limit int) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur > 1<<31-1 {
 		return 0, 0
 	}
-	dir, err := os.Open("/proc/self/fd")
-	if err != nil {
+	if open = openfiles.Count(); open == 0 {
 		return 0, 0
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return 0, 0
-	}
-	return len(names), int(l.Cur)
+	return open, int(l.Cur)
 }
 
 // memoryInUse is the share of the machine's memory that is not available, 0 where that is not known.

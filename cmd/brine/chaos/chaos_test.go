@@ -68,6 +68,8 @@ func (f *fleet) round(ctx context.Context, n int, steps []step) {
 	took, err := f.back(ctx)
 	fail(err)
 	jobs := load.end()
+	_, err = f.back(ctx) // to pings behind the last publication: they have come, too, where they ever will
+	fail(err)
 	if n > 0 {
 		f.report.returned(last, took)
 		f.note("round %d, after the last fault (%s): the minions are back: %v", n, last, took)

@@ -100,10 +100,7 @@ func (c *checker) check(ctx context.Context, j *job) {
 		}
 		switch {
 		case has:
-			f.report.outcome(f.kindOf(id), resultOf(answer))
-			if j.token != "" && answer.Bool("success") && n != 1 {
-				c.errorf("job %s: %s says success, and it ran %d times", j.jid, id, n)
-			}
+			c.returned(j, id, answer)
 		case c.taken[id][j.jid]:
 			c.errorf("job %s (%s): the return of %s was acknowledged and is not stored", j.jid, j.fun, id)
 		case f.deaf[id]:
@@ -126,19 +123,37 @@ func (c *checker) check(ctx context.Context, j *job) {
 	}
 }
 
-// explain asks for the reason of each silence. A minion that cannot be asked at the moment is asked again.
+// underWay are reasons of a job that is not over: more is to come, and is waited for.
+var underWay = map[string]bool{
+	string(ledger.NoAnswer): true, string(ledger.Publishing): true, string(ledger.JobReceived): true, string(ledger.JobQueued): true,
+	string(ledger.JobRunning): true, string(ledger.JobSpooled): true,
+}
+
+// returned takes a return that is stored.
+func (c *checker) returned(j *job, id string, answer *payload.Map) {
+	c.fleet.report.outcome(c.fleet.kindOf(id), resultOf(answer))
+	if n := c.ran[id][j.token]; j.token != "" && answer.Bool("success") && n != 1 {
+		c.errorf("job %s: %s says success, and it ran %d times", j.jid, id, n)
+	}
+}
+
+// explain asks for the reason of each silence, until none is about something that is still under way.
 func (c *checker) explain(ctx context.Context, j *job, silent []string) {
+	f := c.fleet
 	var last map[string]*payload.Map
 	err := until(ctx, "reasons", func() error {
 		last = map[string]*payload.Map{}
-		for _, v := range c.fleet.ask(ctx, "cmd", "why", "jid", j.jid).List("reasons") {
+		for _, v := range f.ask(ctx, "cmd", "why", "jid", j.jid).List("reasons") {
 			if one, ok := v.(*payload.Map); ok {
 				last[one.Str("minion")] = one
 			}
 		}
 		for _, id := range silent {
-			if code := last[id].Str("code"); code == string(ledger.NoAnswer) || code == "" {
+			if underWay[last[id].Str("code")] {
 				return errors.New(id + ": " + last[id].Str("text"))
+			}
+			if last[id] == nil && !f.ask(ctx, "cmd", "jobs.returns", "jid", j.jid).Has(id) {
+				return errors.New(id + ": no reason, and no return")
 			}
 		}
 		return nil
@@ -148,8 +163,15 @@ func (c *checker) explain(ctx context.Context, j *job, silent []string) {
 		return
 	}
 	for _, id := range silent {
+		if last[id] == nil { // it has returned since
+			ret, _ := f.ask(ctx, "cmd", "jobs.returns", "jid", j.jid).Get(id)
+			answer, _ := ret.(*payload.Map)
+			c.ran[id] = f.lines(id)
+			c.returned(j, id, answer)
+			continue
+		}
 		code := last[id].Str("code")
-		c.fleet.report.outcome(c.fleet.kindOf(id), "no return: "+code)
+		f.report.outcome(f.kindOf(id), "no return: "+code)
 		if !neverGot[code] {
 			c.errorf("job %s (%s): %s has no return, and the reason is [%s] %s; facts %v", j.jid, j.fun, id, code, last[id].Str("text"), last[id].Value("facts"))
 		}

@@ -174,7 +174,8 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 // it, must not hold up the next.
 const pinging = 16
 
-// ping sends test.ping, one in each pause, until every one of some minions has answered once.
+// ping sends test.ping, one in each pause, until every one of some minions has answered once. The pause grows by a half each
+// time, up to a second: a minion that has much to do must not drown in pings.
 func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string)) error {
 	c := f.client()
 	defer c.Close()
@@ -199,6 +200,7 @@ func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Durati
 		wait, done := context.WithTimeout(ctx, pause)
 		f.bus.await(wait, jid, len(silent))
 		done()
+		pause = max(pause, min(3*pause/2, time.Second))
 		silent = slices.DeleteFunc(silent, func(id string) bool {
 			did := slices.ContainsFunc(jids, func(jid string) bool { _, ok := f.bus.of(jid)[id]; return ok })
 			if did {

@@ -95,6 +95,9 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.opt.over(m.ret.key)
 		r.forget(m.ret)
+	case supervisor.Context(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
+		r.failed = append(r.failed, m.ret)
+		return
 	default:
 		r.window = max(r.window/2, 1)
 		r.hold(ctx, m.ret, m.err)

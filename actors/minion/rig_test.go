@@ -201,6 +201,7 @@ type fakeMaster struct {
 	subs     int
 	answer   func(o *auth.Opened) (any, bool)
 	late     bool // returns are taken, and acknowledged when nobody waits any more
+	stuck    bool // returns are neither taken nor refused
 }
 
 func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
@@ -303,8 +304,12 @@ func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error)
 		return refuse, nil
 	}
 	f.mu.Lock()
-	late := f.late && o.Cmd == payload.CmdReturn
+	late, stuck := f.late && o.Cmd == payload.CmdReturn, f.stuck && o.Cmd == payload.CmdReturn
 	f.mu.Unlock()
+	if stuck {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
 	reply, err := f.handle(master, o)
 	if late {
 		<-ctx.Done()

@@ -175,6 +175,33 @@ func TestLargeReturnStopped(t *testing.T) {
 	once(t, f, jid(1))
 }
 
+// TestManyReturnsStopped stops a minion that holds more than the spool may for a master that is there and slow: nothing
+// of it is lost, since the end of the attempts is its own doing.
+func TestManyReturnsStopped(t *testing.T) {
+	r := newRig(t, "return_spool_max_bytes: 3000\n")
+	r.cfg.StopTimeout, r.cfg.ReturnRetryTimer, r.cfg.ReturnRetryTimerMax = 4*time.Second, time.Hour, time.Hour
+	r.up()
+	f := r.master()
+	f.set(func() { f.stuck = true })
+	const n = 12
+	for i := range n {
+		f.publish(jid(i), "t.bulk", int64(1600))
+		r.awaitBegun(t, jid(i), 1)
+	}
+	r.awaitIdle(t)
+	r.stop()
+	f.set(func() { f.stuck = false })
+	r.again()
+	actortest.Wait(t, "ready minion", r.ready)
+	for i := range n {
+		r.whole(t, jid(i), 1600)
+	}
+	r.awaitSpool(t, 0)
+	for i := range n {
+		once(t, f, jid(i))
+	}
+}
+
 // TestLargeReturnSenderDies harms the ReturnSender that holds a large return: it arrives whole.
 func TestLargeReturnSenderDies(t *testing.T) {
 	r := bulkRig(t)

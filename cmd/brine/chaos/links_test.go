@@ -90,9 +90,16 @@ func linkFaults() []fault {
 			return done{what: fmt.Sprintf("%d", w.pub.Reset()+w.ret.Reset())}, nil
 		})},
 		{"link cut", 6, false, onProxies(func(w *wire, r *rand.Rand) (done, error) {
-			w.pub.Cut(link.Both)
-			w.ret.Cut(link.Both)
+			way := []link.Direction{link.Both, link.ToTarget, link.FromTarget}[r.IntN(3)]
+			w.pub.Cut(way)
+			w.ret.Cut(way)
 			return w.restored(r, 500*time.Millisecond), nil
+		})},
+		{"link trickles", 4, false, onProxies(func(w *wire, r *rand.Rand) (done, error) {
+			size := 50 + r.IntN(200)
+			w.pub.Trickle(link.Both, size, time.Millisecond)
+			w.ret.Trickle(link.Both, size, time.Millisecond)
+			return w.restored(r, time.Second), nil
 		})},
 		{"link delayed", 4, false, onProxies(func(w *wire, r *rand.Rand) (done, error) {
 			late := time.Duration(r.IntN(200)) * time.Millisecond

@@ -27,7 +27,7 @@ func cables() []cable {
 	quick := []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 900"}
 	return []cable{
 		{"both notice", quick, quick, 0, true, true},
-		{"master notices", quick, []string{never}, longFault, true, false},
+		{"master notices", []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 2700"}, []string{never}, longFault, true, false},
 		{"minions notice", []string{never}, quick, longFault, false, true},
 		{"nobody notices", []string{never}, []string{never}, longFault, false, false},
 		{"both notice by default", nil, nil, longFault, true, true},
@@ -121,8 +121,8 @@ func (n *netSite) takeOff(t *testing.T, c cable) {
 	n.nothingLeft(t, false)
 }
 
-// noticePatience is longer than zmq_heartbeat_ivl and zmq_heartbeat_timeout together are by default.
-const noticePatience = 2 * time.Minute
+// noticePatience is longer than four times what zmq_heartbeat_ivl and zmq_heartbeat_timeout are together by default.
+const noticePatience = 5 * time.Minute
 
 func (n *netSite) noticed(t *testing.T, what string, has func(id string) bool) {
 	t.Helper()

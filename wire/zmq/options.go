@@ -57,10 +57,15 @@ func (s *setup) keepalive(k, fallback *Keepalive) {
 	s.set("tcp_keepalive_intvl", s.raw.SetTcpKeepaliveIntvl(k.Interval))
 }
 
+// unackedTimes is how many times longer than the heartbeat the kernel may go on with what is not acknowledged. The end of
+// a connection belongs to that, and the kernel by itself repeats it for 100 s: a peer without a heartbeat of its own, as
+// minions of Salt are, learns from it that it was given up.
+const unackedTimes = 4
+
 // heartbeat sets ZMTP PING; an interval of 0 leaves it off. A peer that takes nothing any more is given up after both
 // times. libzmq cannot send a PING, and begins to count at the PING, while what it sent before fills the connection: on
-// the publish port of a busy master that is soon so, and the kernel goes on for a quarter of an hour. The kernel
-// therefore has the same limit for what is not acknowledged. Unlike Salt: it leaves that to the kernel's default.
+// the publish port of a busy master that is soon so. The kernel, which goes on for a quarter of an hour, therefore has a
+// limit, too. Unlike Salt: it leaves that to the kernel's default.
 func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	if ivl <= 0 {
 		return
@@ -71,7 +76,7 @@ func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	} else {
 		timeout = ivl // as libzmq takes it
 	}
-	s.set("tcp_maxrt", s.raw.SetTcpMaxrt(ivl+timeout))
+	s.set("tcp_maxrt", s.raw.SetTcpMaxrt(unackedTimes*(ivl+timeout)))
 }
 
 // orDefault gives the fallback for a zero value.

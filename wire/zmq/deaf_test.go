@@ -77,7 +77,7 @@ func (u *untilDeaf) Read(b []byte) (int, error) {
 // that none can be sent.
 func TestDeafSubscriber(t *testing.T) {
 	gone := make(chan Event, 10)
-	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 500 * time.Millisecond, HeartbeatTimeout: 500 * time.Millisecond,
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 2 * time.Second, HeartbeatTimeout: 2 * time.Second,
 		OnEvent: func(e Event) {
 			if e.Kind == Disconnected {
 				gone <- e

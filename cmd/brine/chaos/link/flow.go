@@ -210,6 +210,7 @@ func (c *pair) join(out *net.TCPConn) bool {
 		return false
 	}
 	c.out = out
+	_ = out.SetLinger(-1) // as the system does
 	return true
 }
 

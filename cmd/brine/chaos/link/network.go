@@ -96,8 +96,7 @@ func (n *Network) Join() (*Host, error) {
 func (n *Network) Forward(target string) (*Proxy, error) {
 	return newProxy(target, func(ctx context.Context) (c net.Conn, err error) {
 		err = n.site.within(func() (err error) {
-			var d net.Dialer
-			c, err = d.DialContext(ctx, "tcp", target)
+			c, err = resetting.DialContext(ctx, "tcp", target)
 			return err
 		})
 		return c, err

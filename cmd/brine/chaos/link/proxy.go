@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"brine/wire/loopback"
@@ -60,10 +61,19 @@ type Proxy struct {
 // loopback.ErrNoPort, or that of listening.
 func New(target string) (*Proxy, error) {
 	return newProxy(target, func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", target)
+		return resetting.DialContext(ctx, "tcp", target)
 	})
 }
+
+// resetting makes connections that end with a reset until somebody wishes otherwise: an attempt that is given up may be
+// one that the target has accepted already.
+var resetting = net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+	var err error
+	ctlErr := c.Control(func(fd uintptr) {
+		err = syscall.SetsockoptLinger(int(fd), syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1})
+	})
+	return errors.Join(ctlErr, err)
+}}
 
 func newProxy(target string, dial func(context.Context) (net.Conn, error)) (*Proxy, error) {
 	port, err := loopback.Reserve()
@@ -237,8 +247,9 @@ func (p *Proxy) carry(ctx context.Context, c *pair) {
 	}
 	out, err := p.dial(ctx)
 	if err != nil {
-		p.failed.Add(1)
-		c.kill(true)
+		if c.kill(true) {
+			p.failed.Add(1)
+		}
 		return
 	}
 	if !c.join(out.(*net.TCPConn)) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -126,7 +127,7 @@ type Brine struct {
 	Chaos bool `mapstructure:"chaos"`
 	// ControlMode is the mode of the control socket. Who may open it may look; changes, and what jobs hold, are for
 	// root and the daemon's user alone.
-	ControlMode int `mapstructure:"control_mode"`
+	ControlMode fs.FileMode `mapstructure:"control_mode"`
 	// EventQueueMax is how many events wait for one slow subscriber of the bus before the oldest are dropped.
 	EventQueueMax int `mapstructure:"event_queue_max"`
 }

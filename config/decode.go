@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"reflect"
@@ -108,6 +109,7 @@ var (
 	durationType = reflect.TypeFor[time.Duration]()
 	mapType      = reflect.TypeFor[*payload.Map]()
 	anyType      = reflect.TypeFor[any]()
+	modeType     = reflect.TypeFor[fs.FileMode]()
 )
 
 // convert turns the value of an option into the type of its field. nil without an error means: leave the
@@ -122,6 +124,8 @@ func convert(v any, f field) (any, error) {
 		return nil, nil
 	case f.typ == durationType:
 		return toDuration(v, f.unit)
+	case f.typ == modeType:
+		return toMode(v)
 	}
 	switch f.typ.Kind() {
 	case reflect.Bool:
@@ -141,6 +145,7 @@ var (
 	errNotNumber = errors.New("a number is required")
 	errNotList   = errors.New("a list is required")
 	errRange     = errors.New("the number is out of range")
+	errNotMode   = errors.New("octal digits such as 0660 are required")
 )
 
 func toMap(v any) (any, error) {
@@ -230,6 +235,20 @@ func toInt(v any, t reflect.Type) (any, error) {
 		out.SetUint(uint64(f))
 	}
 	return out.Interface(), nil
+}
+
+// toMode reads the digits of a file mode in octal. Salt's YAML takes the zero before them away: 0660 arrives as 660.
+func toMode(v any) (any, error) {
+	text, err := toText(v)
+	if err != nil {
+		return nil, errNotMode
+	}
+	digits := strings.TrimPrefix(strings.TrimSpace(text.(string)), "0o")
+	mode, err := strconv.ParseUint(digits, 8, 32)
+	if err != nil || mode > uint64(fs.ModePerm) {
+		return nil, errNotMode
+	}
+	return fs.FileMode(mode), nil
 }
 
 func toDuration(v any, unit time.Duration) (any, error) {

@@ -25,7 +25,7 @@ func brineDefaults(role string) *payload.Map {
 		"stop_timeout", 5,
 		"worker_timeout", 0,
 		"chaos", false,
-		"control_mode", 0o600,
+		"control_mode", "0600", // octal
 		"event_queue_max", 10000,
 	)
 	if role == roleMaster {

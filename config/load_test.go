@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -195,7 +196,7 @@ func TestDefaults(t *testing.T) {
 		{"autosign_timeout", m.AutosignTimeout, 2 * time.Hour},
 		{"zmq_heartbeat_ivl", m.ZMQHeartbeatIvl, 10 * time.Second},
 		{"restart_delay_max", m.RestartDelayMax, 10 * time.Second},
-		{"control_mode", m.ControlMode, 0o600},
+		{"control_mode", m.ControlMode, fs.FileMode(0o600)},
 		{"job_store_commit_delay", m.JobStoreCommitDelay, 2 * time.Millisecond},
 		{"sign_pub_messages", m.SignPubMessages, true},
 		{"pillar_mask_output", m.PillarMask, true},
@@ -264,6 +265,24 @@ Unknown.Key: 1
 	want := "Config option 'ipc_framing' with value [1] is not usable: a text is required"
 	if !slices.ContainsFunc(m.Notices, func(n Notice) bool { return n.Text == want }) {
 		t.Errorf("got %v, want a notice %q", m.Notices, want)
+	}
+}
+
+// TestModes: a mode is read in octal however it is written, since Salt's YAML drops leading zeros. One that is none leaves
+// the default, and says so.
+func TestModes(t *testing.T) {
+	for text, want := range map[string]fs.FileMode{
+		"0660": 0o660, "660": 0o660, "'0666'": 0o666, "'0o640'": 0o640, "\"600\"": 0o600, "0": 0,
+		"384": 0o600, "1666": 0o600, "-660": 0o600, "rw-rw----": 0o600, "''": 0o600, "[1]": 0o600, "True": 0o600, "6.6": 0o600,
+	} {
+		m := loadMaster(t, "master", "control_mode: "+text+"\n")
+		if m.ControlMode != want {
+			t.Errorf("%s: got %o, want %o", text, m.ControlMode, want)
+		}
+		said := slices.ContainsFunc(m.Notices, func(n Notice) bool { return strings.Contains(n.Text, "'control_mode'") })
+		if bad := want == 0o600 && !strings.Contains(text, "600"); said != bad {
+			t.Errorf("%s: notices %v", text, m.Notices)
+		}
 	}
 }
 

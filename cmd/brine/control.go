@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"time"
@@ -17,7 +16,7 @@ import (
 
 // addControl lets a daemon answer on its control socket: about its actors, and what opt adds.
 func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) error {
-	opt.Path, opt.Mode = filepath.Join(s.common.SockDir, controlSocket), fs.FileMode(s.common.ControlMode)&fs.ModePerm
+	opt.Path, opt.Mode = filepath.Join(s.common.SockDir, controlSocket), s.common.ControlMode
 	opt.Tree, opt.Logger, opt.Version = top, s.log, version
 	opt.Config = func() *payload.Map { return config.Redacted(s.common.Raw) }
 	_, err := top.Add(admin.Spec(opt))

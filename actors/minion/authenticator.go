@@ -143,11 +143,7 @@ func (a *authenticator) signIn(ctx actor.Context) {
 // signIn sends requests until one is answered, auth_tries times.
 func signIn(ctx context.Context, l *link) *replied {
 	for range max(1, l.cfg.AuthTries) {
-		frame, err := l.auth.Request()
-		if err != nil {
-			return failedSignIn(err)
-		}
-		reply, err := exchangeWithin(ctx, l, frame, l.cfg.AuthTimeout)
+		reply, err := askSignIn(ctx, l)
 		switch {
 		case err == nil:
 			return &replied{step: l.auth.Reply(reply)}
@@ -165,10 +161,17 @@ func failedSignIn(err error) *replied {
 	return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}}
 }
 
-func exchangeWithin(ctx context.Context, l *link, frame []byte, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// askSignIn makes one attempt, within auth_timeout. Each frame is a fresh request: its answer fits no other.
+func askSignIn(ctx context.Context, l *link) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.AuthTimeout)
 	defer cancel()
-	return l.wire.exchange(ctx, frame)
+	return insist(ctx, l.clock, func(ctx context.Context) ([]byte, error) {
+		frame, err := l.auth.Request()
+		if err != nil {
+			return nil, err
+		}
+		return l.wire.exchange(ctx, frame)
+	})
 }
 
 func (a *authenticator) onReplied(ctx actor.Context, m *replied) {

@@ -17,10 +17,13 @@ func TestReady(t *testing.T) {
 	r := newRig(t, "start_event_grains: [os]\nenable_legacy_startup_events: True\n").up()
 	f := r.master()
 	f.await(t, "start events", func() bool { return len(f.events()) == 2 })
-	if tags := f.events(); !slices.Contains(tags, "minion_start") || !slices.Contains(tags, "salt/minion/m1/start") {
+	f.mu.Lock()
+	tags, sent := f.events(), slices.Clone(f.requests)
+	f.mu.Unlock()
+	if !slices.Contains(tags, "minion_start") || !slices.Contains(tags, "salt/minion/m1/start") {
 		t.Errorf("start events %q", tags)
 	}
-	for _, e := range f.requests {
+	for _, e := range sent {
 		if grains := e.Map("grains"); grains.Len() != 1 || grains.Str("os") != "Debian" || !strings.HasPrefix(e.Str("data"), "Minion m1 started at ") {
 			t.Errorf("start event %v", e)
 		}
@@ -213,7 +216,9 @@ func TestOneSignIn(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()
 	f.restart(nil)
+	f.mu.Lock()
 	before := f.signIns
+	f.mu.Unlock()
 	done := make(chan error, 50)
 	for range cap(done) {
 		go func() {

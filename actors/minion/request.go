@@ -62,14 +62,26 @@ func (l *link) ask(ctx context.Context, load *payload.Map, timeout time.Duration
 	return nil, fmt.Errorf("request %s: %w: %w", load.Str("cmd"), errNoMaster, last)
 }
 
+// askOnce makes one attempt. A load that may be sent twice is, as soon as the connection has ended before the answer.
 func (l *link) askOnce(ctx context.Context, load *payload.Map, timeout time.Duration, open opener) (any, error) {
-	frame, nonce, err := l.auth.Seal(load)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	reply, err := l.wire.exchange(ctx, frame)
+	var nonce string
+	attempt := func(ctx context.Context) ([]byte, error) {
+		frame, fresh, err := l.auth.Seal(load) // anew each time: no nonce goes out twice
+		if err != nil {
+			return nil, err
+		}
+		nonce = fresh
+		return l.wire.exchange(ctx, frame)
+	}
+	var reply []byte
+	var err error
+	if repeatable(load) {
+		reply, err = insist(ctx, l.clock, attempt)
+	} else {
+		reply, err = attempt(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -200,8 +200,9 @@ type fakeMaster struct {
 	moves    bool // what moved answers
 	subs     int
 	answer   func(o *auth.Opened) (any, bool)
-	late     bool // returns are taken, and acknowledged when nobody waits any more
-	stuck    bool // returns are neither taken nor refused
+	late     bool           // returns are taken, and acknowledged when nobody waits any more
+	stuck    bool           // returns are neither taken nor refused
+	breaks   map[string]int // by command: how many requests lose their connection after they were carried out
 }
 
 func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
@@ -297,6 +298,9 @@ func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error)
 	if auth.IsSignIn(req) {
 		reply, _ := master.Handle(req, time.Now())
 		f.set(func() { f.signIns++ })
+		if f.broken(payload.CmdAuth) {
+			return nil, zmq.ErrLost
+		}
 		return reply, nil
 	}
 	o, refuse := master.OpenRequest(req, time.Now())
@@ -314,7 +318,21 @@ func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error)
 	if late {
 		<-ctx.Done()
 	}
+	if f.broken(o.Cmd) {
+		return nil, zmq.ErrLost
+	}
 	return reply, err
+}
+
+// broken tells whether a request of this kind loses its connection, and counts it.
+func (f *fakeMaster) broken(cmd string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.breaks[cmd] == 0 {
+		return false
+	}
+	f.breaks[cmd]--
+	return true
 }
 
 func (f *fakeMaster) handle(master *auth.Master, o *auth.Opened) ([]byte, error) {

@@ -15,7 +15,8 @@ import (
 
 // transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
 type transport interface {
-	// exchange sends one request and waits for its reply. zmq.ErrTimeout, errUnresolved, the cause of ctx.
+	// exchange sends one request and waits for its reply. zmq.ErrTimeout, zmq.ErrLost (the connection ended first),
+	// errUnresolved, the cause of ctx.
 	exchange(ctx context.Context, frame []byte) ([]byte, error)
 	// subscribe receives publications until ctx ends. An error means that it never began.
 	subscribe(ctx context.Context, port int, to publications) error
@@ -118,7 +119,7 @@ func outOfTime(ctx context.Context) error {
 func (t *zmqTransport) newReq(addr string) *zmq.Req {
 	return zmq.NewReq(zmq.ReqOptions{
 		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.cfg.SourceRetPort), IPv6: t.cfg.IPv6, Context: t.zctx,
-		Keepalive: t.keepalive(), HeartbeatIvl: t.cfg.ZMQHeartbeatIvl, HeartbeatTimeout: t.cfg.ZMQHeartbeatTimeout,
+		FailFast: true, Keepalive: t.keepalive(), HeartbeatIvl: t.cfg.ZMQHeartbeatIvl, HeartbeatTimeout: t.cfg.ZMQHeartbeatTimeout,
 	})
 }
 

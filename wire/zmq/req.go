@@ -13,8 +13,13 @@ import (
 // ErrTimeout means the deadline of a request passed without a reply.
 var ErrTimeout = errors.New("zmq: no reply in time")
 
-// reqReconnectMax is Salt's RECONNECT_IVL_MAX of request sockets.
-const reqReconnectMax = 5 * time.Second
+// ErrLost means the connection ended after the request was sent and before the reply. The request may have been
+// carried out.
+var ErrLost = errors.New("zmq: the connection ended before the reply")
+
+// reqReconnectMax is the longest pause between two attempts to connect. Unlike Salt: 1 s instead of its
+// RECONNECT_IVL_MAX of 5 s, so that a master that is back is found within a second.
+const reqReconnectMax = time.Second
 
 // ReqOptions are the options of a Req.
 type ReqOptions struct {
@@ -26,7 +31,7 @@ type ReqOptions struct {
 	HeartbeatTimeout time.Duration
 	ConnectTimeout   time.Duration // of one attempt; 0: 10 s
 	Context          *Context      // nil: one of its own
-	OnEvent          func(Event)   // connection made and lost; may be nil
+	FailFast         bool          // a request whose connection ends returns ErrLost; else it waits for its deadline
 }
 
 // Req is the client end of the request port. Underneath is a DEALER socket that writes what a REQ would, so
@@ -36,6 +41,10 @@ type Req struct {
 	opt  ReqOptions
 	turn chan struct{} // holds one token: who has it may use sock
 	sock *socket       // nil until the first request and after an unanswered one
+
+	// With FailFast, both are also used by the goroutine that follows the connection.
+	down   atomic.Bool                             // the connection that sock had is gone
+	flying atomic.Pointer[context.CancelCauseFunc] // ends the request under way
 
 	closed    atomic.Bool
 	malformed atomic.Uint64
@@ -83,12 +92,12 @@ func (q *Req) exchange(ctx context.Context, payload []byte) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, q.ended(ctx)
 	}
-	if q.sock == nil {
-		sock := newSocket(q.opt.Context)
-		if err := sock.open(zmq4.DEALER, q.configure, q.opt.OnEvent); err != nil {
-			return nil, err
-		}
-		q.sock = sock
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	q.flying.Store(&cancel)
+	defer q.flying.Store(nil)
+	if err := q.open(); err != nil {
+		return nil, err
 	}
 	if err := q.sock.discard(); err != nil { // what came in unasked for
 		return nil, err
@@ -96,18 +105,64 @@ func (q *Req) exchange(ctx context.Context, payload []byte) ([]byte, error) {
 	if err := q.sock.send(nil, payload); err != nil {
 		return nil, fmt.Errorf("send request to %s: %w", q.opt.Endpoint, err)
 	}
+	return q.await(ctx)
+}
+
+// open makes the socket, anew where its connection was lost: libzmq may pause before it tries again, a new socket
+// connects at once.
+func (q *Req) open() error {
+	if q.sock != nil && q.down.Load() {
+		if err := q.drop(); err != nil {
+			return err
+		}
+	}
+	if q.sock != nil {
+		return nil
+	}
+	var onEvent func(Event)
+	if q.opt.FailFast {
+		onEvent = q.onEvent
+	}
+	q.down.Store(false) // nothing follows a connection now
+	sock := newSocket(q.opt.Context)
+	if err := sock.open(zmq4.DEALER, q.configure, onEvent); err != nil {
+		return err
+	}
+	q.sock = sock
+	return nil
+}
+
+// onEvent ends the request under way when the connection does. A request that comes later finds down; one that is
+// about to be sent ends too, unsent or not.
+func (q *Req) onEvent(e Event) {
+	switch e.Kind {
+	case Connected:
+		q.down.Store(false)
+	case Disconnected:
+		q.down.Store(true)
+		if cancel := q.flying.Load(); cancel != nil {
+			(*cancel)(ErrLost)
+		}
+	}
+}
+
+// await reads until the reply is there. A reply that came just before the end of its connection counts.
+func (q *Req) await(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, q.sock.poke)
 	defer stop()
 	for {
 		frames, err := q.sock.next(ctx)
-		if ctx.Err() != nil {
+		if errors.Is(err, ErrLost) {
+			frames, err = q.sock.poll()
+		}
+		if err == nil && len(frames) == 2 && len(frames[0]) == 0 {
+			return frames[1], nil
+		}
+		if frames == nil && ctx.Err() != nil {
 			return nil, q.ended(ctx)
 		}
 		if err != nil {
 			return nil, err
-		}
-		if len(frames) == 2 && len(frames[0]) == 0 {
-			return frames[1], nil
 		}
 		q.malformed.Add(1)
 	}
@@ -117,7 +172,10 @@ func (q *Req) ended(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrTimeout)
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); !errors.Is(err, ErrLost) {
+		return err
+	}
+	return fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrLost)
 }
 
 func (q *Req) drop() error {

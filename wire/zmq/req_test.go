@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,23 +127,140 @@ func TestReqIsSerialised(t *testing.T) {
 }
 
 func TestReconnectAfterRestart(t *testing.T) {
-	first, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
-	events := make(chan Event, 100)
-	q := newReq(t, ReqOptions{Endpoint: first.Addr(), OnEvent: func(e Event) { events <- e }})
-	if _, err := q.Do(testContext(t), []byte("one")); err != nil {
+	for _, fast := range []bool{false, true} {
+		t.Run(fmt.Sprintf("FailFast %v", fast), func(t *testing.T) {
+			addr := samePort(t)
+			_, stop := startRouter(t, RouterOptions{Endpoint: addr}, echo)
+			q := newReq(t, ReqOptions{Endpoint: addr, FailFast: fast})
+			for range 3 {
+				do(t, q)
+				stop()
+				_, stop = startRouter(t, RouterOptions{Endpoint: addr}, echo)
+			}
+			do(t, q)
+		})
+	}
+}
+
+// do makes a request that is answered. One that is sent into a connection which is just found to be gone may say so.
+func do(t *testing.T, q *Req) {
+	t.Helper()
+	for {
+		got, err := q.Do(testContext(t), []byte("x"))
+		if q.opt.FailFast && errors.Is(err, ErrLost) {
+			continue
+		}
+		if err != nil || string(got) != "x" {
+			t.Fatalf("Do: got %q, %v", got, err)
+		}
+		return
+	}
+}
+
+// TestFailFast ends the connection of a request: the request ends with it, and the next one is answered.
+func TestFailFast(t *testing.T) {
+	addr := samePort(t)
+	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
+	for range 3 {
+		requests := make(chan Message, 1)
+		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m Message) { requests <- m })
+		lost := make(chan error, 1)
+		go func() {
+			_, err := q.Do(context.Background(), []byte("never"))
+			lost <- err
+		}()
+		receive(t, "request", requests)
+		stop()
+		if err := receive(t, "end of the request", lost); !errors.Is(err, ErrLost) {
+			t.Fatalf("connection ended: got %v, want ErrLost", err)
+		}
+		_, stop = startRouter(t, RouterOptions{Endpoint: addr}, echo)
+		do(t, q)
+		stop()
+	}
+}
+
+// TestFailFastReply answers and ends the connection at once: the reply counts.
+func TestFailFastReply(t *testing.T) {
+	addr := samePort(t)
+	for range 20 {
+		answered := make(chan struct{})
+		r, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(r *Router, m Message) {
+			echo(r, m)
+			close(answered)
+		})
+		q := newReq(t, ReqOptions{Endpoint: r.Addr(), FailFast: true})
+		got := make(chan error, 1)
+		go func() {
+			_, err := q.Do(context.Background(), []byte("x"))
+			got <- err
+		}()
+		receive(t, "answer", answered)
+		stop()
+		if err := receive(t, "reply", got); err != nil && !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFailFastWaitsForTheFirst has a server that is not there yet, and one that ends connections before they are one:
+// the request waits.
+func TestFailFastWaitsForTheFirst(t *testing.T) {
+	addr := samePort(t)
+	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
+	got := make(chan error, 1)
+	go func() {
+		_, err := q.Do(context.Background(), []byte("x"))
+		got <- err
+	}()
+	hangUp(t, addr, 2)
+	startRouter(t, RouterOptions{Endpoint: addr}, echo)
+	if err := receive(t, "reply", got); err != nil {
+		t.Error(err)
+	}
+}
+
+// hangUp accepts n connections at addr and ends each before it has said a word.
+func hangUp(t *testing.T, addr string, n int) {
+	t.Helper()
+	l, err := net.Listen("tcp", strings.TrimPrefix(addr, "tcp://"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if e := receive(t, "event", events); e.Kind != Connected || e.Peer != first.Addr() {
-		t.Errorf("event: got %v %s, want connected", e.Kind, e.Peer)
+	defer l.Close()
+	for range n {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
 	}
-	addr := first.Addr()
+}
+
+// TestFailFastIdle ends a connection that nobody uses: the next request takes a new one and is answered.
+func TestFailFastIdle(t *testing.T) {
+	addr := samePort(t)
+	_, stop := startRouter(t, RouterOptions{Endpoint: addr}, echo)
+	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
+	do(t, q)
+	before := q.sock
 	stop()
-	if e := receive(t, "event", events); e.Kind != Disconnected {
-		t.Errorf("event: got %v, want disconnected", e.Kind)
+	for limit := time.After(patience); !q.down.Load(); {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-limit:
+			t.Fatal("the end of the connection is not noticed")
+		}
+	}
+	if err := q.open(); err != nil { // what Do begins with, while there is nobody to connect to
+		t.Fatal(err)
+	}
+	if q.sock == before {
+		t.Error("the next request waits for the socket that has lost its connection")
 	}
 	startRouter(t, RouterOptions{Endpoint: addr}, echo)
-	if got, err := q.Do(testContext(t), []byte("two")); err != nil || string(got) != "two" {
-		t.Errorf("after the restart: got %q, %v", got, err)
+	if got, err := q.Do(testContext(t), []byte("x")); err != nil || string(got) != "x" {
+		t.Errorf("Do: got %q, %v", got, err)
 	}
 }
 

@@ -170,6 +170,15 @@ func (s *socket) next(ctx context.Context) ([][]byte, error) {
 	return batch[0], nil
 }
 
+// poll takes one message that is there already, nil when there is none.
+func (s *socket) poll() ([][]byte, error) {
+	batch, _, err := s.take(make([][][]byte, 0, 1))
+	if err != nil || len(batch) == 0 {
+		return nil, err
+	}
+	return batch[0], nil
+}
+
 // read fills batch with at least one message, waiting for it if need be, and with as many more as are there.
 // It returns the cause of ctx when that has ended; poke makes it look.
 func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error) {

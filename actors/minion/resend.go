@@ -1,0 +1,56 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"brine/supervisor"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// Pauses between attempts whose connection was lost each time. The first repetition comes at once.
+const (
+	resendPause    = 50 * time.Millisecond
+	resendPauseMax = time.Second
+)
+
+// unrepeatable are the requests that would have another effect when the master carries them out twice. Where their
+// connection is lost, the caller learns it and decides.
+var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner, payload.CmdFileRecv}
+
+// repeatable tells whether a request may be made again when nobody knows whether the master has it.
+func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, load.Str("cmd")) }
+
+// insist makes an attempt, and makes it again while the connection ends before the reply (zmq.ErrLost), until ctx ends:
+// then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
+// as it listens, instead of after the whole time-out of the request that it has forgotten.
+func insist(ctx context.Context, clock supervisor.Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
+	for pause := time.Duration(0); ; pause = min(max(2*pause, resendPause), resendPauseMax) {
+		reply, err := attempt(ctx)
+		if !errors.Is(err, zmq.ErrLost) {
+			return reply, err
+		}
+		if !rest(ctx, clock, pause) {
+			return nil, outOfTime(ctx)
+		}
+	}
+}
+
+// rest waits for d and tells whether ctx still stands.
+func rest(ctx context.Context, clock supervisor.Clock, d time.Duration) bool {
+	if d == 0 {
+		return ctx.Err() == nil
+	}
+	over := make(chan struct{})
+	stop := clock.AfterFunc(d, func() { close(over) })
+	defer stop()
+	select {
+	case <-over:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,133 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// TestInsist loses the connection five times: the first repetition comes at once, the others after pauses that double.
+func TestInsist(t *testing.T) {
+	clock := actortest.NewClock()
+	attempts := make(chan int, 10)
+	done := make(chan error, 1)
+	go func() {
+		n := 0
+		reply, err := insist(t.Context(), clock, func(context.Context) ([]byte, error) {
+			n++
+			attempts <- n
+			if n <= 5 {
+				return nil, fmt.Errorf("request: %w", zmq.ErrLost)
+			}
+			return []byte("yes"), nil
+		})
+		if string(reply) != "yes" {
+			err = fmt.Errorf("reply %q, %w", reply, err)
+		}
+		done <- err
+	}()
+	for _, pause := range []time.Duration{0, 0, 50, 100, 200, 400} { // before the attempt, in ms
+		if pause > 0 {
+			clock.WaitTimer(t, pause*time.Millisecond)
+			clock.Advance(pause*time.Millisecond - 1)
+			if len(attempts) > 0 {
+				t.Fatalf("an attempt before %d ms are over", pause)
+			}
+			clock.Advance(1)
+		}
+		actortest.Wait(t, "attempt", attempts)
+	}
+	if err := actortest.Wait(t, "reply", done); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInsistEnds has the context end during a pause.
+func TestInsistEnds(t *testing.T) {
+	cause := errors.New("the actor stops")
+	for _, tt := range []struct {
+		name string
+		end  func(t *testing.T) (context.Context, func())
+		want error
+	}{
+		{"out of time", func(t *testing.T) (context.Context, func()) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			t.Cleanup(cancel)
+			return ctx, func() {}
+		}, zmq.ErrTimeout},
+		{"cancelled", func(t *testing.T) (context.Context, func()) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			return ctx, func() { cancel(cause) }
+		}, cause},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, end := tt.end(t)
+			lost := 0
+			_, err := insist(ctx, actortest.NewClock(), func(context.Context) ([]byte, error) {
+				if lost++; lost == 2 {
+					end()
+				}
+				return nil, zmq.ErrLost
+			})
+			if !errors.Is(err, tt.want) {
+				t.Errorf("after %d attempts: got %v, want %v", lost, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestLostConnection loses the connection of requests that the master has carried out: they are made again within the
+// same try, the time-outs of Salt do not pass.
+func TestLostConnection(t *testing.T) {
+	r := newRig(t, "")
+	f := r.master()
+	f.set(func() {
+		f.breaks = map[string]int{payload.CmdAuth: 1, payload.CmdPillar: 1, payload.CmdReturn: 1, "_x": 1}
+	})
+	r.up()
+	r.run(jid(1), "test.ping")
+	f.await(t, "second delivery", func() bool { return len(f.returns[jid(1)]) == 2 })
+	if _, err := r.m.links[0].request(t.Context(), payload.M("cmd", "_x", "id", "m1"), patience, 1); err != nil {
+		t.Error(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for cmd, left := range f.breaks {
+		if left != 0 {
+			t.Errorf("%s lost no connection", cmd)
+		}
+	}
+	if f.signIns != 2 {
+		t.Errorf("%d sign-ins, want the lost one and its repetition", f.signIns)
+	}
+}
+
+// TestLostPublication loses the connection of requests that must not be carried out twice.
+func TestLostPublication(t *testing.T) {
+	r := newRig(t, "").up()
+	f := r.master()
+	for _, cmd := range unrepeatable {
+		f.set(func() { f.breaks = map[string]int{cmd: 1} })
+		_, err := r.m.links[0].request(t.Context(), payload.M("cmd", cmd, "id", "m1"), patience, 3)
+		if !errors.Is(err, zmq.ErrLost) {
+			t.Errorf("%s: got %v, want ErrLost", cmd, err)
+		}
+		n := 0
+		f.mu.Lock()
+		for _, q := range f.requests {
+			if q.Str("cmd") == cmd {
+				n++
+			}
+		}
+		f.mu.Unlock()
+		if n != 1 {
+			t.Errorf("%s: carried out %d times", cmd, n)
+		}
+	}
+}

@@ -44,6 +44,7 @@ type mailbox struct {
 	suspended bool         // after a failure
 	ending    bool         // Stop was delivered
 	lastType  reflect.Type // last one told to stats
+	begun     int64        // when the last one was begun, as stats was told
 	next      int          // index in items
 	items     []item       // the batch; an observer must not look
 
@@ -170,9 +171,17 @@ func (m *mailbox) process() {
 
 // rest leaves nothing behind that an observer could take for work.
 func (m *mailbox) rest() {
-	if m.stats != nil {
-		m.stats.Idle()
+	if c := m.counters(); c != nil {
+		c.Idle(m.begun)
 	}
+}
+
+// counters is where to count, nil once the messages were taken away: by then they may be another incarnation's.
+func (m *mailbox) counters() *stats.Counters {
+	if m.pos.Load() < 0 {
+		m.stats = nil
+	}
+	return m.stats
 }
 
 // run delivers until nothing is left or a handler fails.
@@ -257,7 +266,8 @@ func (m *mailbox) begin(start int64, msg any) {
 	} else {
 		m.lastType = t
 	}
-	m.stats.Begin(max(start, 1), t)
+	m.begun = max(start, 1)
+	m.stats.Begin(m.begun, t)
 }
 
 // take claims the next item.
@@ -306,7 +316,7 @@ func (m *mailbox) popSystem() any {
 
 func (m *mailbox) system(msg any) {
 	var start int64
-	if m.stats != nil {
+	if m.counters() != nil {
 		start = m.inbox.nanos()
 		m.begin(start, msg)
 	}
@@ -324,13 +334,9 @@ func (m *mailbox) system(msg any) {
 	default:
 		m.invoker.InvokeSystemMessage(msg)
 	}
-	switch {
-	case m.stats == nil:
-	case m.pos.Load() < 0:
-		m.stats = nil
-	default:
+	if c := m.counters(); c != nil {
 		end := m.inbox.nanos()
-		m.stats.End(start, end)
+		c.End(start, end)
 		if end-start > m.slow {
 			m.late(msg, m.n, start, end)
 		}
@@ -343,8 +349,8 @@ func (m *mailbox) fail(reason, hand any) {
 	m.suspended = true // until the supervisor's answer
 	c := newCause(reason, typeName(hand))
 	m.cause.CompareAndSwap(nil, c)
-	if m.stats != nil {
-		m.stats.Failed.Add(1)
+	if c := m.counters(); c != nil {
+		c.Failed.Add(1)
 	}
 	m.last()
 	m.invoker.EscalateFailure(reason, hand)

@@ -292,3 +292,41 @@ func TestWorkerTimeoutOfASpec(t *testing.T) {
 		t.Errorf("dead: %+v", <-deaths)
 	}
 }
+
+// TestLateDeathOfAHungOneHidesNobody: a handler that was left behind ends in a panic while its successor hangs, too. The
+// watchdog still sees that one.
+func TestLateDeathOfAHungOneHidesNobody(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func()
+	}{
+		{"returns", func() {}},
+		{"panics", func() { supervisor.Crash(errBoom) }},
+		{"exits", runtime.Goexit},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clock := actortest.NewClock()
+			s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second})
+			ref := add(t, s, script("a"))
+			reached, over := make(chan struct{}), make(chan struct{})
+			ref.Send(&do{func(actor.Context) { close(reached); <-over; tt.end() }})
+			actortest.Wait(t, "hanging handler", reached)
+			for range 5 {
+				tickOn(t, clock)
+			}
+			release := hang(t, ref) // the next one
+			defer release()
+			close(over)
+			awaitStuck(t, s, 0)
+			if c := s.Snapshot()[0]; c.InHand != "*supervisor_test.do" || c.Incarnation != 2 {
+				t.Errorf("incarnation %d seems to have %q in hand", c.Incarnation, c.InHand)
+			}
+			for range 5 {
+				tickOn(t, clock)
+			}
+			if n := incarnation(t, ref); n != 3 {
+				t.Errorf("got incarnation %d, want 3", n)
+			}
+		})
+	}
+}

@@ -34,8 +34,9 @@ func (c *Counters) Begin(now int64, t reflect.Type) {
 // End adds the time of the handler that began at start and ends at now.
 func (c *Counters) End(start, now int64) { c.busyNS.Add(now - start) }
 
-// Idle says that no handler runs.
-func (c *Counters) Idle() { c.since.Store(0) }
+// Idle says that the handler that began at start has ended, and no other runs. One that began since is left alone: it is
+// the next incarnation's.
+func (c *Counters) Idle(start int64) { c.since.CompareAndSwap(start, 0) }
 
 // Leave ends the account of a handler that is left behind at now.
 func (c *Counters) Leave(now int64) {

@@ -93,7 +93,11 @@ func TestCounters(t *testing.T) {
 		t.Errorf("got %q since %d", name, since)
 	}
 	c.End(30, 31)
-	c.Idle()
+	c.Idle(10)
+	if _, since := c.InHand(); since != 30 {
+		t.Errorf("another's end: in hand since %d, want 30", since)
+	}
+	c.Idle(30)
 	if name, _ := c.InHand(); name != "" || c.Busy(100) != 21 {
 		t.Errorf("idle: got %q, busy %d, want 21", name, c.Busy(100))
 	}

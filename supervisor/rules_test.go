@@ -232,14 +232,20 @@ func TestRuleCheckChildren(t *testing.T) {
 	defer s.Stop(time.Minute)
 	ref := add(t, s, script("a"))
 	self := call(t, ref, func(ctx actor.Context) *actor.PID { return ctx.Self() })
+	awaitRest(t, ref)                   // a sweep that finds it at work does not count
 	system.ProcessRegistry.Remove(self) // gone without a word
-	sweeps := 0
-	for ; incarnation(t, ref) != 2; sweeps++ { // one that finds the actor at work does not count
+	sweep := func() {
 		clock.WaitTimer(t, supervisor.DefaultSweepEvery)
 		clock.Advance(supervisor.DefaultSweepEvery)
+		clock.WaitTimer(t, supervisor.DefaultSweepEvery) // it is over
 	}
-	if sweeps < 2 {
-		t.Errorf("restarted after %d sweeps", sweeps)
+	sweep()
+	if c := s.Snapshot()[0]; c.Incarnation != 1 {
+		t.Errorf("restarted by the first sweep: the news of its death may have been under way")
+	}
+	sweep()
+	if n := incarnation(t, ref); n != 2 {
+		t.Errorf("got incarnation %d, want 2", n)
 	}
 	if c := s.Snapshot()[0]; c.Restarts != 1 {
 		t.Errorf("got %d restarts, want 1", c.Restarts)

@@ -74,7 +74,8 @@ func parseQuarantined(m *payload.Map) Quarantined {
 }
 
 func parseSpread(m *payload.Map) Spread {
-	s := Spread{Count: number[uint64](m, "count"), P50US: number[int64](m, "p50_us"), P99US: number[int64](m, "p99_us"), MaxUS: number[int64](m, "max_us")}
+	s := Spread{Count: number[uint64](m, "count"), P50US: number[int64](m, "p50_us"), P99US: number[int64](m, "p99_us"), MaxUS: number[int64](m, "max_us"),
+		SumUS: number[int64](m, "sum_us")}
 	for _, v := range m.List("buckets") {
 		s.Buckets = append(s.Buckets, as[uint64](v))
 	}

@@ -62,7 +62,7 @@ func mapNames(m *payload.Map) map[string]bool {
 func TestParseChild(t *testing.T) {
 	at := time.Date(2024, 5, 17, 12, 0, 0, 123000, time.UTC)
 	death := Death{Time: at, Reason: "x", Message: "*a.B", Stack: "s", Name: "a", Path: "m/a", Incarnation: 2, Status: 1, Lived: 3 * time.Second, Delay: time.Millisecond}
-	spread := Spread{Count: 3, P50US: 1, P99US: 2, MaxUS: 3, Buckets: []uint64{0, 3}}
+	spread := Spread{Count: 3, P50US: 1, P99US: 2, MaxUS: 3, SumUS: 4, Buckets: []uint64{0, 3}}
 	want := Child{Name: "a", Path: "m/a", PID: "a#3", State: StateRunning, Since: at, Incarnation: 3, Restarts: 2, Mailbox: 4, OldestMS: 5,
 		Received: 6, Sent: 7, Failed: 8, Abandoned: 9, Lost: 10, Unhandled: 11, Rate: 1.5, Busy: 0.25, BusyMS: 12, InHand: "*a.B", InHandMS: 13,
 		Note: "n", Handling: spread, Waiting: spread, LastDeath: &death, Deaths: []Death{death}, Children: []Child{{Name: "b", Since: at, DeadLetters: map[string]uint64{}}},

@@ -11,6 +11,8 @@ import (
 
 	"brine/modules/ledger"
 	"brine/supervisor"
+	"brine/supervisor/stats"
+	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -20,6 +22,9 @@ const deathsFile = "brine_deaths.jsonl"
 
 // The messages that are sent again when an actor died of them say what they are, so that the second death is the
 // last (see supervisor.Content).
+
+// Content is the packed event: whoever fires it again, it is the same.
+func (m *FireEvent) Content() []byte { return m.Body }
 
 // Content is the publication as it came.
 func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
@@ -79,10 +84,23 @@ func (d *dispatcher) answered(jid string) bool {
 // Content is the job that is answered.
 func (m *SendReturn) Content() []byte { return []byte(m.Key) }
 
+// tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's bus
+// and on those of its masters.
+const tagQuarantine = "brine/actor/quarantine"
+
+// quarantined tells of a message that was set aside.
+func (m *Minion) quarantined(q stats.Quarantined) {
+	data := payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)
+	m.fire(tagQuarantine, data)
+	for _, l := range m.links {
+		l.sender.Send(&SendRequest{Done: m.logFailure(tagQuarantine), Load: m.eventLoad(tagQuarantine, data)})
+	}
+}
+
 // supervised are the options of the tree that come from the configuration.
 func (m *Minion) supervised() supervisor.Options {
 	return supervisor.Options{
 		Name: "minion", Logger: m.opt.Logger, Clock: m.opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
-		OnDeath: m.opt.OnDeath, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
+		OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
 	}
 }

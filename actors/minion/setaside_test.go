@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"brine/actors/actortest"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
+	"brine/supervisor/stats"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -76,6 +79,64 @@ func TestSetAside(t *testing.T) {
 		once(t, f, jid(10+i))
 	}
 	r.log.Await(t, "message set aside: the actor died of it twice")
+}
+
+// TestSetAsideIsTold: the bus of the minion and that of its master hear of a message that was set aside.
+func TestSetAsideIsTold(t *testing.T) {
+	var deaths atomic.Int64
+	deaths.Store(1 << 40)
+	r := newRig(t, "").poisoned(&deaths).up()
+	heard, stands := make(chan *payload.Map, 10), make(chan struct{})
+	r.m.bus.Send(&Subscribe{Name: "ear", Done: stands, Sink: func(tag string, body []byte) {
+		if _, data, err := event.Unpack(body); err == nil && tag == "brine/actor/quarantine" {
+			heard <- data
+		}
+	}})
+	actortest.Wait(t, "subscription", stands)
+	f := r.master()
+	f.publish(jid(1), poison)
+	sum := sha256.Sum256([]byte(jid(1)))
+	want := payload.M("actor", "minion/Dispatcher", "message", "*minion.JobReceived", "hash", hex.EncodeToString(sum[:]), "size", len(jid(1)), "reason", "poisoned")
+	got := actortest.Wait(t, "event on the minion's bus", heard)
+	got.Delete("_stamp")
+	if !payload.Equal(got, want) {
+		t.Errorf("the minion's bus says %v, want %v", got, want)
+	}
+	var load *payload.Map
+	f.await(t, "event for the master", func() bool {
+		i := slices.IndexFunc(f.requests, func(m *payload.Map) bool { return m.Str("tag") == "brine/actor/quarantine" })
+		if i >= 0 {
+			load = f.requests[i]
+		}
+		return i >= 0
+	})
+	if load.Str("cmd") != payload.CmdMinionEvent || load.Str("id") != "m1" || !payload.Equal(load.Map("data"), want) {
+		t.Errorf("the master hears %v, want %v", load, want)
+	}
+	r.aside(t, jid(1))
+}
+
+// TestDeadlyEventIsSetAside: an event is the same whoever fires it again.
+func TestDeadlyEventIsSetAside(t *testing.T) {
+	r := newRig(t, "").up()
+	body, err := event.Pack("a/tag", payload.M("x", 1), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := make(chan struct{})
+	r.m.bus.Send(&Subscribe{Name: "deadly", Done: stands, Sink: func(tag string, _ []byte) {
+		if tag == "a/tag" {
+			panic("poisoned")
+		}
+	}})
+	actortest.Wait(t, "subscription", stands)
+	for range 3 {
+		r.m.bus.Send(&FireEvent{Body: slices.Clone(body)})
+	}
+	r.until(t, "quarantine", func() bool {
+		c, err := r.m.top.Look("EventBus")
+		return err == nil && c.Quarantined == 1 && c.DeadLetters["quarantined"] == 1 && c.Restarts == 2 && c.State == stats.StateRunning
+	}, 0)
 }
 
 // TestSetAsideOnce runs a job that the Dispatcher died of once, once.

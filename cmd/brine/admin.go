@@ -48,7 +48,7 @@ func (c *call) openAdmin(w adminWord) (*adminTool, error) {
 	c.prog = "brine " + c.prog
 	p := c.parser("%prog [options]"+w.words, w.description)
 	addConfigDir(p)
-	addLogging(p, true, "log_file", "/var/log/salt/master")
+	addLogging(p, true, "log_file", "none")
 	p.Add(
 		optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
 			Help: "Ask the minion of this configuration directory instead of the master."},
@@ -66,7 +66,7 @@ func (c *call) openAdmin(w adminWord) (*adminTool, error) {
 	if n := len(v.Args); n < w.least || n > w.most {
 		return nil, p.Errorf("%s", w.want)
 	}
-	s, err := c.open(p, opening{role: w.role(v)})
+	s, err := c.open(p, opening{role: w.role(v), unlogged: true})
 	if err != nil {
 		return nil, err
 	}

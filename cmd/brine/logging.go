@@ -67,6 +67,9 @@ func (s *session) fileLog(o opening) (slog.Handler, error) {
 	if l, ok := saltlog.Level(s.opt.Str("log_level_logfile")); ok {
 		level = l
 	}
+	if o.unlogged && !s.opt.Given(key) {
+		return nil, nil
+	}
 	if path == "" || level >= saltlog.LevelQuiet || s.consoleLevel() >= saltlog.LevelQuiet {
 		return nil, nil
 	}

@@ -37,9 +37,10 @@ const (
 
 // opening says how a tool opens its session.
 type opening struct {
-	role    role
-	logFile string // configuration key of the log file: log_file unless set
-	daemon  bool   // no log on the console with -d
+	role     role
+	logFile  string // configuration key of the log file: log_file unless set
+	daemon   bool   // no log on the console with -d
+	unlogged bool   // no log file but the one that the command line names
 	// dir, when set, corrects the configuration directory before it is used.
 	dir func(*optparse.Values) error
 	// adjust, when set, turns what the command line says into overrides of the configuration.

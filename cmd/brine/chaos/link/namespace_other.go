@@ -4,6 +4,8 @@ package link
 
 import (
 	"fmt"
+	"io"
+	"net/netip"
 	"os"
 	"runtime"
 )
@@ -13,3 +15,9 @@ func newNamespace() (*os.File, error) {
 }
 
 func (h *Host) within(f func() error) error { return f() }
+
+func (h *Host) newInterface(string, netip.Addr) (io.ReadWriteCloser, error) {
+	return nil, ErrUnavailable
+}
+
+func switchOn(string, netip.Addr) error { return ErrUnavailable }

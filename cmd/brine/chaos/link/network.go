@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,9 +18,10 @@ import (
 var ErrUnavailable = errors.New("link: not available")
 
 // Network is a network of its own: a namespace for the master, called the site, and one for each minion, with a cable
-// (a veth pair) from each minion to the site. Nothing of it is seen by the rest of the machine, and nothing can get out:
-// there are no routes but those along the cables. When the process ends, in whatever way, all of it is gone as soon as
-// the processes in it are.
+// from each minion to the site. This process carries the frames of the cables, so they can be late and get lost; the
+// kernel has nothing to know of that but TUN devices. Nothing of it is seen by the rest of the machine, and nothing can
+// get out: there are no routes but those along the cables. When the process ends, in whatever way, the cables are gone
+// at once and the rest as soon as the processes in it are.
 type Network struct {
 	site *Host
 	all  []*Host // the site first
@@ -29,28 +31,27 @@ type Network struct {
 type Host struct {
 	Addr string // its address; of the site 127.0.0.1
 	Site string // the address of the site at the other end of its cable, where a minion finds its master
-	ns   *os.File
-	site *Host
-	near string // the end of its cable at the site, far is its own
-	far  string
+	Seed uint64 // of what Shape draws
+
+	ns    *os.File
+	cable *cable // nil at the site
 }
 
-// NewNetwork makes a Network that consists of the site. ErrUnavailable: without the right to make network namespaces,
-// without the command ip, or without veth in the kernel.
+// NewNetwork makes a Network that consists of the site. ErrUnavailable: without the right to make network namespaces or
+// TUN devices, or without them in the kernel.
 func NewNetwork() (*Network, error) {
-	if _, err := exec.LookPath("ip"); err != nil {
-		return nil, fmt.Errorf("%w: the command ip is missing", ErrUnavailable)
-	}
 	site, err := newHost()
 	if err != nil {
 		return nil, err
 	}
 	site.Addr = "127.0.0.1"
 	n := &Network{site: site, all: []*Host{site}}
-	for _, try := range []string{"link add probe type veth peer name other", "link del probe"} {
-		if err := site.ip(try); err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: no veth pairs: %w", ErrUnavailable, err), n.Close())
-		}
+	probe, err := site.newInterface("probe", netip.Addr{})
+	if err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	if err := probe.Close(); err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
 }
@@ -62,7 +63,7 @@ func newHost() (*Host, error) {
 		return nil, err
 	}
 	h := &Host{ns: ns}
-	if err := h.ip("link set lo up"); err != nil {
+	if err := h.within(func() error { return switchOn("lo", netip.Addr{}) }); err != nil {
 		return nil, errors.Join(err, ns.Close())
 	}
 	return h, nil
@@ -78,18 +79,19 @@ func (n *Network) Join() (*Host, error) {
 		return nil, err
 	}
 	i := len(n.all)
-	h.site, h.near, h.far = n.site, fmt.Sprintf("near%d", i), fmt.Sprintf("far%d", i)
-	h.Site, h.Addr = fmt.Sprintf("10.77.%d.1", i), fmt.Sprintf("10.77.%d.2", i)
+	site, own := netip.AddrFrom4([4]byte{10, 77, byte(i), 1}), netip.AddrFrom4([4]byte{10, 77, byte(i), 2})
+	h.Site, h.Addr = site.String(), own.String()
 	n.all = append(n.all, h)
-	if err := n.site.ip("link add "+h.near+" type veth peer name "+h.far, "address add "+h.Site+"/24 dev "+h.near, "link set "+h.near+" up"); err != nil {
+	near, err := n.site.newInterface(fmt.Sprintf("near%d", i), site)
+	if err != nil {
 		return nil, err
 	}
-	move := exec.Command("ip", "link", "set", h.far, "netns", "/proc/self/fd/3")
-	move.ExtraFiles = []*os.File{h.ns}
-	if err := n.site.run(move); err != nil {
-		return nil, err
+	far, err := h.newInterface(fmt.Sprintf("far%d", i), own)
+	if err != nil {
+		return nil, errors.Join(err, near.Close())
 	}
-	return h, h.ip("address add "+h.Addr+"/24 dev "+h.far, "link set "+h.far+" up")
+	h.cable = newCable(far, near)
+	return h, nil
 }
 
 // Forward makes a Proxy on this machine's own loopback that leads to an address as the site sees it.
@@ -110,6 +112,9 @@ func (n *Network) Close() error {
 		errs = append(errs, h.killAll())
 	}
 	for _, h := range n.all {
+		if h.cable != nil {
+			h.cable.close()
+		}
 		errs = append(errs, h.ns.Close())
 	}
 	n.all = nil
@@ -119,53 +124,48 @@ func (n *Network) Close() error {
 // Start starts a command in the namespace.
 func (h *Host) Start(cmd *exec.Cmd) error { return h.within(cmd.Start) }
 
-// Cut takes the cable off: packets are lost in both directions, and nobody is told. Connections stand until one side
-// gives them up.
-func (h *Host) Cut() error { return h.site.ip("link set " + h.near + " down") }
+// errNoCable means that the site was asked to do what only the host of a minion can.
+var errNoCable = errors.New("link: the site has no cable of its own")
 
-// Restore puts the cable back.
-func (h *Host) Restore() error { return h.site.ip("link set " + h.near + " up") }
+// Cut takes the cable off: frames are lost in both directions, those that are under way, too, and nobody is told.
+// Connections stand until one side gives them up. A frame that is being passed on at this moment still arrives.
+func (h *Host) Cut() error { return h.CutWay(Both) }
 
-// Shape lets each packet of both directions take delay, give or take jitter, and loses some percent of them. Zero
-// values end that. ErrUnavailable: without the command tc, or without netem in the kernel.
+// CutWay does so with what goes in one direction only.
+func (h *Host) CutWay(d Direction) error {
+	return h.each(func(way Direction, l *lane) {
+		if d == Both || d == way {
+			l.setCut(true)
+		}
+	})
+}
+
+// Shape lets each frame of both directions take delay, give or take jitter, in their order, and loses some percent of
+// them. Zero values end that. Which frames are lost and how late the others are, counted from here on in each direction,
+// follows from Seed.
 func (h *Host) Shape(delay, jitter time.Duration, loss int) error {
-	if _, err := exec.LookPath("tc"); err != nil {
-		return fmt.Errorf("%w: the command tc is missing", ErrUnavailable)
-	}
-	args := []string{"qdisc", "replace", "dev", "", "root", "netem", "limit", "10000", "delay", delay.String(), jitter.String(),
-		"loss", strconv.Itoa(loss) + "%"}
-	for _, end := range []struct {
-		host *Host
-		dev  string
-	}{{h.site, h.near}, {h, h.far}} {
-		args[3] = end.dev
-		if err := end.host.run(exec.Command("tc", args...)); err != nil {
-			return fmt.Errorf("%w: no netem in the kernel: %w", ErrUnavailable, err)
-		}
-	}
-	return nil
+	return h.each(func(way Direction, l *lane) { l.shape(delay, jitter, loss, rand.NewPCG(h.Seed, uint64(way))) })
 }
 
-// ip runs the command ip with each row of words.
-func (h *Host) ip(rows ...string) error {
-	for _, words := range rows {
-		if err := h.run(exec.Command("ip", strings.Fields(words)...)); err != nil {
-			return err
-		}
-	}
-	return nil
+// Restore puts the cable back, and ends what Shape has begun.
+func (h *Host) Restore() error {
+	return errors.Join(h.each(func(_ Direction, l *lane) { l.setCut(false) }), h.Shape(0, 0, 0))
 }
 
-// run runs a command in the namespace. The error tells what it said.
-func (h *Host) run(cmd *exec.Cmd) error {
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := h.Start(cmd); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+// Frames counts what the cable has got from the minion and from the site since it was laid.
+func (h *Host) Frames() (toTarget, fromTarget Frames) {
+	count := map[Direction]Frames{}
+	_ = h.each(func(way Direction, l *lane) { count[way] = Frames{l.passed.Load(), l.lost.Load()} }) // the site has none
+	return count[ToTarget], count[FromTarget]
+}
+
+// each calls f with both directions of the cable.
+func (h *Host) each(f func(way Direction, l *lane)) error {
+	if h.cable == nil {
+		return errNoCable
 	}
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
-	}
+	f(ToTarget, h.cable.lanes[0])
+	f(FromTarget, h.cable.lanes[1])
 	return nil
 }
 

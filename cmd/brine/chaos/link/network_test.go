@@ -131,12 +131,12 @@ func TestNetworkHidesTheMachine(t *testing.T) {
 		t.Error("a port of this machine is reached from the namespace")
 	}
 	var out strings.Builder
-	cmd := exec.Command("ip", "-o", "link", "show")
+	cmd := exec.Command("cat", "/proc/net/dev")
 	cmd.Stdout = &out
 	if err := h.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || strings.Count(out.String(), "\n") != 2 || !strings.Contains(out.String(), " far1@") {
+	if err := cmd.Wait(); err != nil || strings.Count(out.String(), ":") != 2 || !strings.Contains(out.String(), "far1:") {
 		t.Errorf("%v: a command in it sees\n%s", err, out.String())
 	}
 }
@@ -195,30 +195,78 @@ func TestNetworkCloseKills(t *testing.T) {
 	}
 }
 
-func TestShape(t *testing.T) {
-	n := newNetwork(t)
-	h := join(t, n)
+// connectAt makes a connection from the host of a minion to the site.
+func connectAt(t *testing.T, n *Network, h *Host) (minion, site net.Conn) {
+	t.Helper()
 	l := listenAt(t, n.Site(), h.Site)
-	if err := h.Shape(100*time.Millisecond, 0, 0); errors.Is(err, ErrUnavailable) {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	c := dialAt(t, h, l.Addr().String())
-	if took := time.Since(began); took < 200*time.Millisecond {
-		t.Errorf("to connect took %v", took)
-	}
-	if err := h.Shape(0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	minion = dialAt(t, h, l.Addr().String())
 	_ = l.SetDeadline(time.Now().Add(patience))
-	in, err := l.Accept()
+	site, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	t.Cleanup(func() { _ = site.Close() })
+	return minion, site
+}
+
+func TestShape(t *testing.T) {
+	n := newNetwork(t)
+	h := join(t, n)
+	minion, site := connectAt(t, n, h)
+	h.Seed = 1
+	if err := h.Shape(5*time.Millisecond, 3*time.Millisecond, 20); err != nil {
+		t.Fatal(err)
+	}
 	e := &ends{t: t}
-	e.write(c, "quick")
-	e.read(in, "quick")
+	text := strings.Repeat("all of it comes, and in its order;", 1500)
+	e.write(minion, text)
+	e.read(site, text)
+	e.write(site, text)
+	e.read(minion, text)
+	to, from := h.Frames()
+	if to.Lost == 0 || from.Lost == 0 {
+		t.Errorf("frames of the minion: %+v, of the site: %+v", to, from)
+	}
+	if err := h.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	e.write(minion, text)
+	e.read(site, text)
+	if now, _ := h.Frames(); now.Passed == to.Passed || now.Lost != to.Lost {
+		t.Errorf("frames of the minion when all is well: %+v, before %+v", now, to)
+	}
+}
+
+func TestCutWay(t *testing.T) {
+	n := newNetwork(t)
+	h := join(t, n)
+	minion, site := connectAt(t, n, h)
+	e := &ends{t: t}
+	for _, tt := range []struct {
+		way            Direction
+		sender, listen net.Conn
+	}{{ToTarget, minion, site}, {FromTarget, site, minion}} {
+		other := map[Direction]func() Frames{
+			ToTarget:   func() Frames { _, from := h.Frames(); return from },
+			FromTarget: func() Frames { to, _ := h.Frames(); return to },
+		}[tt.way]
+		if err := h.CutWay(tt.way); err != nil {
+			t.Fatal(err)
+		}
+		before := other()
+		e.write(tt.sender, "lost")
+		e.write(tt.listen, "passes, but for its acknowledgement")
+		e.read(tt.sender, "passes, but for its acknowledgement")
+		e.nothing(tt.listen)
+		if now := other(); now.Lost != before.Lost {
+			t.Errorf("cut of direction %d: the other one loses, %+v, before %+v", tt.way, now, before)
+		}
+		if err := h.Restore(); err != nil {
+			t.Fatal(err)
+		}
+		e.read(tt.listen, "lost") // by the kernel's next attempt
+	}
+	if err := n.Site().Cut(); err == nil {
+		t.Error("the site has a cable")
+	}
 }

@@ -289,64 +289,6 @@ func (j *job) close(ctx actor.Context, ret *payload.Map, noReturn, crashed bool,
 	j.send(ctx)
 }
 
-// send hands the return over. Its record takes the place of the one that the job has begun.
-func (j *job) send(ctx actor.Context) {
-	rec, self := j.rec, j.self
-	if !j.opt.pubRet || rec.link == nil {
-		j.drop(ctx)
-		return
-	}
-	load, body := j.packed()
-	kept := func() {
-		j.forget()
-		rec.answered.Store(true)
-		self.Send(&jobAnswered{})
-	}
-	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: kept,
-		Again: func() { self.Send(&answerAgain{}) }})
-}
-
-// mostReturn is how many bytes a return may have: no master takes a larger message (wire/zmq). Unlike Salt: it would be
-// sent again and again.
-const mostReturn = 255 << 20
-
-// packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
-func (j *job) packed() (*payload.Map, []byte) {
-	load := returnLoad(j.rec.link, j.rec.ret.Load())
-	body, err := j.pack(load)
-	why, outcome := "", ledger.Unpackable
-	switch {
-	case err != nil:
-		why = fmt.Sprintf("The return cannot be packed: %v", err)
-	case len(body) > j.opt.mostReturn:
-		why, outcome = fmt.Sprintf("The return is too large to be sent: %d bytes, at most %d", len(body), j.opt.mostReturn), ledger.TooBig
-	default:
-		return load, body
-	}
-	j.noteEnd(outcome, why)
-	j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "why", why)
-	load.Set("return", why).Set("retcode", int64(1)).Set("success", false)
-	if body, err = j.pack(load); err != nil {
-		supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
-	}
-	return load, body
-}
-
-// drop ends a job whose return nobody wants.
-func (j *job) drop(ctx actor.Context) {
-	j.forget()
-	j.rec.answered.Store(true)
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key}})
-	j.onAnswered(ctx)
-}
-
-// returnLoad is the load of a _return request, in Salt's order.
-func returnLoad(l *link, ret *payload.Map) *payload.Map {
-	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
-	load.Update(ret)
-	return load
-}
-
 // forget removes the files of a job. It may be called by any goroutine.
 func (j *job) forget() {
 	err := removeIfThere(j.rec.queued)

@@ -34,7 +34,7 @@ type (
 	showJob struct{}
 	// jobAnswered says that the return is on disk, or delivered.
 	jobAnswered struct{}
-	// answerAgain says that the return was lost on its way to the ReturnSender.
+	// answerAgain says that the wait is over after which the return is sent again.
 	answerAgain struct{}
 )
 
@@ -107,6 +107,8 @@ type job struct {
 	stop context.CancelCauseFunc
 	proc *jobProcess // nil where the function runs in this process
 	over bool        // the Dispatcher was told
+
+	fatal error // what a ReturnSender died of when it had the return in hand
 }
 
 func (j *job) Receive(ctx actor.Context) {
@@ -131,8 +133,8 @@ func (j *job) Receive(ctx actor.Context) {
 		j.onKill(ctx, m)
 	case *jobAnswered:
 		j.onAnswered(ctx)
-	case *answerAgain:
-		j.send(ctx)
+	case *answerAgain, *returnFailed, *reasonNoted:
+		j.receiveFailure(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}

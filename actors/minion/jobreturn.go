@@ -18,13 +18,15 @@ func (j *job) send(ctx actor.Context) {
 		return
 	}
 	load, body := j.packed()
-	kept := func() {
-		j.forget()
-		rec.answered.Store(true)
-		self.Send(&jobAnswered{})
-	}
-	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: kept,
-		Again: func() { self.Send(&answerAgain{}) }})
+	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: j.kept,
+		Failed: func(why error) { self.Send(&returnFailed{why}) }})
+}
+
+// kept ends a job that is answered even if this process dies. It may be called by any goroutine.
+func (j *job) kept() {
+	j.forget()
+	j.rec.answered.Store(true)
+	j.self.Send(&jobAnswered{})
 }
 
 // mostReturn is how many bytes a return may have: no master takes a larger message (wire/zmq). Unlike Salt: it would be

@@ -35,6 +35,11 @@ type (
 		Make func(*payload.Map) ([]byte, error)
 		Done func(size int64, err error)
 	}
+	// WriteReason puts a return into the journal unless it holds one of that job; put tells whether.
+	WriteReason struct {
+		Record journalRecord
+		Done   func(put bool, err error)
+	}
 	// flushRecords writes what has gathered.
 	flushRecords struct{}
 )
@@ -50,6 +55,9 @@ func (m *WriteRecord) done(err error) {
 
 // Lost tells who wants it.
 func (m *ReplaceReturn) Lost(why error) { m.Done(0, why) }
+
+// Lost tells the writer.
+func (m *WriteReason) Lost(why error) { m.Done(false, why) }
 
 // Lost tells the reader.
 func (m *ReadReturn) Lost(why error) { m.Done(nil, why) }
@@ -91,6 +99,8 @@ func (j *journal) Receive(ctx actor.Context) {
 		m.Done(j.read(m.Key))
 	case *ReplaceReturn:
 		j.onReplace(m)
+	case *WriteReason:
+		j.onWriteReason(m)
 	case *actor.Stopping:
 		j.onStopping()
 	default:
@@ -279,6 +289,18 @@ func (j *journal) onReplace(m *ReplaceReturn) {
 	}
 	j.onWrite(&WriteRecord{Record: journalRecord{kind: journalReturn, key: m.Key, link: j.file.live[m.Key].link, body: body},
 		Done: func(err error) { m.Done(int64(len(body)), err) }})
+}
+
+// onWriteReason goes by what is in the file, and by what is about to be.
+func (j *journal) onWriteReason(m *WriteReason) {
+	j.flush()
+	if j.file != nil {
+		if e := j.file.live[m.Record.key]; e != nil && e.kind == journalReturn {
+			m.Done(false, nil)
+			return
+		}
+	}
+	j.onWrite(&WriteRecord{Record: m.Record, Done: func(err error) { m.Done(err == nil, err) }})
 }
 
 // onStopping writes what has gathered: those who asked may be gone, but not the jobs they asked for.

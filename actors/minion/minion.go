@@ -55,6 +55,7 @@ type Options struct {
 	transport func(config.MasterAddr) (transport, error)
 	launch    launcher
 	room      roomSources
+	around    func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
 }
 
 // Minion is a running minion.
@@ -201,10 +202,17 @@ func (m *Minion) adder(tree *supervisor.Supervisor, err *error) adder {
 func (m *Minion) adderOf(tree *supervisor.Supervisor, err *error, spec supervisor.Spec) adder {
 	return func(to **supervisor.Ref, name string, make func() actor.Actor) {
 		if *err == nil {
-			spec.Name, spec.New = name, func() actor.Actor { return &gated{m.wired, make()} }
+			spec.Name, spec.New = name, func() actor.Actor { return &gated{m.wired, m.surround(name, make())} }
 			*to, *err = tree.Add(spec)
 		}
 	}
+}
+
+func (m *Minion) surround(name string, inner actor.Actor) actor.Actor {
+	if m.opt.around == nil {
+		return inner
+	}
+	return m.opt.around(name, inner)
 }
 
 // gated is an actor that begins when its neighbours are known.

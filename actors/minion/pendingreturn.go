@@ -154,13 +154,12 @@ const textUnkept = "The return is lost: the minion keeps at most %d bytes of ret
 // reason packs what takes the place of a return. It may be called by any goroutine.
 func (o *returnSenderOptions) reason(key string, load *payload.Map, size int64) ([]byte, error) {
 	small := load.Clone().Set("return", fmt.Sprintf(textUnkept, o.maxBytes, size)).Set("retcode", int64(1)).Set("success", false)
-	if f, ok := o.diary.Get(key); ok {
+	note := func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, o.unkeptText(size), ledger.At(o.link.clock.Now())
-		small.Set(ledger.Field, f.Pack())
 	}
-	body, err := payload.MarshalBin(small)
+	body, err := packReason(o.diary, key, small, note)
 	if err == nil && len(body) > reasonSize {
-		return payload.MarshalBin(small.Set("fun_args", []any{}))
+		return packReason(o.diary, key, small.Set("fun_args", []any{}), note)
 	}
 	return body, err
 }

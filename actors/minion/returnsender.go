@@ -2,7 +2,6 @@ package minion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,16 +17,22 @@ import (
 // Messages of the ReturnSender.
 type (
 	// SendReturn delivers the return of a job, over restarts of either side. Kept is called when the return is
-	// on disk, before it is sent, or else when it is delivered. Again is called when a ReturnSender died of the
-	// message; to send it once more is safe, Key tells that it is the same.
+	// on disk, before it is sent, or else when it is delivered. Failed is called when no ReturnSender takes the
+	// message, mostly because one died of it; to send it once more is safe, Key tells that it is the same.
 	SendReturn struct {
-		Key   string
-		JID   string
-		Load  *payload.Map
-		Body  []byte // Load packed for the journal
-		Kept  func()
-		Again func()
-		bulk  int64 // bytes of a Body that is larger than the journal may take, and not held beside Load
+		Key    string
+		JID    string
+		Load   *payload.Map
+		Body   []byte // Load packed for the journal
+		Kept   func()
+		Failed func(why error)
+		bulk   int64 // bytes of a Body that is larger than the journal may take, and not held beside Load
+		reason bool  // it says why there is no other return
+	}
+	// TakeReturn delivers a return that somebody else has put into the journal.
+	TakeReturn struct {
+		JID    string
+		Return spooled
 	}
 	// SendRequest asks the master something once; Done gets the answer. Nothing is kept.
 	SendRequest struct {
@@ -47,6 +52,7 @@ type (
 		ret    *pendingReturn
 		err    error
 		sender *returnSender
+		asked  *SendReturn
 	}
 	// returnReplaced says that the reason stands in the journal in place of a return, or could not be put there.
 	returnReplaced struct {
@@ -66,10 +72,19 @@ type (
 	retryTimer struct{}
 )
 
-// Lost asks the job for its return again.
+// Lost tells the job.
 func (m *SendReturn) Lost(why error) {
-	if m.Again != nil && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
-		m.Again()
+	if m.Failed != nil {
+		m.Failed(why)
+	}
+}
+
+// Lost tells the job: the next ReturnSender finds the return in the journal, or gets it again.
+func (m *returnNoted) Lost(why error) {
+	if m.err == nil {
+		m.asked.kept()
+	} else {
+		m.asked.Lost(why)
 	}
 }
 
@@ -129,6 +144,8 @@ func (r *returnSender) Receive(ctx actor.Context) {
 		r.onSendReturn(ctx, m)
 	case *SendRequest:
 		r.onSendRequest(ctx, m)
+	case *TakeReturn:
+		r.onTakeReturn(ctx, m)
 	case *returnNoted:
 		r.onNoted(ctx, m)
 	case *returnReplaced:
@@ -159,12 +176,12 @@ func (r *returnSender) measure() {
 func (r *returnSender) onStarted(ctx actor.Context) {
 	r.self, r.known, r.window = supervisor.Self(ctx), make(map[string]*pendingReturn), firstFlying
 	self := r.self
-	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
 	unkept := *r.opt.unkept
 	*r.opt.unkept = nil
-	for _, m := range unkept {
-		r.onSendReturn(ctx, m)
+	for _, m := range unkept { // as messages: one of them may kill; before the list, in which the reasons for some of them stand
+		self.Send(m)
 	}
+	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
 }
 
 func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
@@ -172,18 +189,26 @@ func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
 		return
 	}
 	for _, s := range m.all {
-		if r.known[s.key] == nil {
-			r.size += s.size
-			r.admit(&pendingReturn{spooled: s, jid: s.key, bytes: s.size})
-		}
+		r.admit(s, s.key)
 	}
 	r.trim(ctx)
 	r.fly(ctx)
 }
 
-func (r *returnSender) admit(p *pendingReturn) {
-	r.known[p.key] = p
-	r.waiting = append(r.waiting, p)
+func (r *returnSender) onTakeReturn(ctx actor.Context, m *TakeReturn) {
+	r.admit(m.Return, m.JID)
+	r.trim(ctx)
+	r.fly(ctx)
+}
+
+// admit takes a return that is in the journal, unless it has it already.
+func (r *returnSender) admit(s spooled, jid string) {
+	if r.known[s.key] == nil {
+		p := &pendingReturn{spooled: s, jid: jid, bytes: s.size}
+		r.size += s.size
+		r.known[s.key] = p
+		r.waiting = append(r.waiting, p)
+	}
 }
 
 // onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held in
@@ -210,7 +235,7 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 	self := r.self
 	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
 		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
-		Done:   func(err error) { self.Send(&returnNoted{p, err, r}) },
+		Done:   func(err error) { self.Send(&returnNoted{p, err, r, m}) },
 	})
 }
 

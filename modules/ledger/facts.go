@@ -131,4 +131,7 @@ const (
 	Unknown         Outcome = "unknown"     // the minion knows nothing of the job
 	OutcomeNotReady Outcome = "not_ready"   // publications were dropped that waited for a sign-in, or for the pillar
 	Unopened        Outcome = "unopened"    // publications could not be opened
+
+	// ReturnAside: the ReturnSender died of the return twice, and the reason takes its place.
+	ReturnAside Outcome = "return_set_aside"
 )

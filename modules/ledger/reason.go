@@ -59,6 +59,7 @@ const (
 	TooLarge      Code = "too_large"
 	ReturnDropped Code = "return_dropped"
 	ReturnUnkept  Code = "return_unkept" // the reason came, or waits, in its place
+	ReturnSpoilt  Code = "return_set_aside"
 	JobNoReturn   Code = "no_return"
 	NeverReceived Code = "never_received"
 
@@ -226,6 +227,8 @@ func (c *Case) died() Reason {
 		return say(TooLarge, "what the function returned is larger than a message may be, and the reason was sent in its place", more)
 	case Unkept:
 		return say(ReturnUnkept, "the minion had no room to keep the return for a master that did not answer, and the reason was sent in its place", more)
+	case ReturnAside:
+		return say(ReturnSpoilt, "the job ended ", at, "; what it returned is lost, for the minion's ReturnSender died of it twice, and the reason was sent in its place", more)
 	case Unpackable:
 		return say(JobUnpackable, "what the function returned cannot be sent", more)
 	}

@@ -56,7 +56,7 @@ func (c *Case) notTaken(m *Minion) Reason {
 func (c *Case) undelivered(m *Minion) Reason {
 	text := fmt.Sprintf("the job ended %s", c.at(m.Made))
 	switch m.Outcome {
-	case Done, OutcomeNone, Unkept:
+	case Done, OutcomeNone, Unkept, ReturnAside:
 	default:
 		text += " (" + strings.ReplaceAll(string(m.Outcome), "_", " ") + ")"
 	}
@@ -65,13 +65,16 @@ func (c *Case) undelivered(m *Minion) Reason {
 	case m.Outcome == Unkept:
 		code = ReturnUnkept
 		text += "; the minion had no room to keep its return" + detail(m.Detail) + "; the reason waits in its place on the minion's disk"
+	case m.Outcome == ReturnAside:
+		code = ReturnSpoilt
+		text += "; the minion's ReturnSender died of its return twice" + detail(m.Detail) + "; the reason waits in its place"
 	case m.Spooled == 0:
 		code = SpoolFailed
 		text += "; its return could not be put on the minion's disk and is kept in memory"
 	default:
 		text += "; its return waits on the minion's disk"
 	}
-	if m.Size > 0 && m.Outcome != Unkept {
+	if m.Size > 0 && m.Outcome != Unkept && m.Outcome != ReturnAside {
 		text += fmt.Sprintf(", %d bytes", m.Size)
 	}
 	if m.Attempts > 0 {

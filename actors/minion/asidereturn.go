@@ -1,0 +1,118 @@
+package minion
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"brine/modules/ledger"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of a Job whose return is not taken.
+type (
+	// returnFailed says that no ReturnSender has taken the return.
+	returnFailed struct{ why error }
+	// reasonNoted says that the reason why there is no return is in the journal (put), that a return is there already, or
+	// that nothing can be put there.
+	reasonNoted struct {
+		ret    *SendReturn // the reason
+		put    bool
+		err    error
+		detail string
+	}
+)
+
+// receiveFailure takes what has to do with a return that is not taken.
+func (j *job) receiveFailure(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *answerAgain:
+		j.send(ctx)
+	case *returnFailed:
+		j.onReturnFailed(ctx, m.why)
+	case *reasonNoted:
+		j.onReasonNoted(ctx, m)
+	}
+}
+
+// onReturnFailed sends a return again that a ReturnSender died of. The second time it is set aside, and the reason takes
+// its place.
+func (j *job) onReturnFailed(ctx actor.Context, why error) {
+	switch {
+	case j.rec.answered.Load():
+	case errors.Is(why, supervisor.ErrQuarantined):
+		j.setAside(ctx)
+	case errors.Is(why, supervisor.ErrCrashed), errors.Is(why, supervisor.ErrAbandoned):
+		j.fatal = why
+		j.send(ctx)
+	case errors.Is(why, supervisor.ErrMailboxFull):
+		after(ctx, j.opt.clock, retryPause, &answerAgain{})
+	}
+}
+
+// textReturnAside is the return in place of one that was set aside.
+const textReturnAside = "The return of the job is lost: the minion's ReturnSender died of it twice (%v); it is set aside as %s"
+
+// setAside puts the reason into the journal, not by way of the ReturnSender. A ReturnSender may have put the return there
+// before it died: then that one counts.
+func (j *job) setAside(ctx actor.Context) {
+	why, key := j.fatal, j.rec.key
+	if why == nil {
+		why = supervisor.ErrQuarantined
+	}
+	if f, _ := j.opt.diary.Get(key); f.Acked != 0 { // it has come through all the same
+		j.kept()
+		return
+	}
+	sum := sha256.Sum256([]byte(key))
+	hash := hex.EncodeToString(sum[:])
+	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err", why)
+	load := returnLoad(j.rec.link, j.rec.ret.Load()).Set("fun_args", []any{}).
+		Set("return", fmt.Sprintf(textReturnAside, why, hash)).Set("retcode", int64(1)).Set("success", false)
+	body, err := packReason(j.opt.diary, key, load, func(f *ledger.Minion) {
+		f.Outcome, f.Detail, f.Error, f.Spooled = ledger.ReturnAside, why.Error(), "", ledger.At(j.opt.clock.Now())
+	})
+	if err != nil {
+		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
+	}
+	self, ret := j.self, &SendReturn{Key: key, JID: j.jid(), Load: load, Body: body, Kept: j.kept, reason: true}
+	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key, link: j.rec.link.name(), body: body},
+		Done: func(put bool, err error) { self.Send(&reasonNoted{ret, put, err, why.Error()}) }})
+}
+
+// onReasonNoted ends the job. Where nothing can be put on disk, the ReturnSender holds the reason in memory.
+func (j *job) onReasonNoted(ctx actor.Context, m *reasonNoted) {
+	if j.rec.answered.Load() {
+		return
+	}
+	if m.err == nil && !m.put {
+		j.kept()
+		return
+	}
+	j.note(func(f *ledger.Minion, now ledger.Stamp) {
+		f.Outcome, f.Detail, f.Error = ledger.ReturnAside, m.detail, ""
+		if m.put {
+			f.Spooled = now
+		}
+	})
+	if m.err != nil {
+		supervisor.Send(ctx, j.rec.link.sender, m.ret)
+		return
+	}
+	at := spooled{key: m.ret.Key, size: int64(len(m.ret.Body)), at: j.opt.clock.Now(), reason: true}
+	supervisor.Send(ctx, j.rec.link.sender, &TakeReturn{JID: m.ret.JID, Return: at})
+	j.kept()
+}
+
+// packReason packs what takes the place of a return, with the facts as note changes them.
+func packReason(d *ledger.Diary, key string, load *payload.Map, note func(*ledger.Minion)) ([]byte, error) {
+	if f, ok := d.Get(key); ok {
+		note(&f)
+		load = load.Clone().Set(ledger.Field, f.Pack())
+	}
+	return payload.MarshalBin(load)
+}

@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +13,12 @@ import (
 	"brine/wire/payload"
 )
 
+// told is a return as the bus told it.
+type told struct {
+	outcome string
+	at      time.Time // of the first time
+}
+
 // bus listens to the events of the master, joins again whenever it is thrown off, and remembers every return that was
 // told. What it misses meanwhile is not missed anywhere: the job store is what counts.
 type bus struct {
@@ -20,16 +27,16 @@ type bus struct {
 	done   chan struct{}
 
 	mu      sync.Mutex
-	told    map[string]map[string]string // jid → minion → outcome
-	changed chan struct{}                // closed at the next return
-	twice   []string                     // returns that were told with two outcomes
-	repeats int                          // returns that were told again
+	told    map[string]map[string]told // jid → minion → return
+	changed chan struct{}              // closed at the next return
+	twice   []string                   // returns that were told with two outcomes
+	repeats int                        // returns that were told again
 	joins   int
 }
 
 func newBus(c *client.Client) *bus {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &bus{client: c, cancel: cancel, done: make(chan struct{}), told: map[string]map[string]string{}, changed: make(chan struct{})}
+	b := &bus{client: c, cancel: cancel, done: make(chan struct{}), told: map[string]map[string]told{}, changed: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		for ctx.Err() == nil {
@@ -82,29 +89,38 @@ func (b *bus) take(jid, id, outcome string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.told[jid] == nil {
-		b.told[jid] = map[string]string{}
+		b.told[jid] = map[string]told{}
 	}
-	before, again := b.told[jid][id]
-	if again {
+	now := told{outcome, time.Now()}
+	if before, again := b.told[jid][id]; again {
 		b.repeats++
+		if before.outcome != outcome {
+			b.twice = append(b.twice, fmt.Sprintf("job %s of %s was told as %.300q and as %.300q", jid, id, before.outcome, outcome))
+		}
+		now.at = before.at
 	}
-	if again && before != outcome {
-		b.twice = append(b.twice, fmt.Sprintf("job %s of %s was told as %.300q and as %.300q", jid, id, before, outcome))
-	}
-	b.told[jid][id] = outcome
+	b.told[jid][id] = now
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
 // of lists the minions that have returned.
-func (b *bus) of(jid string) map[string]string {
+func (b *bus) of(jid string) map[string]told {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := map[string]string{}
-	for id, o := range b.told[jid] {
-		out[id] = o
+	return maps.Clone(b.told[jid])
+}
+
+// first tells when a minion has first returned any of some jobs.
+func (b *bus) first(jids []string, id string) (at time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, jid := range jids {
+		if one, has := b.told[jid][id]; has && (!ok || one.at.Before(at)) {
+			at, ok = one.at, true
+		}
 	}
-	return out
+	return at, ok
 }
 
 // await waits until so many minions have returned a job, or the context has ended.

@@ -94,9 +94,9 @@ func (c *checker) check(ctx context.Context, j *job) {
 		switch {
 		case ok && !has && f.guest(id): // it does not always try again when the master was killed before it could answer
 		case ok && !has:
-			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id, was)
-		case ok && outcomeOf(answer) != was:
-			c.errorf("job %s (%s): %s was told as %.200q and stored as %.200q", j.jid, j.fun, id, was, outcomeOf(answer))
+			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id, was.outcome)
+		case ok && outcomeOf(answer) != was.outcome:
+			c.errorf("job %s (%s): %s was told as %.200q and stored as %.200q", j.jid, j.fun, id, was.outcome, outcomeOf(answer))
 		}
 		switch {
 		case has:

@@ -32,7 +32,7 @@ func faults() []fault {
 	return append(linkFaults(), []fault{
 		{"actor panics", 560, true, harmActor("panic")},
 		{"actor stops itself", 330, true, harmActor("exit")},
-		{"actor hangs", 10, true, harmActor("hang")},
+		{"actor hangs", 10, true, hangActor},
 		{"actor is restarted", 30, true, restartActor},
 		{"job process killed", 40, false, killJobProcess},
 		{"minion process killed", 8, false, killMinionProcess},
@@ -87,6 +87,15 @@ func harmActor(how string) func(context.Context, *fleet, *rand.Rand) (done, erro
 	return func(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 		return f.actOn(ctx, r, "cmd", "crash", "how", how)
 	}
+}
+
+// hangActor makes an actor hang. The fault is over when worker_timeout is: then the actor is replaced.
+func hangActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
+	d, err := harmActor("hang")(ctx, f, r)
+	if d.what != "" {
+		d.hold, d.undo = time.Duration(hangLimit())*time.Second, func() error { return nil }
+	}
+	return d, err
 }
 
 func restartActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {

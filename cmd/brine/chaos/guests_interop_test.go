@@ -73,7 +73,7 @@ func (f *fleet) backOfGuests(ctx context.Context) error {
 	if first {
 		limit = patience
 	}
-	err := f.ping(ctx, f.guestIDs(), limit, guestPause, func(id string) { delete(f.deaf, id) })
+	err := f.ping(ctx, f.guestIDs(), limit, guestPause, func(id string, _ time.Time) { delete(f.deaf, id) })
 	if err == nil || first {
 		return err
 	}
@@ -105,7 +105,7 @@ func (f *fleet) restOfGuests(ctx context.Context) error {
 		defer cancel()
 		f.bus.await(wait, j.jid, len(ids))
 		for _, id := range ids {
-			if said := f.bus.of(j.jid)[id]; !strings.HasPrefix(said, "[] ") {
+			if said := f.bus.of(j.jid)[id].outcome; !strings.HasPrefix(said, "[] ") {
 				return fmt.Errorf("%s has in hand: %.500s", id, said)
 			}
 		}

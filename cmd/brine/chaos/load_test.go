@@ -166,7 +166,7 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	for _, m := range f.minions {
 		ids = append(ids, m.id)
 	}
-	err := f.ping(ctx, ids, patience, 50*time.Millisecond, func(id string) { took[id] = time.Since(since) })
+	err := f.ping(ctx, ids, patience, 50*time.Millisecond, func(id string, at time.Time) { took[id] = at.Sub(since) })
 	return took, err
 }
 
@@ -174,9 +174,15 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 // it, must not hold up the next.
 const pinging = 16
 
-// ping sends test.ping, one in each pause, until every one of some minions has answered once. The pause grows by a half each
-// time, up to a second: a minion that has much to do must not drown in pings.
-func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string)) error {
+// Pauses between pings grow by a half each time, to pingPause for as many pings as may wait, and then to pingPauseMax: a
+// minion that has much to do must not drown in pings.
+const (
+	pingPause    = 150 * time.Millisecond
+	pingPauseMax = time.Second
+)
+
+// ping sends test.ping, one in each pause, until every one of some minions has answered once, and tells when it did.
+func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string, at time.Time)) error {
 	c := f.client()
 	defer c.Close()
 	var jids []string
@@ -200,11 +206,15 @@ func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Durati
 		wait, done := context.WithTimeout(ctx, pause)
 		f.bus.await(wait, jid, len(silent))
 		done()
-		pause = max(pause, min(3*pause/2, time.Second))
+		most := pingPause
+		if len(jids) > pinging {
+			most = pingPauseMax
+		}
+		pause = max(pause, min(3*pause/2, most))
 		silent = slices.DeleteFunc(silent, func(id string) bool {
-			did := slices.ContainsFunc(jids, func(jid string) bool { _, ok := f.bus.of(jid)[id]; return ok })
+			at, did := f.bus.first(jids, id)
 			if did {
-				answered(id)
+				answered(id, at)
 			}
 			return did
 		})

@@ -14,7 +14,7 @@ import (
 // Pauses between attempts whose connection was lost each time. The first repetition comes at once.
 const (
 	resendPause    = 50 * time.Millisecond
-	resendPauseMax = time.Second
+	resendPauseMax = 500 * time.Millisecond
 )
 
 // unrepeatable are the requests that would have another effect when the master carries them out twice. Where their

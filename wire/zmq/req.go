@@ -17,9 +17,9 @@ var ErrTimeout = errors.New("zmq: no reply in time")
 // carried out.
 var ErrLost = errors.New("zmq: the connection ended before the reply")
 
-// reqReconnectMax is the longest pause between two attempts to connect. Unlike Salt: 1 s instead of its
-// RECONNECT_IVL_MAX of 5 s, so that a master that is back is found within a second.
-const reqReconnectMax = time.Second
+// reqReconnectMax is the longest pause between two attempts to connect. Unlike Salt: half a second instead of its
+// RECONNECT_IVL_MAX of 5 s, so that a master that is back is found and asked within a second.
+const reqReconnectMax = 500 * time.Millisecond
 
 // ReqOptions are the options of a Req.
 type ReqOptions struct {

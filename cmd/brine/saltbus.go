@@ -16,8 +16,8 @@ import (
 	"brine/wire/payload"
 )
 
-// firePatience bounds how long a tool waits for a master that takes no events.
-const firePatience = time.Second
+// firePatience bounds how long a tool waits for a bus that takes no events.
+const firePatience = 5 * time.Second
 
 // masterBus is the event bus of a master on this machine, as its tools use it.
 type masterBus struct {
@@ -27,11 +27,12 @@ type masterBus struct {
 
 // bus is the event bus of the session's master. It ends with the process.
 func (s *session) bus() *masterBus {
-	addr := filepath.Join(s.master.SockDir, event.MasterPullSocket)
-	if s.master.IPCMode == "tcp" {
-		addr = loopbackAddr(s.master.TCPMasterPullPort)
+	m := s.master
+	pull, pub := filepath.Join(m.SockDir, event.MasterPullSocket), filepath.Join(m.SockDir, event.MasterPubSocket)
+	if m.IPCMode == "tcp" {
+		pull, pub = loopbackAddr(m.TCPMasterPullPort), loopbackAddr(m.TCPMasterPubPort)
 	}
-	return &masterBus{conf: s.master, pull: ipc.NewPusher(addr, ipc.FramingLength)}
+	return &masterBus{conf: m, pull: ipc.NewAskingPusher(pull, pub)}
 }
 
 // Fire puts an event on the bus.

@@ -85,9 +85,9 @@ func (e callEvents) FireLocal(ctx context.Context, tag string, data any) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, firePatience)
 	defer cancel()
-	_, pull, err := e.sockets()
+	pub, pull, err := e.sockets()
 	if err == nil {
-		bus := ipc.NewPusher(pull, ipc.FramingLength)
+		bus := ipc.NewAskingPusher(pull, pub)
 		err = errors.Join(bus.Push(ctx, body), bus.Close())
 	}
 	if err != nil {

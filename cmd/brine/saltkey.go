@@ -7,20 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"brine/modules/keys"
 	"brine/modules/wheel"
 	"brine/wire/crypt"
-	"brine/wire/event"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 )
-
-// eventPatience bounds how long salt-key waits for a master that takes no events.
-const eventPatience = time.Second
 
 // keyActions are the actions of salt-key in the order in which they count when several are given. all is the option
 // that means every key.
@@ -249,16 +242,11 @@ func (k *keyTool) fire(events []keys.Event) {
 	if len(events) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), eventPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), firePatience)
 	defer cancel()
-	bus := ipc.NewPusher(filepath.Join(k.master.SockDir, event.MasterPullSocket), ipc.FramingLength)
-	defer func() { _ = bus.Close() }()
+	bus := k.bus()
 	for _, e := range events {
-		body, err := event.Pack(keys.EventTag, e.Data(), k.master.MaxEventSize)
-		if err == nil {
-			err = bus.Push(ctx, body)
-		}
-		if err != nil {
+		if err := bus.Fire(ctx, keys.EventTag, e.Data()); err != nil {
 			k.log.Debug("key event not sent", "err", err)
 			return
 		}

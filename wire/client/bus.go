@@ -8,7 +8,7 @@ import (
 	"brine/wire/ipc"
 )
 
-// socketBus is the bus as the sockets of a daemon show it. The form of the frames it reads shows by itself.
+// socketBus is the bus as the sockets of a daemon show it, of whatever release.
 type socketBus struct {
 	pub    string
 	pusher *ipc.Pusher
@@ -22,11 +22,7 @@ func newSocketBus(opt Options) *socketBus {
 	if pull == "" {
 		pull = filepath.Join(opt.SockDir, event.MasterPullSocket)
 	}
-	framing := ipc.FramingLength
-	if opt.PlainPull {
-		framing = ipc.FramingPlain
-	}
-	return &socketBus{pub: pub, pusher: ipc.NewPusher(pull, framing)}
+	return &socketBus{pub: pub, pusher: ipc.NewAskingPusher(pull, pub)}
 }
 
 func (b *socketBus) Subscribe(ctx context.Context) (Events, error) {

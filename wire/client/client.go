@@ -32,7 +32,6 @@ type Options struct {
 
 	EventPub  string // address of the event bus to listen to; "": master_event_pub.ipc in SockDir
 	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir
-	PlainPull bool   // the master is so old that it expects no length in front of events (before 3006.26, 3007.4)
 
 	Bus Bus // in place of the two sockets
 	// Exchange sends one request and returns its reply, in place of a connection to MasterURI. It is for a

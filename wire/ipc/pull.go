@@ -57,8 +57,11 @@ func (s *PullServer) Serve(ctx context.Context, sink func(body []byte)) error {
 	}
 	return s.ln.serve(ctx, func(ctx context.Context, conn net.Conn) {
 		r := NewReader(conn, FramingDetect)
-		for {
+		for n := 0; ; n++ {
 			body, err := r.Next()
+			if n == 0 && errors.Is(err, io.EOF) { // an asking sender; who hears nothing has gone
+				_, _ = io.WriteString(conn, takesBoth)
+			}
 			if err != nil {
 				s.onEnd(ctx, err)
 				return

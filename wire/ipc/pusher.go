@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"time"
 )
 
 // Pusher writes events to a pull socket. It connects when there is something to send, keeps the connection,
@@ -11,42 +12,64 @@ import (
 type Pusher struct {
 	addr    string
 	framing Framing
-	turn    chan struct{} // holds one token while somebody writes
-	conn    net.Conn
+
+	pub      string        // the pub socket of the same bus; "" when the framing is known
+	patience time.Duration // for the bus to show it
+	turns    chan struct{} // holds one token while somebody writes
+	conn     net.Conn
 }
 
-// NewPusher returns a Pusher for a pull socket. All current releases want FramingLength there.
+// NewPusher returns a Pusher for a pull socket of known framing. All current releases want FramingLength there.
 func NewPusher(addr string, f Framing) *Pusher {
-	return &Pusher{addr: addr, framing: f, turn: make(chan struct{}, 1)}
+	return &Pusher{addr: addr, framing: f, turns: make(chan struct{}, 1)}
+}
+
+// NewAskingPusher returns a Pusher that finds out what the pull socket takes, each time it connects. pub is the other
+// socket of the bus. When the bus does not show it, FramingLength is used.
+func NewAskingPusher(pull, pub string) *Pusher {
+	p := NewPusher(pull, FramingLength)
+	p.pub, p.patience = pub, askPatience
+	return p
 }
 
 // Push writes one event body. A connection that the other side has closed meanwhile is made anew, once. A bus
 // that does not read makes Push wait until ctx ends.
 func (p *Pusher) Push(ctx context.Context, body []byte) error {
 	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
+	case p.turns <- struct{}{}:
+		defer func() { <-p.turns }()
 	case <-ctx.Done():
 		return fmt.Errorf("push event: %w", context.Cause(ctx))
 	}
-	frame := EncodeFrame(body, p.framing)
 	if p.conn != nil {
-		if p.write(ctx, frame) == nil {
+		if p.write(ctx, EncodeFrame(body, p.framing)) == nil {
 			return nil
 		}
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("push event: %w", context.Cause(ctx))
 	}
-	conn, err := Dial(ctx, p.addr)
-	if err != nil {
-		return fmt.Errorf("push event: %w", err)
+	if sent, err := p.connect(ctx, body); sent || err != nil {
+		return err
 	}
-	p.conn = conn
-	if err := p.write(ctx, frame); err != nil {
+	if err := p.write(ctx, EncodeFrame(body, p.framing)); err != nil {
 		return fmt.Errorf("push event to %s: %w", p.addr, err)
 	}
 	return nil
+}
+
+// connect makes a connection and reports whether the event has gone out with it.
+func (p *Pusher) connect(ctx context.Context, body []byte) (sent bool, err error) {
+	if p.pub != "" {
+		if p.sendPlain(ctx, body) == nil {
+			return true, nil
+		}
+		p.framing = FramingLength
+	}
+	if p.conn, err = Dial(ctx, p.addr); err != nil {
+		return false, fmt.Errorf("push event: %w", err)
+	}
+	return false, nil
 }
 
 // write gives up the connection on any error, for part of the frame may be on its way.
@@ -70,8 +93,8 @@ func (p *Pusher) drop() {
 
 // Close gives up the connection. A later Push makes a new one.
 func (p *Pusher) Close() error {
-	p.turn <- struct{}{}
-	defer func() { <-p.turn }()
+	p.turns <- struct{}{}
+	defer func() { <-p.turns }()
 	if p.conn != nil {
 		p.drop()
 	}

@@ -177,15 +177,7 @@ func TestTeller(t *testing.T) {
 	limit := time.After(patience)
 	for len(told) < 2 {
 		r.clock.Advance(showAfter)
-		f.mu.Lock()
-		for _, q := range f.requests {
-			for k, v := range q.Map("jobs").All() {
-				if facts, err := ledger.UnpackMinion(payload.AsBytes(v)); err == nil && q.Str("cmd") == payload.CmdBrineFacts {
-					told[k.(string)] = facts
-				}
-			}
-		}
-		f.mu.Unlock()
+		f.toldOf(told)
 		select {
 		case <-limit:
 			t.Fatalf("told of %v", told)

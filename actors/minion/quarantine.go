@@ -32,8 +32,7 @@ func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
 // Content is the job, whoever published it.
 func (m *JobReceived) Content() []byte { return []byte(m.Load.Str("jid")) }
 
-// Lost sends a job again that a Dispatcher died of, once. The second time the message is set aside, and the job is
-// answered.
+// Lost sends a job again that a Dispatcher died of, once. The second time the message is set aside.
 func (m *JobReceived) Lost(why error) {
 	died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)
 	switch {
@@ -49,20 +48,41 @@ func (m *JobReceived) Lost(why error) {
 // textSetAside is the return of a job that was set aside.
 const textSetAside = "The job was not run: the minion's Dispatcher died of it twice (%v); it is set aside as %s"
 
-// onJobSetAside answers for a job, unless it has begun: then it answers by itself. Whether the target means this minion is
-// not asked where that is not known yet: it may be the question that the Dispatcher died of.
+// onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not mean
+// does not answer; what it knows the master is told.
 func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 	jid := m.Load.Str("jid")
-	if jid == "" || lacks(m.Load) != "" || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) {
+	if jid == "" || lacks(m.Load) != "" {
+		return
+	}
+	matched := d.reg.taken(jid) || d.named(m.Load)
+	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) {
 		return
 	}
 	d.reg.began(jid)
 	if d.begun(jid) {
 		return
 	}
+	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash", m.Hash, "err", m.Why)
+	if !matched {
+		d.note(&JobReceived{Load: m.Load, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%v (%s): %v", m.Load.Value("tgt"), m.Load.Str("tgt_type"), m.Why))
+		d.opt.tell(safeName(jid), m.Link)
+		return
+	}
 	d.note(&JobReceived{Load: m.Load, at: m.at}, ledger.OutcomeNone, "")
-	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "hash", m.Hash, "err", m.Why)
 	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash), outcome: ledger.SetAside, detail: m.Why.Error()})
+}
+
+// named tells whether a target is or lists the id of this minion, so that no matching is needed.
+func (d *dispatcher) named(load *payload.Map) bool {
+	id, tgt := d.opt.cfg.ID, load.Value("tgt")
+	switch load.Str("tgt_type") {
+	case "", "glob":
+		return tgt == any(id)
+	case "list":
+		return slices.Contains(load.List("tgt"), any(id))
+	}
+	return false
 }
 
 // begun tells of a job that a Dispatcher died of whether that had started it, or put it into the queue.

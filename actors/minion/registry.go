@@ -53,6 +53,11 @@ func (r *registry) take(jid string, keep int) bool {
 	return true
 }
 
+// taken tells whether a jid was taken, which is done for jobs whose target means this minion.
+func (r *registry) taken(jid string) bool {
+	return slices.ContainsFunc(r.seen, func(s seenJob) bool { return s.jid == jid })
+}
+
 // began marks a jid as started, or queued.
 func (r *registry) began(jid string) {
 	for i := range r.seen {

@@ -1,8 +1,10 @@
 package minion
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +21,11 @@ import (
 	"brine/wire/payload"
 )
 
-// poison is the function of jobs that the Dispatcher dies of while they are matched.
+// poison is the function of jobs that the Dispatcher dies of.
 const poison = "t.poison"
 
-// poisoned lets the Dispatcher die of such jobs, as many times as there are deaths.
-func (r *rig) poisoned(deaths *atomic.Int64) *rig {
+// unmatchable lets the Dispatcher die of such jobs while they are matched, as many times as there are deaths.
+func (r *rig) unmatchable(deaths *atomic.Int64) *rig {
 	match := r.opt.Match
 	r.opt.Match = func(load *payload.Map, about matchers.Facts) bool {
 		if load.Str("fun") == poison && deaths.Add(-1) >= 0 {
@@ -32,6 +34,25 @@ func (r *rig) poisoned(deaths *atomic.Int64) *rig {
 		return match(load, about)
 	}
 	return r
+}
+
+// poisoned lets the Dispatcher die of such jobs once they are matched.
+func (r *rig) poisoned(deaths *atomic.Int64) *rig {
+	r.opt.Logger = slog.New(poisonedLog{r.opt.Logger.Handler(), deaths})
+	return r
+}
+
+// poisonedLog dies of the line that says that a job is this minion's.
+type poisonedLog struct {
+	slog.Handler
+	deaths *atomic.Int64
+}
+
+func (l poisonedLog) Handle(ctx context.Context, rec slog.Record) error {
+	if strings.HasPrefix(rec.Message, "User root Executing command "+poison) && l.deaths.Add(-1) >= 0 {
+		panic("poisoned")
+	}
+	return l.Handler.Handle(ctx, rec)
 }
 
 // aside fails unless a job was answered once, with the reason and the hash by which the log knows it.
@@ -149,6 +170,75 @@ func TestSetAsideOnce(t *testing.T) {
 	}
 	r.awaitIdle(t)
 	once(t, r.master(), jid(1))
+}
+
+// TestUnmatched lets the Dispatcher die of the matching. Only a job that names the minion is answered; of the others the
+// master is told.
+func TestUnmatched(t *testing.T) {
+	var deaths atomic.Int64
+	deaths.Store(1 << 40)
+	r := newRig(t, "").unmatchable(&deaths).up()
+	f := r.master()
+	f.publish(jid(0), poison)
+	f.send(f.sealed(load(jid(1), poison).Set("tgt", "m1")))
+	f.send(f.sealed(load(jid(2), poison).Set("tgt", []any{"web1", "m1"}).Set("tgt_type", "list")))
+	f.send(f.sealed(load(jid(3), poison).Set("tgt", "role:web").Set("tgt_type", "grain")))
+	f.send(f.sealed(load(jid(4), poison).Set("tgt", []any{"web1"}).Set("tgt_type", "list")))
+	f.publish(jid(5), "t.echo", "x")
+	r.until(t, "returns", func() bool { return f.has(jid(1)) && f.has(jid(2)) && f.has(jid(5)) }, 100*time.Millisecond)
+	r.aside(t, jid(1))
+	r.aside(t, jid(2))
+	told := map[string]*ledger.Minion{}
+	r.until(t, "facts", func() bool {
+		f.toldOf(told)
+		return told[jid(0)] != nil && told[jid(3)] != nil && told[jid(4)] != nil
+	}, 100*time.Millisecond)
+	for n, want := range map[int]string{0: "m* (glob): ", 3: "role:web (grain): ", 4: "[web1] (list): "} {
+		m := told[jid(n)]
+		if m.Outcome != ledger.MatchFailed || !strings.HasPrefix(m.Detail, want) || !strings.HasSuffix(m.Detail, "poisoned") || m.Received == 0 || m.Made != 0 {
+			t.Errorf("of job %d the master is told %+v", n, m)
+		}
+		if f.has(jid(n)) {
+			t.Errorf("job %d is answered: %v", n, f.awaitReturn(t, jid(n)))
+		}
+	}
+	r.awaitIdle(t)
+	r.awaitSpool(t, 0)
+}
+
+// toldOf adds what a master was told of jobs that are not over.
+func (f *fakeMaster) toldOf(told map[string]*ledger.Minion) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range f.requests {
+		for k, v := range q.Map("jobs").All() {
+			if facts, err := ledger.UnpackMinion(payload.AsBytes(v)); err == nil && q.Str("cmd") == payload.CmdBrineFacts {
+				told[k.(string)] = facts
+			}
+		}
+	}
+}
+
+// TestUnmatchedOnce runs a job that the Dispatcher died of once while it was matched, once.
+func TestUnmatchedOnce(t *testing.T) {
+	var deaths atomic.Int64
+	deaths.Store(1)
+	r := newRig(t, "").unmatchable(&deaths).up()
+	if text := r.run(jid(1), poison).Str("return"); !strings.Contains(text, "'t.poison' is not available") {
+		t.Errorf("return %q", text)
+	}
+	r.awaitIdle(t)
+	once(t, r.master(), jid(1))
+}
+
+// TestUnmatchedThenPoisoned answers a job that the Dispatcher died of once before and once after it was matched.
+func TestUnmatchedThenPoisoned(t *testing.T) {
+	var early, late atomic.Int64
+	early.Store(1)
+	late.Store(1)
+	r := newRig(t, "").unmatchable(&early).poisoned(&late).up()
+	r.master().publish(jid(1), poison)
+	r.aside(t, jid(1))
 }
 
 // TestSetAsideKilled kills a minion, whose master is away, after it has set a job aside: the next one answers, once.

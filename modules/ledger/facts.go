@@ -132,6 +132,8 @@ const (
 	OutcomeNotReady Outcome = "not_ready"   // publications were dropped that waited for a sign-in, or for the pillar
 	Unopened        Outcome = "unopened"    // publications could not be opened
 
+	// MatchFailed: the Dispatcher died of the job twice before it could tell whether the target means this minion.
+	MatchFailed Outcome = "match_failed"
 	// ReturnAside: the ReturnSender died of the return twice, and the reason takes its place.
 	ReturnAside Outcome = "return_set_aside"
 )

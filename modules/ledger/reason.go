@@ -44,7 +44,8 @@ const (
 	RefusedSign    Code = "refused_signature" // of the return
 	ReturnLost     Code = "not_stored"        // the return came, and could not be stored
 
-	JobNotMatched Code = "not_matched" // on the minion
+	JobNotMatched Code = "not_matched"  // on the minion
+	JobUnmatched  Code = "match_failed" // on the minion: whether the target means it is not known
 	JobSeen       Code = "seen_before"
 	JobStopping   Code = "minion_stopping"
 	JobMalformed  Code = "malformed"

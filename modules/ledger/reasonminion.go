@@ -34,6 +34,8 @@ func (c *Case) notTaken(m *Minion) Reason {
 	switch m.Outcome {
 	case NotMatched:
 		return say(JobNotMatched, "the job came ", at, ", and its target does not mean the minion there", more)
+	case MatchFailed:
+		return say(JobUnmatched, "the job came ", at, " and was not run: the minion's Dispatcher died of it twice before it could tell whether the target means the minion there", more)
 	case SeenBefore:
 		return say(JobSeen, "the job came ", at, ", and the minion has had one of this jid before", more)
 	case Stopping:

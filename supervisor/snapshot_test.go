@@ -84,14 +84,25 @@ func TestSentIsCounted(t *testing.T) {
 		ctx.Request(to.PID(), &numbered{3})
 		return true
 	})
-	for n := 1; n <= 3; n++ {
+	call(t, add(t, s, script("b")), func(ctx actor.Context) bool {
+		ctx.RequestWithCustomSender(ref.PID(), &do{func(ctx actor.Context) {
+			ctx.Respond(&numbered{4})
+			ctx.RequestWithCustomSender(to.PID(), &numbered{5}, ref.PID())
+			ctx.Forward(to.PID())
+		}}, to.PID())
+		return true
+	})
+	for n := 1; n <= 5; n++ {
 		if m := actortest.Expect[*numbered](t, probe); m.n != n {
 			t.Errorf("got %d, want %d", m.n, n)
 		}
 	}
+	actortest.Expect[*do](t, probe)
 	probe.None(t)
-	if c, _ := child(s.Snapshot(), "a"); c.Sent != 3 {
-		t.Errorf("got %d sent, want 3", c.Sent)
+	for name, want := range map[string]uint64{"a": 6, "b": 1, "probe": 0} {
+		if c, _ := child(s.Snapshot(), name); c.Sent != want {
+			t.Errorf("%s: got %d sent, want %d", name, c.Sent, want)
+		}
 	}
 }
 

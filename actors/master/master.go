@@ -97,7 +97,7 @@ func (m *Master) spawn(starting context.Context) error {
 	}
 	specs := []child{
 		{&c.bus, supervisor.Spec{Name: nameEventPublisher, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
-		{&c.publisherRef, supervisor.Spec{Name: "Publisher", New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
+		{&c.publisherRef, supervisor.Spec{Name: "Publisher", OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},

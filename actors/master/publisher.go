@@ -21,6 +21,7 @@ type (
 	PublishJob struct {
 		Load   *payload.Map
 		Topics []string // ids to address with zmq_filtering; nil addresses everybody
+		again  bool     // a Publisher has died of it, or ended with it in hand
 	}
 )
 
@@ -45,6 +46,29 @@ type publisherOptions struct {
 	filter bool                                                // zmq_filtering
 	syndic bool                                                // order_masters: syndics hear everything
 	log    *slog.Logger
+}
+
+// Content is the job: sent once more it is the same.
+func (m *PublishJob) Content() []byte { return []byte(m.Load.Str("jid")) }
+
+// publicationLost sends a publication once more that a Publisher has died of: minions leave a jid alone that they have
+// seen. What is lost for good is known to the ledger, and said.
+func (c *core) publicationLost(msg any, why error) {
+	m, ok := msg.(*PublishJob)
+	if !ok {
+		return
+	}
+	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died && !m.again {
+		c.publisherRef.Send(m.repeated())
+		return
+	}
+	jid := m.Load.Str("jid")
+	c.log.Error("publication is lost", "jid", jid, "err", why)
+	c.noteSent(jid, time.Time{}, time.Time{}, why)
+}
+
+func (m *PublishJob) repeated() *PublishJob {
+	return &PublishJob{Load: m.Load, Topics: m.Topics, again: true}
 }
 
 // publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
@@ -91,16 +115,16 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		} else {
 			err = p.sock.Send([]byte(topic), frame)
 		}
-		if err != nil && supervisor.Context(ctx).Err() != nil { // we are being stopped: the socket is closed by us
-			supervisor.Failed(ctx)
-			p.opt.log.Warn("publication was not sent, the master is stopping", "jid", m.Load.Str("jid"))
-			p.note(m, sealed, time.Time{}, err)
-			return
+		if err == nil {
+			continue
 		}
-		if err != nil { // the socket is bad: die and be restarted
-			p.note(m, sealed, time.Time{}, err)
+		p.note(m, sealed, time.Time{}, err)
+		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Load.Str("jid"), err))
 		}
+		supervisor.Failed(ctx) // this incarnation ends, and its socket is closed: the next one sends it, if there is one
+		supervisor.Send(ctx, supervisor.Self(ctx), m.repeated())
+		return
 	}
 	p.note(m, sealed, time.Now(), nil)
 }

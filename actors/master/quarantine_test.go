@@ -120,29 +120,6 @@ func TestStopInPhases(t *testing.T) {
 	}
 }
 
-// TestTurnAway: a client is told at once, a minion asks the next master.
-func TestTurnAway(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		frame []byte
-		told  bool
-	}{
-		{"clear", mustPack(payload.M("enc", payload.EncClear, "load", cmd("ping"))), true},
-		{"sealed", mustPack(payload.M("enc", payload.EncAES, "load", []byte("x"))), false},
-		{"garbage", []byte("\xc1"), false},
-	} {
-		var got []string
-		turnAway(tt.frame, func(b []byte) { got = append(got, string(b)) })
-		want := "[]"
-		if tt.told {
-			want = fmt.Sprint([]string{string(textFailed)})
-		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s: got %q", tt.name, got)
-		}
-	}
-}
-
 // TestReqServerDiesWithARequestFromInside: nobody's connection ends, so who waits is told.
 func TestReqServerDiesWithARequestFromInside(t *testing.T) {
 	r := newRig(t, "chaos: true", "worker_threads: 1", "stop_timeout: 1")

@@ -26,6 +26,8 @@ type (
 		At    time.Time
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
+
+		over atomic.Bool // of one that came by the socket: it was answered
 	}
 	// WorkerReady says that a worker has nothing in hand.
 	WorkerReady struct {
@@ -75,13 +77,6 @@ type reqServer struct {
 	owned  *supervisor.Supervisor
 }
 
-// load is what the request port has in its hands, counted where requests come in and are answered.
-type load struct {
-	bytes  atomic.Int64
-	shed   atomic.Uint64
-	closed atomic.Bool // the master stops
-}
-
 func (s *reqServer) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -122,51 +117,54 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
 	s.load = &load{}
-	supervisor.Go(ctx, "request socket", s.listen(router))
+	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Context(ctx)))
+	supervisor.Go(ctx, "request socket", s.listen(router, open))
+	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self
 	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error { return tick(ctx, deadlineTick, self, &CheckDeadlines{}) })
 }
 
-// listen takes requests from the socket. What is too much is refused here, before it waits in the mailbox.
-func (s *reqServer) listen(router *zmq.Router) func(context.Context) error {
+// listen takes requests from the socket, as long as it is to be open. What is too much is refused here, before it waits
+// in the mailbox.
+func (s *reqServer) listen(router *zmq.Router, open context.Context) func(context.Context) error {
 	self, held, opt := s.self, s.load, s.opt
-	return func(ctx context.Context) error {
-		return router.Serve(ctx, func(m zmq.Message) {
+	return func(context.Context) error {
+		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			at := time.Now()
-			answer := func(frame []byte) {
+			r := &HandleRequest{Frame: m.Payload, At: time.Now()}
+			r.Reply = func(frame []byte) {
+				if !held.end(r) {
+					return
+				}
 				held.bytes.Add(-size)
-				opt.meter.answered(at)
+				opt.meter.answered(r.At)
 				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
 			}
-			if held.closed.Load() {
-				held.bytes.Add(size)
-				turnAway(m.Payload, answer)
-				return
-			}
 			if held.bytes.Add(size) > opt.bytesMax || self.Depth() >= opt.queueMax {
-				answer(textFailed)
+				r.Reply(textFailed)
 				opt.meter.fail(failedShed)
 				held.refused(opt.log, "the request port")
 				return
 			}
-			self.Send(&HandleRequest{Frame: m.Payload, At: at, Reply: answer})
+			if !held.begin(r) {
+				turnAway(r)
+				return
+			}
+			self.Send(r)
 		})
 	}
 }
 
-// turnAway refuses a request that comes while the master stops, if a client waits for it. A minion gets no answer: it
-// asks again, of the master that is started next, while a refused return would be lost.
-func turnAway(frame []byte, answer func([]byte)) {
-	if env, err := payload.DecodeRequest(frame); err == nil && env.Enc == payload.EncClear {
-		answer(textFailed)
-	}
-}
-
-// refused counts a request that was refused because there are too many, and says so the 1st, 2nd, 4th, 8th ... time.
-func (l *load) refused(log *slog.Logger, where string) {
-	if n := l.shed.Add(1); n&(n-1) == 0 {
-		log.Error("requests are refused: too many wait", "where", where, "bytes", l.bytes.Load(), "refused", n)
+// sayNo refuses what clients still wait for when this incarnation ends, and then lets the socket close.
+func (s *reqServer) sayNo(end context.CancelCauseFunc) func(context.Context) error {
+	held, log := s.load, s.opt.log
+	return func(ctx context.Context) error {
+		<-ctx.Done()
+		defer end(context.Cause(ctx))
+		if n := held.refuse(); n > 0 {
+			log.Warn("the ReqServer ends: requests are refused", "requests", n)
+		}
+		return context.Cause(ctx)
 	}
 }
 
@@ -197,6 +195,9 @@ func (s *reqServer) addWorker(name string, pool int) {
 
 // onHandleRequest reads the envelope and finds the pool. What is no envelope is answered here, in Salt's words.
 func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
+	if m.over.Load() { // refused with the socket by which it came
+		return
+	}
 	r := &request{at: m.At, reply: m.Reply, inside: m.Inside}
 	env, err := payload.DecodeRequest(m.Frame)
 	switch {
@@ -214,6 +215,8 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	r.env, r.pool, r.noFiles = env, s.opt.pools.ofRequest(env), env.NoFiles
 	if env.Enc == payload.EncClear {
 		r.frame = m.Frame
+	} else {
+		s.load.pass(m)
 	}
 	s.dispatch(ctx, r)
 }
@@ -291,8 +294,8 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	})
 }
 
-// onStopping answers what has come from this process. The others lose their connection with the socket and ask the next
-// incarnation: a minion would take a refusal for the answer to its return.
+// onStopping answers what has come from this process. Of the others clients are told before the socket closes; minions lose
+// their connection with it and ask the next incarnation.
 func (s *reqServer) onStopping() {
 	held := slices.Collect(maps.Values(s.inHand))
 	held = append(held, s.later...)

@@ -1,0 +1,160 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// TestTurnAway: a client is told at once, a minion asks the next master.
+func TestTurnAway(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		frame []byte
+		told  bool
+	}{
+		{"clear", mustPack(clearEnvelope(cmd("ping"))), true},
+		{"sign-in", mustPack(clearEnvelope(cmd(payload.CmdAuth))), false},
+		{"sealed", mustPack(payload.M("enc", payload.EncAES, "load", []byte("x"))), false},
+		{"garbage", []byte("\xc1"), false},
+	} {
+		var got []string
+		told := turnAway(&HandleRequest{Frame: tt.frame, Reply: func(b []byte) { got = append(got, string(b)) }})
+		want := "[]"
+		if tt.told {
+			want = fmt.Sprint([]string{string(textFailed)})
+		}
+		if fmt.Sprint(got) != want || told != tt.told {
+			t.Errorf("%s: told %v, got %q", tt.name, told, got)
+		}
+	}
+}
+
+// publishFrame is a request of a client for a job.
+func (r *rig) publishFrame() []byte {
+	return packed(r.t, clearEnvelope(payload.M("cmd", "publish", "tgt", "m1", "fun", "test.ping", "arg", []any{}, "key", r.rootKey(),
+		"tgt_type", "glob", "ret", "", "jid", "", "user", userName())))
+}
+
+// others fails when a job was published beside one that is published now.
+func (e *busEar) others(r *rig) {
+	e.t.Helper()
+	jid := r.publish(payload.M("tgt", "m1"))
+	r.m.Fire("test/end", payload.NewMap(0))
+	for _, tag := range e.until("test/end") {
+		if strings.HasPrefix(tag, "salt/job/") && !strings.HasPrefix(tag, "salt/job/"+jid) {
+			e.t.Errorf("a refused job was published: %s", tag)
+		}
+	}
+}
+
+// TestReqServerDiesWithRequests: a client is told that its request is lost before the socket closes, whether a worker has
+// it or it waits for one. A minion is not told.
+func TestReqServerDiesWithRequests(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func(*supervisor.Supervisor) error
+	}{
+		{"panic", func(tree *supervisor.Supervisor) error { return tree.Inject(nameReqServer, supervisor.FaultPanic) }},
+		{"restart", func(tree *supervisor.Supervisor) error { return tree.Restart(nameReqServer) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, reg := newSite(t, "chaos: true", "worker_threads: 1", "stop_timeout: 1"), prometheus.NewRegistry()
+			r.faulty, r.metrics = true, reg
+			r.start()
+			m, ear := r.minion("m1"), r.hear()
+			sealed, _, err := m.Seal(cmd("_file_envs"))
+			if err == nil {
+				err = r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, clear, replies, lost := testContext(t), r.publishFrame(), make(chan []byte, 2), make(chan error, 1)
+			server, _ := r.m.Supervisor().Lookup(nameReqServer)
+			before := server.Snapshot().Sent
+			for range 2 { // one goes to the worker that hangs, one waits
+				q := r.connect()
+				go func() {
+					reply, err := q.Do(ctx, clear)
+					if err != nil {
+						t.Errorf("a client is not answered: %v", err)
+					}
+					replies <- reply
+				}()
+				r.eventually("the first request in a worker's hand", func() error {
+					if server.Snapshot().Sent == before {
+						return errors.New("it is not")
+					}
+					return nil
+				})
+			}
+			q := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.RetPort, "", 0), Context: r.zctx, FailFast: true})
+			defer q.Close()
+			go func() {
+				_, err := q.Do(ctx, sealed)
+				lost <- err
+			}()
+			r.eventually("two requests behind the first", func() error {
+				if n := gathered(t, reg)["salt_master_workers_queue_depth{pool=fast}"]; n != 2 {
+					return fmt.Errorf("%v wait", n)
+				}
+				return nil
+			})
+			if err := tt.end(r.m.Supervisor()); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if reply := actortest.Wait(t, "answer", replies); string(reply) != string(textFailed) {
+					t.Errorf("a client is told %q", reply)
+				}
+			}
+			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, zmq.ErrLost) {
+				t.Errorf("the minion is told: %v", err)
+			}
+			r.log.Await(t, "the ReqServer ends: requests are refused")
+			ear.others(r)
+		})
+	}
+}
+
+// TestRefusedRequestDoesNotBegin: one that nobody had looked at when the socket closed waits for the next ReqServer, which
+// leaves it alone.
+func TestRefusedRequestDoesNotBegin(t *testing.T) {
+	r := newRig(t)
+	r.minion("m1")
+	ear := r.hear()
+	l := &load{}
+	var refused []string
+	requests := [2]*HandleRequest{}
+	for i := range requests {
+		m := &HandleRequest{Frame: r.publishFrame(), At: time.Now()}
+		m.Reply = func(frame []byte) {
+			if l.end(m) {
+				refused = append(refused, string(frame))
+			}
+		}
+		requests[i] = m
+	}
+	if !l.begin(requests[0]) {
+		t.Error("a request is not taken")
+	}
+	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(textFailed)}) || l.begin(requests[1]) {
+		t.Errorf("%d refused: %q", n, refused)
+	}
+	server, _ := r.m.Supervisor().Lookup(nameReqServer)
+	server.Send(requests[0])
+	ear.others(r)
+	if len(refused) != 1 {
+		t.Errorf("answered %d times", len(refused))
+	}
+}

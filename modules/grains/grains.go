@@ -120,11 +120,15 @@ func (c *Collector) collect() *payload.Map {
 	return out
 }
 
-// startSlow computes the groups that wait for programs or names at the same time as the others.
+// startSlow computes the groups that wait for programs or names at the same time as the others. One that panics does so
+// again for whoever asks for it: here it would end the process.
 func (c *Collector) startSlow() {
 	for _, g := range c.groups {
 		if g.slow {
-			go g.get()
+			go func() {
+				defer func() { _ = recover() }()
+				g.get()
+			}()
 		}
 	}
 }

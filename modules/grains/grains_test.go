@@ -3,6 +3,7 @@ package grains
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"brine/wire/payload"
@@ -117,4 +118,21 @@ func BenchmarkGetOS(b *testing.B) {
 	for b.Loop() {
 		New(Options{Opts: payload.M("id", "web1"), Version: "3008.3"}).Get("os")
 	}
+}
+
+// TestSlowGroupPanics: a fault in a group of grains is the asker's, not the end of the process.
+func TestSlowGroupPanics(t *testing.T) {
+	began := make(chan struct{})
+	c := &Collector{groups: []*lazyGroup{{group: group{slow: true}, get: sync.OnceValue(func() *payload.Map {
+		close(began)
+		panic("bad table")
+	})}}}
+	c.startSlow()
+	<-began
+	defer func() {
+		if r := recover(); r != "bad table" {
+			t.Errorf("who asks gets %v", r)
+		}
+	}()
+	c.collect()
 }

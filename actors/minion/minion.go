@@ -255,6 +255,8 @@ func (m *Minion) newJobOptions() *jobOptions {
 		if opt.launch = m.opt.launch; opt.launch == nil {
 			opt.launch = worker.New(own)
 		}
+	} else if m.cfg.JobMemoryLimit > 0 || m.cfg.JobCPULimit > 0 {
+		m.log.Warn("job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")
 	}
 	if m.cfg.CacheJobs {
 		opt.cache = m.cacheJob

@@ -223,6 +223,19 @@ func TestProcessDeaths(t *testing.T) {
 	noZombies(t)
 }
 
+// TestLimitsNeedProcesses: limits that bound nothing are no secret.
+func TestLimitsNeedProcesses(t *testing.T) {
+	for _, limit := range []string{"job_memory_limit: 67108864\n", "job_cpu_limit: 1\n"} {
+		newRig(t, limit).start().log.Await(t, "WARN job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")
+	}
+	r, _ := processRig(t, "job_cpu_limit: 1\n")
+	for _, line := range r.log.Lines() {
+		if strings.Contains(line, "have no effect") {
+			t.Error(line)
+		}
+	}
+}
+
 // TestProcessSignals are signals that do not end a job: they reach the process.
 func TestProcessSignals(t *testing.T) {
 	r, trace := processRig(t, "")

@@ -90,6 +90,9 @@ func secretKey(name string) bool {
 		return false
 	}
 	lower := strings.ToLower(name)
+	if lower == "pillar" { // what it holds has no telling names
+		return true
+	}
 	for _, part := range []string{"passw", "passphrase", "secret", "token", "credential"} {
 		if strings.Contains(lower, part) {
 			return true
@@ -129,6 +132,8 @@ var secretTexts = sync.OnceValue(func() []secretText {
 		{expr: `(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`, leave: "${1}" + Masked},
 		{expr: `(?i)([a-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`,
 			leave: "${1}" + Masked},
+		{expr: `((?:^|\s)(?:-u|--user|--proxy-user)[\s=]?\s*["']?[^\s:"'/]+:)[^\s"']+`, leave: "${1}" + Masked},
+		{expr: `(\b(?:mysql\w*|mariadb\S*)\b[^;|&\n]*?\s-p|\bsshpass\s+-p\s*)[^\s-]\S*`, leave: "${1}" + Masked},
 		{expr: `(?i)(--?(?:password|passphrase|secret|token|api-key)\s+)[^\s-]\S*`, leave: "${1}" + Masked},
 	}
 	for i := range all {

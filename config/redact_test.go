@@ -14,7 +14,7 @@ func TestRedacted(t *testing.T) {
 	for _, key := range []string{
 		"password", "Password", "git_pillar_password", "ssh_passwd", "key_pass", "cluster_secret", "sharedsecret", "api_key", "apiKey", "aws.secret_access_key",
 		"AWS_SECRET_ACCESS_KEY", "auth_token", "token", "tokens", "credentials", "vault_creds", "private_key", "sshkey", "signing_key_pass", "passphrase",
-		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "userPwd", "key", "keys",
+		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "userPwd", "key", "keys", "pillar", "Pillar",
 	} {
 		for name, value := range map[string]any{"text": secret, "bytes": []byte(secret), "number": int64(424242), "list": []any{secret}, "map": payload.M("a", secret)} {
 			for _, opts := range []*payload.Map{
@@ -60,6 +60,14 @@ func TestRedactedTexts(t *testing.T) {
 		{"host=db password='s3 cret' user=x", "host=db password=(masked) user=x"},
 		{"before\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nafter", "before\n(masked)\nafter"},
 		{"-----BEGIN PRIVATE KEY-----\nMIIE", "(masked)"},
+		{"curl -s -u me:s3cret https://host", "curl -s -u me:(masked) https://host"},
+		{"curl --user 'me:s3cret' x", "curl --user 'me:(masked)' x"},
+		{"curl -ume:s3cret x", "curl -ume:(masked) x"},
+		{"docker run -u 0 img:tag", "docker run -u 0 img:tag"},
+		{"mysqldump -u root -ps3cret db", "mysqldump -u root -p(masked) db"},
+		{"mysql -u root -p -e x", "mysql -u root -p -e x"},
+		{"sshpass -p s3cret ssh host", "sshpass -p (masked) ssh host"},
+		{"ps -p 7", "ps -p 7"},
 		{"/var/cache/salt/master/tokens", "/var/cache/salt/master/tokens"},
 		{"G@role:web and not web2", "G@role:web and not web2"},
 	} {
@@ -75,7 +83,7 @@ func TestRedactedTexts(t *testing.T) {
 // TestRedactedLeaves keeps what an operator needs, and does not change what it was given.
 func TestRedactedLeaves(t *testing.T) {
 	for _, key := range []string{"keysize", "token_expire", "token_dir", "key_logfile", "external_auth", "auth_timeout", "auth_mode", "master_sign_key_name",
-		"master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds", "hash_type", "user", "monitor", "ssh_pubkey"} {
+		"master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds", "hash_type", "user", "pillarenv", "git_pillar_branch", "monitor", "ssh_pubkey"} {
 		if got := Redacted(payload.M(key, "value")).Str(key); got != "value" {
 			t.Errorf("%s: got %q", key, got)
 		}

@@ -84,10 +84,11 @@ func (m *model) figures(r *row) []string {
 		{"Messages", perSecond(r.rate) + "/s  " + spark(r.trend.rates, trendWidth)},
 		{"Received", count(r.Received) + ", sent " + count(r.Sent)},
 		{"Busy", fit(percent(r.share), 6, false) + spark(r.trend.shares, trendWidth)},
-		{"Failed", fmt.Sprintf("%s, lost %s%s", count(r.Failed), count(r.Lost), lettersText(r.DeadLetters))},
+		{"Failed", fmt.Sprintf("%s, set aside %s", count(r.Failed), count(r.Quarantined))},
 		{"In hand", clean(hand)},
-		{"Slow", fmt.Sprintf("%s, abandoned %s, stuck %s, set aside %s", count(r.Slow), count(r.Abandoned), count(r.Stuck), count(r.Quarantined))},
+		{"Lost", count(r.Lost) + lettersText(r.DeadLetters)},
 		{"Note", clean(r.Note)},
+		{"Slow", fmt.Sprintf("%s, abandoned %s, stuck %s", count(r.Slow), count(r.Abandoned), count(r.Stuck))},
 	}
 	half := m.width
 	if m.width >= 72 {
@@ -207,12 +208,12 @@ func (m *model) slowLines(r *row) []string {
 	if s == nil {
 		return nil
 	}
-	text := fmt.Sprintf("   %s  %s ago, incarnation %d, on %s for %s", s.Time.Local().Format(dayAndTime), since(s.Time, m.now()), s.Incarnation,
+	text := fmt.Sprintf("%s  %s ago, incarnation %d, on %s for %s", s.Time.Local().Format(dayAndTime), since(s.Time, m.now()), s.Incarnation,
 		strings.TrimPrefix(s.Message, "*"), short(s.Running))
 	if s.Abandoned {
 		text += ", abandoned"
 	}
-	return append([]string{"", m.paint(bold, " Last slow handler"), fit(clean(text), m.width, false)}, m.code(s.Stack)...)
+	return slices.Concat([]string{"", m.paint(bold, " Last slow handler")}, m.wrapped(plain, text), m.code(s.Stack))
 }
 
 // asideLines tells of the messages that were set aside because they killed the actor twice.
@@ -223,8 +224,29 @@ func (m *model) asideLines(r *row) []string {
 	lines := []string{"", m.paint(bold, " Messages set aside")}
 	for _, q := range r.Quarantine {
 		text := fmt.Sprintf("%s  %s, %d bytes, %.12s: %s", q.Time.Local().Format(dayAndTime), strings.TrimPrefix(q.Message, "*"), q.Size, q.Hash, q.Reason)
-		lines = append(lines, fit("   "+clean(text), m.width, false))
+		lines = append(lines, m.wrapped(plain, text)...)
 	}
+	return lines
+}
+
+// wrapped are the lines of a text that no screen may cut, in a tone.
+func (m *model) wrapped(t tone, text string) []string {
+	var lines []string
+	line, indent := "", "   "
+	put := func() {
+		lines = append(lines, m.paint(t, fit(indent+line, m.width, false)))
+		line, indent = "", "     "
+	}
+	for word := range strings.SplitSeq(clean(text), " ") {
+		if line != "" && utf8.RuneCountInString(indent+line+" "+word) > m.width {
+			put()
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	put()
 	return lines
 }
 
@@ -243,11 +265,11 @@ func (m *model) deathLines(r *row) []string {
 	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, restarts in all %d", r.Restarts), m.width, false))}
 	for i := len(deaths) - 1; i >= 0; i-- {
 		d := deaths[i]
-		text := fmt.Sprintf("   %s  %s ago, incarnation %d, lived %s", d.Time.Local().Format(dayAndTime), since(d.Time, m.now()), d.Incarnation, span(d.Lived))
+		text := fmt.Sprintf("%s  %s ago, incarnation %d, lived %s", d.Time.Local().Format(dayAndTime), since(d.Time, m.now()), d.Incarnation, span(d.Lived))
 		if d.Message != "" {
 			text += ", on " + strings.TrimPrefix(d.Message, "*")
 		}
-		lines = append(lines, fit(text, m.width, false), "   "+m.paint(bad, fit(clean(d.Reason), max(m.width-3, 0), false)))
+		lines = slices.Concat(lines, m.wrapped(plain, text), m.wrapped(bad, d.Reason))
 		if d.Stack != "" {
 			lines = append(lines, m.code(d.Stack)...)
 		}

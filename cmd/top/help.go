@@ -8,7 +8,7 @@ func (m *model) helpLines() []string {
 	}
 	put("↑ ↓ PgUp PgDn", "select, or scroll an actor's page; also j k g G")
 	put("enter", "open the selected actor, esc goes back")
-	put("n N", "on an actor's page: the next, the previous; s shows its goroutines")
+	put("n N s", "on an actor's page: the next one, the previous; its goroutines")
 	put("/", "filter by words in path, state, message, note; esc drops it")
 	put("z", "only actors that are busy, wait or have died")
 	put("s S i", "sort by the next or previous column, invert the order")

@@ -213,7 +213,14 @@ func (m *model) row(key string) *row {
 	return nil
 }
 
+// setFilter filters by a text. The cursor goes to the first row that matches: those above it are there for the tree.
 func (m *model) setFilter(text string) {
 	m.filter = text
 	m.list()
+	if r := m.row(m.cursor); r == nil || text == "" || !r.root && r.matches(text) {
+		return
+	}
+	if i := slices.IndexFunc(m.shown, func(r *row) bool { return !r.root && r.matches(text) }); i >= 0 {
+		m.cursor = m.shown[i].key
+	}
 }

@@ -181,7 +181,9 @@ func TestFilter(t *testing.T) {
 	if got := fmt.Sprint(s.names()); got != "[master ReqServer MWorker-fast-0]" {
 		t.Errorf("with those above it: got %v", got)
 	}
-	s.press("enter", "r")
+	s.press("enter", "enter") // opens what was looked for
+	s.wants("master/ReqServer/MWorker-fast-0", "running for")
+	s.press("esc", "r")
 	if got := fmt.Sprint(s.names()); got != "[ReqServer/MWorker-fast-0]" {
 		t.Errorf("flat: got %v", got)
 	}
@@ -210,7 +212,7 @@ func TestActorPage(t *testing.T) {
 	s.press("end", "up", "enter")
 	s.wants("master/ReqServer/MWorker-fast-0", "running for 1h00m", "3, the oldest for 1.5s", "master.Work for 2.5s", "1200/s", "p50 1.0µs  p99 2.1ms",
 		"Last deaths, restarts in all 1", "disk [2J full", "main.go:7",
-		"lost 3 (crashed 1, full 2)", "Last slow handler", "on master.Work for 5.0s, abandoned", "main.go:9", "set aside 1", "master.Work, 42 bytes, 0123456789ab: boom")
+		"Lost        3 (crashed 1, full 2)", "Last slow handler", "on master.Work for 5.0s, abandoned", "main.go:9", "set aside 1", "master.Work, 42 bytes, 0123456789ab: boom")
 	s.run(s.press("s"))
 	s.wants("Goroutines", "goroutine of master/ReqServer/MWorker-fast-0")
 	s.press("n")
@@ -305,6 +307,34 @@ func TestEverySize(t *testing.T) {
 					t.Errorf("a color on a plain screen: %q", s.m.draw())
 				}
 			}
+		}
+	}
+}
+
+// TestFactsAreWhole: on a screen of the usual size an actor's page cuts nothing off but code.
+func TestFactsAreWhole(t *testing.T) {
+	s := newScreen(t, 80, 60, master(0, 100), master(2*time.Second, 2500))
+	look := s.looks[0]
+	worker := &look.Roots[0].Children[1].Children[0]
+	worker.Deaths[0].Reason = strings.Repeat("the disk is full and ", 8) + "that was all"
+	worker.LastSlow.Message = "*master.AnswerThatTakesALongTime"
+	s.press("end", "up", "enter")
+	s.run(s.m.ask())
+	s.wants("that was all", "master.AnswerThatTakesALongTime", "5.0s, abandoned")
+	for _, line := range s.lines() {
+		if strings.Contains(line, "…") {
+			t.Errorf("cut: %s", line)
+		}
+	}
+}
+
+// TestHelpIsWhole: on a screen of the usual size nothing of it is cut.
+func TestHelpIsWhole(t *testing.T) {
+	s := newScreen(t, 80, 24, master(0, 100))
+	s.press("?")
+	for _, line := range s.lines() {
+		if strings.Contains(line, "…") {
+			t.Errorf("cut: %s", line)
 		}
 	}
 }

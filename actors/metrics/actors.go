@@ -134,7 +134,7 @@ func (w *walk) tell(label string, c *stats.Child) {
 	for _, n := range numbers {
 		w.to <- prometheus.MustNewConstMetric(n.desc, n.kind, n.read(c), label)
 	}
-	for _, how := range []string{diedPanic, diedAbandoned} { // a counter that begins at 1 shows no increase
+	for _, how := range []string{diedExit, diedPanic, diedAbandoned} { // a counter that begins at 1 shows no increase
 		w.deaths.WithLabelValues(label, how)
 	}
 	for kind, n := range c.DeadLetters {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ type hello struct{}
 
 func newSet(t *testing.T) *Set {
 	t.Helper()
-	set, err := NewSet(SetOptions{Daemon: "minion", Version: "3008.3", Groups: []string{"Jobs/Job-"}})
+	set, err := NewSet(SetOptions{Daemon: "minion", Program: "1.2.3", Version: "3008.3", Groups: []string{"Jobs/Job-"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +181,14 @@ func TestScrape(t *testing.T) {
 	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "brine_build_info"} {
 		if got[name] == nil {
 			t.Errorf("there is no %s", name)
+		}
+	}
+	if got.find("brine_build_info", "version=1.2.3", "salt_version=3008.3", "daemon=minion", "goversion="+runtime.Version()) == nil {
+		t.Errorf("what runs: %v", got["brine_build_info"])
+	}
+	for _, how := range []string{diedExit, diedPanic, diedAbandoned} {
+		if got.find("brine_actor_deaths_total", "actor=Worker", "how="+how) == nil {
+			t.Errorf("deaths by %s do not begin at 0", how)
 		}
 	}
 	if m := got.find("brine_actors", "actor=Worker", "state=backoff"); m != nil {

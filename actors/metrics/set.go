@@ -2,7 +2,7 @@ package metrics
 
 import (
 	"fmt"
-	"runtime/debug"
+	"runtime"
 	"sync/atomic"
 
 	"brine/supervisor"
@@ -15,6 +15,7 @@ import (
 // SetOptions say what a daemon is, as far as it shows in metrics.
 type SetOptions struct {
 	Daemon  string // "master" or "minion"
+	Program string // version of the program
 	Version string // of Salt, that the daemon answers as
 	// Groups are prefixes of paths below the root, such as "Jobs/Job-": children whose paths begin so come and go, and
 	// share a label.
@@ -78,13 +79,9 @@ func (s *Set) OnDeath(d stats.Death) {
 
 // buildInfo is the constant 1 that tells versions.
 func buildInfo(opt SetOptions) prometheus.Collector {
-	version, goVersion := "unknown", "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version, goVersion = info.Main.Version, info.GoVersion
-	}
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "brine_build_info", Help: "Always 1; the labels tell what runs.",
-		ConstLabels: prometheus.Labels{"daemon": opt.Daemon, "version": version, "salt_version": opt.Version, "goversion": goVersion},
+		ConstLabels: prometheus.Labels{"daemon": opt.Daemon, "version": opt.Program, "salt_version": opt.Version, "goversion": runtime.Version()},
 	})
 	g.Set(1)
 	return g

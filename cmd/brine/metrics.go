@@ -18,7 +18,7 @@ func (s *session) metricSet(daemon string, groups ...string) (*metrics.Set, erro
 		s.log.Error(fmt.Sprintf("Unknown metrics exporter '%s'; metrics will be a no-op", opt.Exporter), "known", config.ExporterPrometheus)
 		return nil, nil
 	}
-	return metrics.NewSet(metrics.SetOptions{Daemon: daemon, Version: saltVersion, Groups: groups})
+	return metrics.NewSet(metrics.SetOptions{Daemon: daemon, Program: version, Version: saltVersion, Groups: groups})
 }
 
 // addMetrics starts the listener. A port that is taken keeps the daemon from nothing: the listener tries again.

@@ -119,6 +119,7 @@ type dashboard struct {
 			RefID, Expr string
 			Datasource  struct{ Type, UID string }
 		}
+		FieldConfig struct{ Defaults struct{ NoValue string } }
 	}
 }
 
@@ -163,6 +164,9 @@ func TestDashboardCanBeImported(t *testing.T) {
 		}
 		if len(p.Targets) == 0 || p.Datasource.UID != "${datasource}" {
 			t.Errorf("%s: %d targets, data source %v", p.Title, len(p.Targets), p.Datasource)
+		}
+		if sick := strings.HasSuffix(p.Targets[0].Expr, "> 0"); p.Type == "timeseries" && sick != (p.FieldConfig.Defaults.NoValue != "") {
+			t.Errorf("%s: a panel that is empty where all is well says so, no other: %q", p.Title, p.FieldConfig.Defaults.NoValue)
 		}
 		refs := map[string]bool{}
 		for _, target := range p.Targets {

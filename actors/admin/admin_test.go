@@ -93,6 +93,21 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestTooLate: what nobody waits for any more is not done, and may still be looked at.
+func TestTooLate(t *testing.T) {
+	r := newRig(t, true)
+	for cmd, want := range map[string]error{"restart": ErrTooLate, "crash": ErrTooLate, "tree": nil} {
+		_, err := r.ask(t, "cmd", cmd, "name", "MWorker-0", "how", "exit", "until", time.Now().Add(-time.Second).UnixMicro())
+		if (err == nil) != (want == nil) || err != nil && !strings.Contains(err.Error(), want.Error()) {
+			t.Errorf("%s: got %v, want %v", cmd, err, want)
+		}
+	}
+	if list, _ := r.must(t, "cmd", "history").([]any); len(list) != 0 {
+		t.Errorf("deaths: %v", list)
+	}
+	r.must(t, "cmd", "restart", "name", "MWorker-0", "until", time.Now().Add(time.Hour).UnixMicro())
+}
+
 func TestRestart(t *testing.T) {
 	r := newRig(t, false)
 	r.must(t, "cmd", "restart", "name", "MWorker-0")

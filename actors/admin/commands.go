@@ -21,6 +21,7 @@ var (
 	ErrNotAllowed     = errors.New("admin: only root and the daemon's user may do this")
 	ErrUnknownActor   = errors.New("admin: no such actor, see brine tree")
 	ErrWholeDaemon    = errors.New("admin: one actor must be named; the daemon itself is left alone")
+	ErrTooLate        = errors.New("admin: whoever asked for this does not wait for it any more; nothing is done")
 	ErrNoChaos        = errors.New("admin: actors are harmed only where the configuration says chaos: True")
 )
 
@@ -70,6 +71,8 @@ func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) 
 		done.Err = fmt.Errorf("%w: %q", ErrUnknownCommand, name)
 	case (cmd.changes || cmd.private) && !trusted(peer):
 		done.Err = fmt.Errorf("%s: %w", name, ErrNotAllowed)
+	case cmd.changes && late(request):
+		done.Err = fmt.Errorf("%s: %w", name, ErrTooLate)
 	default:
 		result, done.Err = cmd.run(ctx, request)
 	}
@@ -78,6 +81,12 @@ func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) 
 		return nil, done
 	}
 	return payload.M("result", result), done
+}
+
+// late says whether the one who asks said that he waits until a time that is over: the daemon may have been frozen.
+func late(request *payload.Map) bool {
+	until, ok := request.Int("until")
+	return ok && time.Now().UnixMicro() > until
 }
 
 func (t table) help(context.Context, *payload.Map) (any, error) {

@@ -14,6 +14,9 @@
 //	restart name: PATH    end an actor and start it again                 (root or the daemon's user)
 //	crash name: PATH how: panic, exit or hang; only if the daemon allows  (root or the daemon's user)
 //
+// A request may say in until, in microseconds since 1970, how long its sender waits: what changes something is
+// refused after that.
+//
 // Times are UTC texts with microseconds, durations are milliseconds if the name of the field ends in _ms
 // and microseconds if it ends in _us.
 package admin

@@ -1,27 +1,19 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"brine/cmd/optparse"
 	"brine/modules/outputters"
-	"brine/wire/ipc"
-	"brine/wire/payload"
 )
 
 // controlSocket is the name of a daemon's control socket in its sock_dir.
 const controlSocket = "brine.ipc"
-
-// askTimeout bounds a question to a daemon.
-const askTimeout = 10 * time.Second
 
 // once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
 func once() { debug.SetGCPercent(400) }
@@ -106,40 +98,6 @@ func (a *adminTool) interval() time.Duration {
 		return time.Second
 	}
 	return d
-}
-
-// ask sends one command and returns its result.
-func (a *adminTool) ask(request *payload.Map) (any, error) {
-	return a.askWithin(context.Background(), request, askTimeout)
-}
-
-func (a *adminTool) askWithin(ctx context.Context, request *payload.Map, limit time.Duration) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	reply, err := ipc.NewControlClient(a.path).Do(ctx, request)
-	var remote *ipc.RemoteError
-	switch {
-	case errors.As(err, &remote):
-		return nil, exit(exitGeneric, "brine: %s", strings.Replace(remote.Text, "admin: ", "", 1))
-	case errors.Is(err, os.ErrPermission):
-		return nil, exit(exitUnavailable, "brine: user %s may not open %s", runningUser(), a.path)
-	case err != nil:
-		return nil, exit(exitUnavailable, "brine: no daemon answers on %s: %v", a.path, err)
-	}
-	return reply.Value("result"), nil
-}
-
-// askMap is ask for commands that answer with a map.
-func (a *adminTool) askMap(request *payload.Map) (*payload.Map, error) {
-	v, err := a.ask(request)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := v.(*payload.Map)
-	if !ok {
-		return nil, exit(exitGeneric, "brine: the daemon's answer cannot be read; is it of another version?")
-	}
-	return m, nil
 }
 
 // asJSON prints a result as one JSON document.

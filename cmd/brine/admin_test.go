@@ -109,6 +109,15 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// TestProcessState: the name of a process may look like anything.
+func TestProcessState(t *testing.T) {
+	for stat, want := range map[string]byte{"7 (salt-master) T 1 7": 'T', "7 (a) R (b) S 1": 'S', "": 0, "7 (x)": 0} {
+		if got := processState([]byte(stat)); got != want {
+			t.Errorf("%q: got %q", stat, got)
+		}
+	}
+}
+
 func TestReadSeconds(t *testing.T) {
 	for text, ok := range map[string]bool{"1": true, "0.5": true, "0": false, "-1": false, "x": false, "1h": false, "": false, "1e9": false} {
 		if _, err := readSeconds(text); (err == nil) != ok {

@@ -38,6 +38,9 @@ func adminBundle(c *call) error {
 	}
 	seconds := min(max(a.opt.Int("look_seconds"), 0), 120)
 	path := a.opt.Args[0]
+	if _, err := a.ask(payload.M("cmd", "help")); err != nil { // before the long wait
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return exit(exitGeneric, "brine: %s is there already", path)

@@ -26,6 +26,9 @@ func adminJobs(c *call) error {
 	if err != nil {
 		return err
 	}
+	if a.opt.Int("last_minutes") < 1 {
+		return a.parser.Errorf("option --minutes: one minute at least")
+	}
 	next := func() (*payload.Map, error) {
 		return a.askMap(payload.M("cmd", cmdJobList, "minutes", a.opt.Int("last_minutes")))
 	}

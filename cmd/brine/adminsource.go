@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -46,11 +47,16 @@ func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
 	return "nothing to do: no goroutine works for it", nil
 }
 
-// plainError is an error as the screen shows it: the tool does not end of it.
+// shownError is an error as the screen shows it, which does not end of it. A tool that ends of it finds the code inside.
+type shownError struct{ *exitError }
+
+func (e shownError) Error() string { return strings.TrimPrefix(strings.TrimSpace(e.text), "brine: ") }
+func (e shownError) Unwrap() error { return e.exitError }
+
 func plainError(err error) error {
 	var ended *exitError
 	if errors.As(err, &ended) {
-		return errors.New(strings.TrimPrefix(strings.TrimSpace(ended.text), "brine: "))
+		return shownError{ended}
 	}
 	return err
 }
@@ -95,10 +101,10 @@ func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, sile
 	ctx, cancel := context.WithTimeout(ctx, f.job.Timeout+gatherWithin)
 	defer cancel()
 	run, err := f.wire.Run(ctx, f.job)
-	if err := f.clientError(err); err != nil {
-		return nil, nil, exit(exitUnavailable, "brine: %v", err)
+	if err != nil {
+		return nil, nil, f.unpublished(err)
 	}
-	if !f.published(run.Published) {
+	if len(run.Published.Minions) == 0 {
 		run.Close()
 		return nil, nil, exit(exitGeneric, "brine: %s", textNobody)
 	}
@@ -119,6 +125,17 @@ func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, sile
 	}
 	slices.SortFunc(answered, func(a, b client.Return) int { return strings.Compare(a.ID, b.ID) })
 	return answered, silent, nil
+}
+
+// unpublished says why the master was not asked to ask minions.
+func (f *fleetTool) unpublished(err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return exit(exitUnavailable, "brine: user %s may not ask minions through this master: %v", runningUser(), err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return exit(exitUnavailable, "brine: %s", f.unanswered(f.job.Timeout+gatherWithin))
+	}
+	return exit(exitUnavailable, "brine: %v", f.clientError(err))
 }
 
 // textNoBrine says of a minion that it does not have brine's functions.

@@ -96,8 +96,15 @@ func adminHistory(c *call) error {
 			return answer{}, err
 		}
 		list, _ := v.([]any)
-		if len(a.opt.Args) > 0 {
-			list = ofActor(list, a.opt.Args[0])
+		name := strings.Join(a.opt.Args, "")
+		if name != "" {
+			list = ofActor(list, name)
+		}
+		if len(list) == 0 && name != "" { // either it has never died, or there is no such actor
+			if _, err := a.ask(payload.M("cmd", "tree", "name", name)); err != nil {
+				return answer{}, err
+			}
+			return answer{list, func() string { return name + " has not died.\n" }}, nil
 		}
 		return answer{list, func() string { return historyText(list, a.opt.Bool("with_stacks"), time.Now()) }}, nil
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -70,40 +69,28 @@ func textsOf(list []any) []string {
 	return out
 }
 
-// adminJob asks the master of this configuration about one job: the words are JID and, if wanted, MINION.
-func adminJob(c *call, cmd, description string) (*adminTool, *payload.Map, error) {
-	a, err := c.openAdmin(adminWord{words: " JID [MINION]", description: description, least: 1, most: 2,
+// adminJob asks the master of this configuration about one job, and shows the answer: the words are JID and, if wanted,
+// MINION.
+func adminJob(c *call, cmd, description string, text func(got *payload.Map, minion string) string) error {
+	a, err := c.openAdmin(adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true,
 		want: "Requires the id of a job, and if wanted the id of a minion"})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	words := a.opt.Args
-	request := payload.M("cmd", cmd, "jid", words[0])
-	if len(words) > 1 {
-		request.Set("minion", words[1])
-	}
-	once()
-	v, err := a.ask(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	got, ok := v.(*payload.Map)
-	if !ok {
-		return nil, nil, errors.New("the master's answer is not what it should be")
-	}
-	return a, got, nil
+	minion := strings.Join(a.opt.Args[1:], "")
+	return a.show(func() (answer, error) {
+		request := payload.M("cmd", cmd, "jid", a.opt.Args[0])
+		if minion != "" {
+			request.Set("minion", minion)
+		}
+		got, err := a.askMap(request)
+		return answer{got, func() string { return text(got, minion) }}, err
+	})
 }
 
 // adminTrace shows the way of a job through every hop.
 func adminTrace(c *call) error {
-	a, got, err := adminJob(c, cmdTrace, "Show the way of a job through every hop, with times.")
-	if err != nil {
-		return err
-	}
-	if a.opt.Bool("as_json") {
-		return a.asJSON(got)
-	}
-	return a.emit(traceText(got))
+	return adminJob(c, cmdTrace, "Show the way of a job through every hop, with times.", traceText)
 }
 
 // headText is the first line of what is said about a job.
@@ -122,8 +109,8 @@ func headText(got *payload.Map) string {
 	return text + "\n"
 }
 
-// traceText is a trace as a table, a block for each minion.
-func traceText(got *payload.Map) string {
+// traceText is a trace as a table, a block for each minion. wanted is the one that was asked for, if any.
+func traceText(got *payload.Map, wanted string) string {
 	var b strings.Builder
 	b.WriteString(headText(got))
 	if us, _ := got.Int("began"); us != 0 {
@@ -142,6 +129,9 @@ func traceText(got *payload.Map) string {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Str("hop"), hopState(h), h.Str("where"))
 	}
 	_ = w.Flush() // into memory
+	if wanted != "" && minion == "" {
+		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.Str("jid"), wanted)
+	}
 	for _, k := range []string{"late", "missing"} {
 		if list := textsOf(got.List(k)); len(list) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(list, ", "))
@@ -168,14 +158,7 @@ func hopState(h *payload.Map) string {
 
 // adminWhy shows why minions are silent.
 func adminWhy(c *call) error {
-	a, got, err := adminJob(c, cmdWhy, "Show why minions have not returned a job.")
-	if err != nil {
-		return err
-	}
-	if a.opt.Bool("as_json") {
-		return a.asJSON(got)
-	}
-	return a.emit(whyText(got))
+	return adminJob(c, cmdWhy, "Show why minions have not returned a job.", func(got *payload.Map, _ string) string { return whyText(got) })
 }
 
 // whyText is a line for each reason.

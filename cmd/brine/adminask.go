@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// askTimeout bounds a question to a daemon, stateTimeout the look at why it does not answer.
+const (
+	askTimeout   = 10 * time.Second
+	stateTimeout = time.Second
+)
+
+// ask sends one command and returns its result.
+func (a *adminTool) ask(request *payload.Map) (any, error) {
+	return a.askWithin(context.Background(), request, askTimeout)
+}
+
+// askWithin tells the daemon until when it may do what is asked: one that is frozen meanwhile does it no more.
+func (a *adminTool) askWithin(ctx context.Context, request *payload.Map, limit time.Duration) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	request.Set("until", time.Now().Add(limit).UnixMicro())
+	reply, err := ipc.NewControlClient(a.path).Do(ctx, request)
+	var remote *ipc.RemoteError
+	switch {
+	case errors.As(err, &remote):
+		return nil, exit(exitGeneric, "brine: %s", strings.Replace(remote.Text, "admin: ", "", 1))
+	case errors.Is(err, os.ErrPermission):
+		return nil, exit(exitUnavailable, "brine: user %s may not open %s", runningUser(), a.path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, exit(exitUnavailable, "brine: %s", a.unanswered(limit))
+	case err != nil:
+		return nil, exit(exitUnavailable, "brine: no daemon answers on %s: %s", a.path, unreached(err))
+	}
+	return reply.Value("result"), nil
+}
+
+// askMap is ask for commands that answer with a map.
+func (a *adminTool) askMap(request *payload.Map) (*payload.Map, error) {
+	v, err := a.ask(request)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*payload.Map)
+	if !ok {
+		return nil, exit(exitGeneric, "brine: the daemon's answer cannot be read; is it of another version?")
+	}
+	return m, nil
+}
+
+// unreached says why there is nobody to ask.
+func unreached(err error) string {
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "there is no such socket. Is the daemon started, and is this its configuration directory?"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nobody listens there. Is the daemon started?"
+	case errors.As(err, &number):
+		return number.Error()
+	}
+	return err.Error()
+}
+
+// unanswered says of a daemon that lets its socket wait what the system knows of its process.
+func (a *adminTool) unanswered(limit time.Duration) string {
+	text := fmt.Sprintf("the daemon on %s did not answer within %s", a.path, limit)
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	conn, err := ipc.Dial(ctx, a.path)
+	if err != nil {
+		return text
+	}
+	defer conn.Close()
+	peer, err := ipc.PeerOf(conn)
+	if err != nil {
+		return text
+	}
+	switch stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", peer.PID)); processState(stat) {
+	case 'T', 't':
+		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on", text, peer.PID, peer.PID)
+	case 'D':
+		return fmt.Sprintf("%s: its process %d waits for a disk or the like", text, peer.PID)
+	}
+	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded", text, peer.PID)
+}
+
+// processState is the letter for the state of a process in its stat file, 0 when there is none. The name before it may
+// hold anything.
+func processState(stat []byte) byte {
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
+	if words := bytes.Fields(rest); len(words) > 0 {
+		return words[0][0]
+	}
+	return 0
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,23 @@ import (
 	"brine/wire/ipc"
 	"brine/wire/payload"
 )
+
+// TestDocsNameTheProcess: what is told of a process stands in docs/admin.md.
+func TestDocsNameTheProcess(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/admin.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, _ := newRig(t, false).must(t, "cmd", "process").(*payload.Map)
+	for _, k := range told.Keys() {
+		if !regexp.MustCompile(`\b` + k.(string) + `\b`).Match(doc) {
+			t.Errorf("docs/admin.md does not name %s", k)
+		}
+	}
+	if told.Len() == 0 {
+		t.Error("nothing is told")
+	}
+}
 
 func TestBundle(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Name: "master", Chaos: true})

@@ -91,8 +91,12 @@ func jobHops(j *Job) []Hop {
 		{Name: HopTarget, At: j.Matched}, {Name: HopAnnounce, At: j.Announced, Where: "EventPublisher"},
 		{Name: HopSeal, At: j.Sealed, Where: "Publisher"}, {Name: HopPublish, At: j.Sent, Where: "Publisher"},
 	}
-	if j.Failed != "" {
-		all[len(all)-1].Where = j.Failed
+	publish := &all[len(all)-1]
+	switch {
+	case j.Failed != "":
+		publish.Where = j.Failed
+	case j.forgotten():
+		publish.Where = "by a master before this one"
 	}
 	all = chain(all, 0)
 	told := j.Client != nil
@@ -103,7 +107,7 @@ func jobHops(j *Job) []Hop {
 	}
 	if j.Request == 0 {
 		for i := range all {
-			if all[i].At == 0 && all[i].Name != HopPublish {
+			if all[i].At == 0 && (all[i].Name != HopPublish || j.forgotten()) {
 				all[i].State = HopUntold
 			}
 		}
@@ -118,6 +122,11 @@ func jobHops(j *Job) []Hop {
 	side(HopSave, j.Stored, j.Announced, "JobStore", j.Announced != 0)
 	side(HopTold, c.Replied, j.Replied, "", told)
 	return all
+}
+
+// forgotten says that this master knows a job from the disk only, not what became of it before.
+func (j *Job) forgotten() bool {
+	return j.Request == 0 && j.Announced == 0 && j.Sent == 0 && j.Failed == ""
 }
 
 // rowHops are those of one minion. After the last that is known the next one is missing.
@@ -144,14 +153,22 @@ func rowHops(s *Snapshot, r *Row) []Hop {
 	if r.Lost != "" && r.Stored == 0 {
 		arrived[2].Where = r.Lost
 	}
+	if r.Returned == 0 && r.Minion == nil && s.Job.forgotten() { // the minion may have it; brine why asks
+		hops[0].State, hops[0].Where = HopUntold, "to this master, which began later"
+		return named(hops[:1], r.ID)
+	}
 	hops = chain(append(hops, arrived...), s.Job.Sent)
 	if c := s.Job.Client; c != nil {
 		hops = append(hops, chain([]Hop{{Name: HopSeen, At: c.Seen[r.ID]}}, r.Fired)...)
 	}
+	return firstMissing(named(hops, r.ID))
+}
+
+func named(hops []Hop, id string) []Hop {
 	for i := range hops {
-		hops[i].Minion = r.ID
+		hops[i].Minion = id
 	}
-	return firstMissing(hops)
+	return hops
 }
 
 // chain judges hops that follow each other.

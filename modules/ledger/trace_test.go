@@ -55,3 +55,18 @@ func TestTraceOfAMinionsJob(t *testing.T) {
 		t.Errorf("hops (-want +got):\n%s", diff)
 	}
 }
+
+// TestTraceOverARestart: what a master before this one did is not said to be missing, nor what a minion has not told since.
+func TestTraceOverARestart(t *testing.T) {
+	s := &Snapshot{Job: Job{JID: "j", Minions: []string{"a", "b"}}, Rows: map[string]*Row{
+		"a": {ID: "a", Returned: 200, Fired: 201, Stored: 202, Minion: &Minion{Received: 10, Started: 11, Ended: 12, Made: 13, Offset: 100}}}}
+	hops := Trace(s, []string{"b"})
+	if list := Named(hops, HopMissing); len(list) != 0 {
+		t.Errorf("missing: %v", list)
+	}
+	want := []string{" publish 0 untold", "a receive 110 done", "a start 111 done", "a end 112 done", "a return 113 done", "a arrive 200 done", "a event 201 done",
+		"a store 202 done", "b receive 0 untold"}
+	if diff := cmp.Diff(want, lines(hops)[7:]); diff != "" {
+		t.Errorf("hops (-want +got):\n%s", diff)
+	}
+}

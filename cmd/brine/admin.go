@@ -116,6 +116,7 @@ func (a *adminTool) asJSON(v any) error {
 type answer struct {
 	value any
 	text  func() string
+	prose bool // lines too long for a screen are wrapped, not cut
 }
 
 // show prints an answer once, or with -w again and again: on a terminal each over the one before, elsewhere one after
@@ -141,7 +142,7 @@ func (a *adminTool) show(next func() (answer, error)) error {
 		case a.opt.Bool("as_json"):
 			err = a.emit(outputters.JSON(got.value) + "\n")
 		default:
-			err = a.repaint(got.text(), first)
+			err = a.repaint(got, first)
 		}
 		if err != nil {
 			return err

@@ -109,6 +109,23 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// TestWrapped: reasons are read on a narrow screen, too.
+func TestWrapped(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"short\n", "short\n"},
+		{"web1: it has been running\nb\n", "web1: it\n  has been\n  running\nb\n"},
+		{"0123456789abcdef", "0123456789\n  abcdef\n"},
+		{"grün grün grün", "grün grün\n  grün\n"},
+	} {
+		if got := wrapped(tt.text, 10); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	for width := 1; width < 12; width++ {
+		wrapped("0123456789 abc def", width) // it ends
+	}
+}
+
 // TestProcessState: the name of a process may look like anything.
 func TestProcessState(t *testing.T) {
 	for stat, want := range map[string]byte{"7 (salt-master) T 1 7": 'T', "7 (a) R (b) S 1": 'S', "": 0, "7 (x)": 0} {

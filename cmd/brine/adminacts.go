@@ -50,7 +50,7 @@ func adminStack(c *call) error {
 		if text == "\n" {
 			text = m.Str("path") + " has nothing to do: no goroutine works for it.\n"
 		}
-		return answer{m, func() string { return text }}, nil
+		return answer{value: m, text: func() string { return text }}, nil
 	})
 }
 

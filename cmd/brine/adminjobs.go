@@ -43,12 +43,12 @@ func adminJobs(c *call) error {
 			return answer{}, err
 		}
 		if m.Has("queued") {
-			return answer{m, func() string { return minionJobsText(m, time.Now()) }}, nil
+			return answer{value: m, text: func() string { return minionJobsText(m, time.Now()) }}, nil
 		}
 		if !a.opt.Bool("all_jobs") {
 			m.Set("jobs", withoutQuestions(m.List("jobs")))
 		}
-		return answer{m, func() string { return masterJobsText(m, a.opt.Int("last_minutes"), time.Now()) }}, nil
+		return answer{value: m, text: func() string { return masterJobsText(m, a.opt.Int("last_minutes"), time.Now()) }}, nil
 	})
 }
 

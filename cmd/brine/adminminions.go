@@ -29,7 +29,7 @@ func adminMinions(c *call) error {
 		if a.opt.Bool("only_down") {
 			m.Set("minions", onlyDown(m.List("minions")))
 		}
-		return answer{m, func() string { return rosterText(m, time.Now()) }}, nil
+		return answer{value: m, text: func() string { return rosterText(m, time.Now()) }}, nil
 	})
 }
 

@@ -33,16 +33,44 @@ func (s *session) screenSize() (width, height int, ok bool) {
 	return width, height, err == nil && width > 0 && height > 0
 }
 
-// repaint shows a text over the one before: cut to the screen, without a flicker.
-func (a *adminTool) repaint(text string, first bool) error {
+// repaint shows an answer over the one before: cut to the screen, without a flicker.
+func (a *adminTool) repaint(got answer, first bool) error {
 	width, height, ok := a.screenSize()
+	text := got.text()
 	if !ok {
 		if !first {
 			text = "\n" + text
 		}
 		return a.emit(text)
 	}
+	if got.prose {
+		text = wrapped(text, width)
+	}
 	return a.emit(frame(text, width, height, first))
+}
+
+// wrapped breaks lines that are too long, at blanks where there are some.
+func wrapped(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		rest := []rune(strings.TrimSuffix(line, "\n"))
+		for len(rest) > width {
+			at := width
+			for at > width/2 && rest[at] != ' ' {
+				at--
+			}
+			if at == width/2 {
+				at = width
+			}
+			b.WriteString(string(rest[:at]) + "\n")
+			rest = []rune("  " + strings.TrimLeft(string(rest[at:]), " "))
+			if width < 4 {
+				break
+			}
+		}
+		b.WriteString(string(rest) + "\n")
+	}
+	return b.String()
 }
 
 // frame is a text as it is painted over the one before on a screen.

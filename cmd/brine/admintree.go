@@ -39,7 +39,7 @@ func adminTree(c *call) error {
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{m, func() string { return top.Tree(stats.ParseChild(m), time.Now()) }}, nil
+		return answer{value: m, text: func() string { return top.Tree(stats.ParseChild(m), time.Now()) }}, nil
 	})
 }
 
@@ -104,9 +104,9 @@ func adminHistory(c *call) error {
 			if _, err := a.ask(payload.M("cmd", "tree", "name", name)); err != nil {
 				return answer{}, err
 			}
-			return answer{list, func() string { return name + " has not died.\n" }}, nil
+			return answer{value: list, text: func() string { return name + " has not died.\n" }}, nil
 		}
-		return answer{list, func() string { return historyText(list, a.opt.Bool("with_stacks"), time.Now()) }}, nil
+		return answer{value: list, text: func() string { return historyText(list, a.opt.Bool("with_stacks"), time.Now()) }}, nil
 	})
 }
 

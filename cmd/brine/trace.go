@@ -84,7 +84,7 @@ func adminJob(c *call, cmd, description string, text func(got *payload.Map, mini
 			request.Set("minion", minion)
 		}
 		got, err := a.askMap(request)
-		return answer{got, func() string { return text(got, minion) }}, err
+		return answer{value: got, text: func() string { return text(got, minion) }, prose: true}, err
 	})
 }
 

@@ -31,6 +31,7 @@ type adminWord struct {
 	least, most int               // how many words
 	want        string            // the usage error when their number is wrong
 	watch       bool              // it can be shown again and again (-w)
+	master      bool              // only a master knows it: no -m
 	options     []optparse.Option // beside those that all have
 	remote      string            // dest of the option that names minions, "" when they cannot be asked
 }
@@ -41,11 +42,11 @@ func (c *call) openAdmin(w adminWord) (*adminTool, error) {
 	p := c.parser("%prog [options]"+w.words, w.description)
 	addConfigDir(p)
 	addLogging(p, true, "log_file", "none")
-	p.Add(
-		optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
-			Help: "Ask the minion of this configuration directory instead of the master."},
-		optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json", Help: "Print the answer as JSON."},
-	)
+	if !w.master {
+		p.Add(optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
+			Help: "Ask the minion of this configuration directory instead of the master."})
+	}
+	p.Add(optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json", Help: "Print the answer as JSON."})
 	if w.watch {
 		p.Add(optparse.Option{Flags: []string{"-w", "--watch"}, Kind: optparse.Flag, Dest: "watch_it", Help: "Show it again and again until Ctrl-C."},
 			intervalOption("1"))

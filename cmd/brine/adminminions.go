@@ -13,7 +13,7 @@ import (
 // adminMinions shows the minions of a master.
 func adminMinions(c *call) error {
 	a, err := c.openAdmin(adminWord{
-		words: " [GLOB]", most: 1, want: "Takes one pattern of ids at most", watch: true,
+		words: " [GLOB]", most: 1, master: true, want: "Takes one pattern of ids at most", watch: true,
 		description: "Show the minions of a running master: keys, connections, when they were last heard, their last jobs.",
 		options: []optparse.Option{{Flags: []string{"--down"}, Kind: optparse.Flag, Dest: "only_down",
 			Help: "Show only minions whose key is accepted and that are not connected."}},

@@ -72,7 +72,7 @@ func textsOf(list []any) []string {
 // adminJob asks the master of this configuration about one job, and shows the answer: the words are JID and, if wanted,
 // MINION.
 func adminJob(c *call, cmd, description string, text func(got *payload.Map, minion string) string) error {
-	a, err := c.openAdmin(adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true,
+	a, err := c.openAdmin(adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true, master: true,
 		want: "Requires the id of a job, and if wanted the id of a minion"})
 	if err != nil {
 		return err

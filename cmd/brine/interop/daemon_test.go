@@ -130,11 +130,14 @@ func (p *pack) kill() {
 	}
 }
 
-// dumpLogs shows the end of every log, a few times in a test.
+// dumpLogs shows the end of every log, a few times in a test, and whether the master still answers.
 func (s *site) dumpLogs() {
 	const often = 3
 	if s.dumps++; s.dumps > often {
 		return
+	}
+	if s.master != nil && !s.master.ended() {
+		s.countWorkers()
 	}
 	names, _ := filepath.Glob(filepath.Join(s.root, "*.log"))
 	for _, name := range names {

@@ -38,7 +38,7 @@ func TestSaltToolsDriveBrine(t *testing.T) {
 // TestBrineToolsDriveSalt runs brine's salt, salt-key and salt-run against real masters.
 func TestBrineToolsDriveSalt(t *testing.T) {
 	t.Parallel()
-	for _, release := range commandLines {
+	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			driveMaster(t, release, release, brine)

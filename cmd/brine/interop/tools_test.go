@@ -12,9 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// commandLines are the releases whose command line drives a brine master on the same machine.
-var commandLines = []string{"3008", "3007", "3006"}
-
 // framing is what ipc_framing has to be for the tools of a release.
 func framing(release string) string {
 	if release == "3006" {
@@ -23,11 +20,11 @@ func framing(release string) string {
 	return ""
 }
 
-// TestSaltToolsDriveBrine runs salt, salt-key and salt-run of three releases against a brine master with Salt's own
+// TestSaltToolsDriveBrine runs salt, salt-key and salt-run of four releases against a brine master with Salt's own
 // job cache.
 func TestSaltToolsDriveBrine(t *testing.T) {
 	t.Parallel()
-	for _, release := range commandLines {
+	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			driveMaster(t, brine, brine, release)

@@ -220,6 +220,9 @@ func TestPeers(t *testing.T) {
 	p.Named("a", 2, 30*u) // a second connection
 	p.Named("a", 1, 31*u)
 	at("a", 35*u, LinkUp)
+	p.Everything(2, 32*u) // another minion of its id
+	p.Named("a", 2, 32*u)
+	at("b", 35*u, LinkDown) // it is not one without a name
 	p.Named("a", 0, 40*u)
 	p.Everything(0, 40*u)
 	at("a", 39*u, LinkUp)

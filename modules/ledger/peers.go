@@ -64,7 +64,7 @@ type Peers struct {
 	mu     sync.Mutex
 	byID   map[string]*Peer
 	begun  Stamp // before it nothing is known
-	named  int   // ids with a subscription that names them
+	named  int   // subscriptions that name an id
 	all    int   // subscriptions of everything
 	hashed bool  // there were subscriptions of the hash of an id
 
@@ -100,20 +100,18 @@ func (p *Peers) Named(id string, n int, now Stamp) {
 	if n > 0 {
 		peer.Brine = true
 	}
-	p.named += peer.note(n, now)
+	p.named += n - peer.Up
+	peer.note(n, now)
 	p.count(now)
 }
 
-// note takes over how many subscriptions of a peer there are, and tells whether that makes one connected peer more (1),
-// one less (-1), or neither (0).
-func (p *Peer) note(n int, now Stamp) (more int) {
+// note takes over how many subscriptions of a peer there are.
+func (p *Peer) note(n int, now Stamp) {
 	if up := n > 0; up != (p.Up > 0) {
 		copy(p.history[1:], p.history[:])
 		p.history[0] = change{now, up}
-		more = map[bool]int{true: 1, false: -1}[up]
 	}
 	p.Up = n
-	return more
 }
 
 // Hashed notes how many subscriptions there are of the topic of a filtering minion of Salt: the hexadecimal SHA-1 of

@@ -122,7 +122,7 @@ type Case struct {
 func Why(c Case) Reason {
 	for _, rule := range rules {
 		if r := rule(&c); r.Code != "" {
-			r.Text += c.clockText()
+			r.Text += c.twinText() + c.clockText()
 			return r
 		}
 	}
@@ -131,7 +131,7 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byLink, foundIdle, byPresence,
+	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byOtherKey, byLink, foundIdle, byPresence,
 }
 
 func (c *Case) row() *Row {
@@ -326,19 +326,6 @@ func (c *Case) sent() Stamp {
 	return c.Job.Job.Sent
 }
 
-func byLink(c *Case) Reason {
-	if c.Link != LinkDown {
-		return Reason{}
-	}
-	text := say(NotConnected, "it was not connected when the job was sent ", c.at(c.sent()))
-	if c.LinkNow == LinkUp {
-		text.Text += "; it is now, but jobs are not sent again: publish it once more"
-	} else {
-		text.Text += "; it does not get this job any more: start the minion and publish it once more"
-	}
-	return text
-}
-
 // foundRunning and foundIdle use what a find_job about this job has brought to light.
 func foundRunning(c *Case) Reason {
 	if r := c.row(); r.FoundAt != 0 && r.Running {
@@ -362,7 +349,7 @@ func byPresence(c *Case) Reason {
 	case c.LinkNow == LinkDown && c.Guess:
 		return say(NotConnected, "no connection from an address of it is there now; whether it had one when the job was sent is not known")
 	case c.LinkNow == LinkDown:
-		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent; what it did with the job is not known")
+		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent", c.stillHeard(), "; what it did with the job is not known")
 	case c.Asked == Silent:
 		return say(NoAnswer, "it is connected", c.heard(), " and did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent")
 	case c.Peer.Brine:

@@ -6,24 +6,50 @@ import (
 	"time"
 )
 
+// whyCase is what is known, and the reason that it gives.
+type whyCase struct {
+	name string
+	c    Case
+	code Code
+	text string // part of it
+}
+
+func (tt *whyCase) check(t *testing.T) {
+	t.Run(tt.name, func(t *testing.T) {
+		if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
+			t.Errorf("got [%s] %s\nwant [%s] ... %s", got.Code, got.Text, tt.code, tt.text)
+		}
+	})
+}
+
 // TestWhySetAside tells of what an actor of the minion has died of twice.
 func TestWhySetAside(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		c    Case
-		code Code
-		text string // part of it
-	}{
+	for _, tt := range []whyCase{
 		{"return set aside", meant(came(outcome(ReturnAside, "nil map"))), ReturnSpoilt, "the job ended at 11:59:52 UTC, 8s ago; what it returned is lost, for the minion's ReturnSender died of it twice, and the reason was sent in its place: nil map"},
 		{"return set aside, not delivered", meant(answers(Minion{Made: ago(8 * time.Second), Spooled: ago(8 * time.Second), Size: 5, Outcome: ReturnAside, Detail: "nil map", Attempts: 1, Tried: ago(time.Second), Error: "no answer"})),
 			ReturnSpoilt, "died of its return twice: nil map; the reason waits in its place, 1 attempt to deliver it, the last failed at 11:59:59 UTC, 1s ago: no answer"},
 		{"not matched to the end", meant(answers(Minion{Received: ago(9 * time.Second), Outcome: MatchFailed, Detail: "os:Debian (grain): nil map"})),
 			JobUnmatched, "was not run: the minion's Dispatcher died of it twice before it could tell whether the target means the minion there: os:Debian (grain): nil map"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
-				t.Errorf("got [%s] %s\nwant [%s] ... %s", got.Code, got.Text, tt.code, tt.text)
-			}
-		})
+		tt.check(t)
+	}
+}
+
+// TestWhyNoConnection tells why a minion cannot connect, as far as its sign-ins show.
+func TestWhyNoConnection(t *testing.T) {
+	heard := func(c *Case) { c.Peer.Heard = ago(time.Second) }
+	for _, tt := range []whyCase{
+		{"another key", meant(links(LinkDown, LinkDown), denied, signIn("denied", "")), KeyDenied, "denied a sign-in in its name at 11:59:59 UTC, 1s ago, for the key that came is not the accepted one; the minion was installed anew"},
+		{"another key, nobody has a name", meant(links(LinkUnknown, LinkUnknown), signIn("denied", "")), KeyDenied, "denied a sign-in"},
+		{"another key, before this master", meant(links(LinkUnknown, LinkDown), denied), KeyDenied, "it is not connected, and another key than the accepted one has come"},
+		{"another machine's key", meant(denied, signIn("denied", ""), asked(Silent)), NoAnswer, "did not answer when asked"},
+		{"another machine's key, long ago", meant(links(LinkDown, LinkDown), signIn("denied", ""), func(c *Case) { c.Peer.Heard = ago(0) }), NotConnected, "start the minion"},
+		{"signed in only", meant(links(LinkDown, LinkDown), signIn("accept", "")), NotConnected, "it signed in at 11:59:59 UTC, 1s ago and has made no connection to the publish port since"},
+		{"signed in just now", meant(links(LinkDown, LinkDown), signIn("accept", ""), func(c *Case) { c.Peer.SignedAt = ago(time.Millisecond) }), NotConnected, "start the minion"},
+		{"signed in, connected, gone", meant(links(LinkDown, LinkDown), signIn("accept", ""), func(c *Case) { c.Peer.SignedAt = ago(4 * time.Second) }), NotConnected, "start the minion"},
+		{"publish port blocked since", meant(links(LinkUp, LinkDown), heard), ConnectionLost, "after the job was sent, though its requests still come (the last one at 11:59:59 UTC, 1s ago)"},
+		{"two of one id", meant(asked(Silent), func(c *Case) { c.Peer.Up = 2 }), NoAnswer, ". 2 connections name this id: several minions have it"},
+	} {
+		tt.check(t)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"syscall"
 	"time"
 
 	"brine/modules/keys"
@@ -169,7 +170,7 @@ func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.M
 			return nil, err
 		}
 		if out = jobMap(s, len(silent)); len(ids) == 0 {
-			ids = silent
+			ids = slices.Concat(silent, s.Turns())
 		}
 	}
 	cases, err := c.cases(jid, s, here, ids)
@@ -207,6 +208,7 @@ func (c *core) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([
 		if one.Link = c.book.Peers.At(id, sent); one.Link == ledger.LinkUnknown {
 			one.Link = links.Of(id)
 		}
+		one.Undriven = s != nil && s.Job.Client != nil && syscall.Kill(int(s.Job.Client.PID), 0) == syscall.ESRCH
 		switch {
 		case meant[id]:
 			one.Target = ledger.Meant

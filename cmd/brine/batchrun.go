@@ -248,6 +248,7 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 		b.explainNobody(ctx, job)
 	} else if b.way == nil {
 		b.way = b.hops(run)
+		b.way.takeTurns(b.state.all)
 	}
 	go func() {
 		defer b.send(ctx, batchNews{silent: ids})

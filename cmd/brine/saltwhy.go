@@ -75,11 +75,7 @@ const (
 // tell hands the facts to the master, if there are any and it takes them, while this tool goes on. The function that
 // comes back waits a moment for the end of that.
 func (h *hops) tell() (wait func()) {
-	if h == nil {
-		return func() {}
-	}
-	c := h.t.control()
-	if c == nil {
+	if h == nil || h.t.control() == nil {
 		return func() {}
 	}
 	h.facts.Ended = ledger.At(time.Now())
@@ -89,17 +85,32 @@ func (h *hops) tell() (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
-		defer cancel()
-		if _, err := c.Do(ctx, payload.M("cmd", cmdClient, "jid", h.jid, "facts", h.facts.Map())); err != nil {
-			h.t.log.Debug("the master does not take what this tool knows of the job", "jid", h.jid, "err", err)
-		}
+		h.hand()
 	}()
 	return func() {
 		select {
 		case <-done:
 		case <-time.After(tellCosts):
 		}
+	}
+}
+
+// takeTurns tells the master whom the job is sent to in turns.
+func (h *hops) takeTurns(ids []string) {
+	h.facts.Batch = slices.Sorted(slices.Values(ids))
+	h.hand()
+}
+
+// hand hands the facts to the master, if that takes them.
+func (h *hops) hand() {
+	c := h.t.control()
+	if c == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
+	defer cancel()
+	if _, err := c.Do(ctx, payload.M("cmd", cmdClient, "jid", h.jid, "facts", h.facts.Map())); err != nil {
+		h.t.log.Debug("the master does not take what this tool knows of the job", "jid", h.jid, "err", err)
 	}
 }
 

@@ -54,6 +54,7 @@ type Client struct {
 	Ended   Stamp // it stopped waiting
 	Why     string
 	Seen    map[string]Stamp // return of a minion → when it came
+	Batch   []string         // whom the job is sent to in turns, as a batch; sorted
 }
 
 // Row are the facts of one minion of a job, by the master's clock.

@@ -154,14 +154,26 @@ func ReadClient(m *payload.Map) *Client {
 	c := &Client{}
 	read(m, clientFields, c)
 	c.Seen = readStamps(m.Map("seen"))
+	for _, v := range m.List("batch") {
+		if id, ok := v.(string); ok {
+			c.Batch = append(c.Batch, id)
+		}
+	}
 	return c
 }
 
 // Map is what a command line says, as it travels and as operators see it.
 func (c *Client) Map() *payload.Map {
-	out := write(payload.NewMap(7), clientFields, c)
+	out := write(payload.NewMap(8), clientFields, c)
 	if len(c.Seen) > 0 {
 		out.Set("seen", stampsMap(c.Seen))
+	}
+	if len(c.Batch) > 0 {
+		ids := make([]any, len(c.Batch))
+		for i, id := range c.Batch {
+			ids[i] = id
+		}
+		out.Set("batch", ids)
 	}
 	return out
 }

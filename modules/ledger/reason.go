@@ -34,6 +34,7 @@ const (
 	KeyDeleted  Code = "key_deleted" // it was accepted when the job was published
 	KeyNone     Code = "key_none"    // the master has never had one, or not at that time
 	NotTargeted Code = "not_targeted"
+	BatchTurn   Code = "batch_turn" // it is in a batch, and its turn has not come
 
 	NotConnected   Code = "not_connected"   // when the job was sent
 	ConnectionLost Code = "connection_lost" // since then
@@ -106,6 +107,8 @@ type Case struct {
 	Age    time.Duration // of the job by its jid; 0 when that tells no time
 	Keep   time.Duration // keep_jobs; 0: for ever
 	Target Target
+	// Undriven says that the process of the command line is not there any more.
+	Undriven bool
 
 	Key    string // accepted, pending, rejected, or ""
 	Denied bool   // a key of this id is denied
@@ -287,6 +290,9 @@ func notMeant(c *Case) Reason {
 	switch c.Target {
 	case NotMeant:
 		j := &c.Job.Job
+		if r := c.notItsTurn(j.Client); r.Code != "" {
+			return r
+		}
 		return say(NotTargeted, "the target ", j.Tgt, " (", j.TgtType, ") did not mean it when the job was published; salt --preview-target shows whom a target means")
 	case Missing:
 		return say(KeyNone, "the master had no accepted key of it when the job was published")

@@ -53,3 +53,27 @@ func TestWhyNoConnection(t *testing.T) {
 		tt.check(t)
 	}
 }
+
+// TestWhyBatch tells of minions whose turn in a batch has not come.
+func TestWhyBatch(t *testing.T) {
+	batch := func(ended Stamp, change ...func(*Case)) Case {
+		c := meant(append(change, target(NotMeant))...)
+		c.Job.Job.Minions, c.Job.Job.Client = []string{"a"}, &Client{PID: 123, Ended: ended, Batch: []string{"a", "m1"}}
+		return c
+	}
+	for _, tt := range []whyCase{
+		{"waits", batch(0), BatchTurn, "its turn in the batch has not come: the job is sent to it when others have returned, by process 123"},
+		{"nobody drives it", batch(0, func(c *Case) { c.Undriven = true }), BatchTurn, "had not come when process 123 ended, which drove the batch: the job was never sent"},
+		{"ended", batch(ago(time.Second), func(c *Case) { c.Undriven = true }), BatchTurn, "the batch ended at 11:59:59 UTC, 1s ago before its turn had come"},
+		{"not in it", batch(0, func(c *Case) { c.ID = "m2" }), NotTargeted, "did not mean it"},
+	} {
+		tt.check(t)
+	}
+	c := batch(0)
+	if turns := c.Job.Turns(); len(turns) != 1 || turns[0] != "m1" {
+		t.Errorf("turns of %v", turns)
+	}
+	if said := ReadClient(c.Job.Job.Client.Map()); len(said.Batch) != 2 || said.Batch[1] != "m1" || said.PID != 123 {
+		t.Errorf("read %+v", said)
+	}
+}

@@ -74,25 +74,25 @@ func unreached(err error) string {
 
 // unanswered says of a daemon that lets its socket wait what the system knows of its process.
 func (a *adminTool) unanswered(limit time.Duration) string {
-	text := fmt.Sprintf("the daemon on %s did not answer within %s", a.path, limit)
+	text := fmt.Sprintf("the daemon did not answer within %s", limit)
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
 	conn, err := ipc.Dial(ctx, a.path)
 	if err != nil {
-		return text
+		return text + " on " + a.path
 	}
 	defer conn.Close()
 	peer, err := ipc.PeerOf(conn)
 	if err != nil {
-		return text
+		return text + " on " + a.path
 	}
 	switch stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", peer.PID)); processState(stat) {
 	case 'T', 't':
-		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on", text, peer.PID, peer.PID)
+		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on (%s)", text, peer.PID, peer.PID, a.path)
 	case 'D':
-		return fmt.Sprintf("%s: its process %d waits for a disk or the like", text, peer.PID)
+		return fmt.Sprintf("%s: its process %d waits for a disk or the like (%s)", text, peer.PID, a.path)
 	}
-	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded", text, peer.PID)
+	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded (%s)", text, peer.PID, a.path)
 }
 
 // processState is the letter for the state of a process in its stat file, 0 when there is none. The name before it may

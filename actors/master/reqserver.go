@@ -27,7 +27,8 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
-		over atomic.Bool // of one that came by the socket: it was answered
+		begun atomic.Bool // a worker has it
+		over  atomic.Bool // of one that came by the socket: it was answered
 	}
 	// WorkerReady says that a worker has nothing in hand.
 	WorkerReady struct {
@@ -198,7 +199,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	if m.over.Load() { // refused with the socket by which it came
 		return
 	}
-	r := &request{at: m.At, reply: m.Reply, inside: m.Inside}
+	r := &request{at: m.At, reply: m.Reply, inside: m.Inside, begun: &m.begun}
 	env, err := payload.DecodeRequest(m.Frame)
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):
@@ -244,6 +245,7 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 
 func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
 	s.inHand[ref] = r
+	r.begun.Store(true)
 	supervisor.Send(ctx, ref, &Work{Req: r, Since: time.Now()})
 }
 

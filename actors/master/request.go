@@ -16,6 +16,7 @@ type request struct {
 	frame   []byte                      // as it came, if it came in clear
 	pool    int                         // the pool it waits in
 	inside  bool                        // it came from this process
+	begun   *atomic.Bool                // set when a worker has it
 	noFiles bool                        // its sender looks in no files of the job it asks for
 	at      time.Time                   // when it arrived
 

@@ -61,9 +61,19 @@ func turnAway(m *HandleRequest) bool {
 	if err != nil || env.Enc != payload.EncClear || auth.IsSignIn(env) {
 		return false
 	}
-	m.Reply(textFailed)
+	if m.begun.Load() {
+		m.Reply(msgCutOff)
+	} else {
+		m.Reply(msgNotBegun)
+	}
 	return true
 }
+
+// Refusals of requests that go with their socket, in a form that Salt's tools show.
+var (
+	msgNotBegun = mustPack(errorReply("SaltClientError", "The master's request server ended before it came to this request. Nothing was done."))
+	msgCutOff   = mustPack(errorReply("SaltClientError", "The master's request server ended during this request. Whether it was carried out is not known."))
+)
 
 // refused counts a request that was refused because there are too many, and says so the 1st, 2nd, 4th, 8th ... time.
 func (l *load) refused(log *slog.Logger, where string) {

@@ -31,7 +31,7 @@ func TestTurnAway(t *testing.T) {
 		told := turnAway(&HandleRequest{Frame: tt.frame, Reply: func(b []byte) { got = append(got, string(b)) }})
 		want := "[]"
 		if tt.told {
-			want = fmt.Sprint([]string{string(textFailed)})
+			want = fmt.Sprint([]string{string(msgNotBegun)})
 		}
 		if fmt.Sprint(got) != want || told != tt.told {
 			t.Errorf("%s: told %v, got %q", tt.name, told, got)
@@ -113,10 +113,12 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 			if err := tt.end(r.m.Supervisor()); err != nil {
 				t.Fatal(err)
 			}
+			told := map[string]int{}
 			for range 2 {
-				if reply := actortest.Wait(t, "answer", replies); string(reply) != string(textFailed) {
-					t.Errorf("a client is told %q", reply)
-				}
+				told[string(actortest.Wait(t, "answer", replies))]++
+			}
+			if told[string(msgNotBegun)] != 1 || told[string(msgCutOff)]+told[string(textFailed)] != 1 { // by the server, or by the worker
+				t.Errorf("clients are told %v", told)
 			}
 			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, zmq.ErrLost) {
 				t.Errorf("the minion is told: %v", err)
@@ -148,7 +150,7 @@ func TestRefusedRequestDoesNotBegin(t *testing.T) {
 	if !l.begin(requests[0]) {
 		t.Error("a request is not taken")
 	}
-	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(textFailed)}) || l.begin(requests[1]) {
+	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(msgNotBegun)}) || l.begin(requests[1]) {
 		t.Errorf("%d refused: %q", n, refused)
 	}
 	server, _ := r.m.Supervisor().Lookup(nameReqServer)
@@ -156,5 +158,9 @@ func TestRefusedRequestDoesNotBegin(t *testing.T) {
 	ear.others(r)
 	if len(refused) != 1 {
 		t.Errorf("answered %d times", len(refused))
+	}
+	requests[1].begun.Store(true)
+	if !turnAway(requests[1]) || refused[1] != string(msgCutOff) {
+		t.Errorf("of one in a worker's hand: %q", refused)
 	}
 }

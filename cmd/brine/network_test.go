@@ -17,8 +17,12 @@ var flagNetwork = flag.Duration("network.fault", 500*time.Millisecond, "how long
 // longFault is the length of a fault from which on a run has the patience for all checks.
 const longFault = 2 * time.Second
 
-// wire is the network between a minion and the master: the way to each of its ports.
-type wire struct{ pub, ret *link.Proxy }
+// wire is the network between a minion and the master: the way to each of its ports or, when both live in namespaces, a
+// cable.
+type wire struct {
+	pub, ret *link.Proxy
+	cable    *link.Host
+}
 
 // newWire leads to two ports of a master.
 func newWire(t *testing.T, pub, ret int) *wire {
@@ -38,7 +42,21 @@ func newWire(t *testing.T, pub, ret int) *wire {
 	return w
 }
 
-func (w *wire) both() []*link.Proxy { return []*link.Proxy{w.pub, w.ret} }
+func (w *wire) both() []*link.Proxy {
+	if w.cable != nil {
+		return nil
+	}
+	return []*link.Proxy{w.pub, w.ret}
+}
+
+// lost is how many frames have come into the cable and not out of it.
+func (w *wire) lost() uint64 {
+	if w.cable == nil {
+		return 0
+	}
+	to, from := w.cable.Frames()
+	return to.Lost + from.Lost
+}
 
 // cut lets nothing through any more, with the connections standing or not.
 func (w *wire) cut(t *testing.T, standing bool) {
@@ -61,6 +79,11 @@ func (w *wire) restore(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if w.cable != nil {
+		if err := w.cable.Restore(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // networkFault is something that happens to the network of both minions for a while.
@@ -70,6 +93,7 @@ type networkFault struct {
 	again func(w *wire)       // done every 50 ms while it lasts; may be nil
 	lost  []ledger.Code       // why a job may not have reached a minion; none: every job must
 	least time.Duration       // that it lasts
+	loses bool                // it lasts until each cable has lost a frame
 }
 
 // missed are the true reasons when a connection has ended and was made again.
@@ -124,28 +148,14 @@ func TestNetwork(t *testing.T) {
 
 func (n *netSite) suffer(t *testing.T, f networkFault) {
 	jobs := n.publishing(t)
+	before := n.lost()
 	for _, w := range n.s.wires {
 		if err := f.begin(w); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tick, over := time.NewTicker(50*time.Millisecond), time.After(max(*flagNetwork, f.least))
-	defer tick.Stop()
-	for lasts := true; lasts; {
-		select {
-		case <-over:
-			lasts = false
-		case <-tick.C:
-			for _, w := range n.s.wires {
-				if f.again != nil {
-					f.again(w)
-				}
-			}
-		}
-	}
-	for _, w := range n.s.wires {
-		w.restore(t)
-	}
+	n.lasts(t, f, before)
+	n.restore(t)
 	whole := time.Now()
 	for _, id := range n.ids {
 		n.s.alive(t, id)
@@ -153,4 +163,48 @@ func (n *netSite) suffer(t *testing.T, f networkFault) {
 	}
 	n.check(t, jobs(), func(code ledger.Code) bool { return slices.Contains(f.lost, code) })
 	t.Logf("checked %v after the network is whole", time.Since(whole).Round(time.Millisecond))
+}
+
+// restore makes the network whole and slows down the load.
+func (n *netSite) restore(t *testing.T) {
+	t.Helper()
+	for _, w := range n.s.wires {
+		w.restore(t)
+	}
+	n.calm.Store(true)
+}
+
+// lasts waits while a fault is at work.
+func (n *netSite) lasts(t *testing.T, f networkFault, before map[string]uint64) {
+	t.Helper()
+	tick, over := time.NewTicker(50*time.Millisecond), time.Now().Add(max(*flagNetwork, f.least))
+	defer tick.Stop()
+	missing := func() bool {
+		now := n.lost()
+		return f.loses && slices.ContainsFunc(n.ids, func(id string) bool { return now[id] == before[id] })
+	}
+	for time.Now().Before(over) || missing() {
+		if now := <-tick.C; now.After(over.Add(silentPatience)) {
+			t.Fatal("nothing is lost on the cables")
+		}
+		for _, id := range n.ids { // in this order, so that what is drawn can be drawn again
+			if f.again != nil {
+				f.again(n.s.wires[id])
+			}
+		}
+	}
+	for id, lost := range n.lost() {
+		if f.loses {
+			t.Logf("the cable of %s has lost %d frames", id, lost-before[id])
+		}
+	}
+}
+
+// lost is how many frames the cable of each minion has lost.
+func (n *netSite) lost() map[string]uint64 {
+	lost := map[string]uint64{}
+	for id, w := range n.s.wires {
+		lost[id] = w.lost()
+	}
+	return lost
 }

@@ -13,24 +13,29 @@ import (
 	"brine/modules/ledger"
 )
 
-// cable is a minion's cable that is taken off until somebody has noticed.
+// cable is a minion's cable that is taken off, or one of its directions, until somebody has noticed.
 type cable struct {
 	name           string
+	way            link.Direction
 	master, minion []string // configuration
 	least          time.Duration
 	masterNotices  bool
 	minionNotices  bool
 }
 
+// quick lets a daemon give up a connection after two seconds.
+func quick() []string { return []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 1700"} }
+
 func cables() []cable {
 	const never = "zmq_heartbeat_ivl: 0"
-	quick := []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 900"}
 	return []cable{
-		{"both notice", quick, quick, 0, true, true},
-		{"master notices", []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 2700"}, []string{never}, longFault, true, false},
-		{"minions notice", []string{never}, quick, longFault, false, true},
-		{"nobody notices", []string{never}, []string{never}, longFault, false, false},
-		{"both notice by default", nil, nil, longFault, true, true},
+		{"both notice", link.Both, quick(), quick(), 0, true, true},
+		{"both notice that minions are not heard", link.ToTarget, quick(), quick(), longFault, true, true},
+		{"both notice that the master is not heard", link.FromTarget, quick(), quick(), longFault, true, true},
+		{"master notices", link.Both, []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 2700"}, []string{never}, longFault, true, false},
+		{"minions notice", link.Both, []string{never}, quick(), longFault, false, true},
+		{"nobody notices", link.Both, []string{never}, []string{never}, longFault, false, false},
+		{"both notice by default", link.Both, nil, nil, longFault, true, true},
 	}
 }
 
@@ -42,13 +47,13 @@ func TestNetworkCable(t *testing.T) {
 			if c.least > *flagNetwork {
 				t.Skipf("it takes long: -network.fault=%v", c.least)
 			}
-			newCableSite(t, c).takeOff(t, c)
+			newCableSite(t, c.master, c.minion).takeOff(t, c)
 		})
 	}
 }
 
 // newCableSite makes a site whose daemons live in network namespaces, or skips the test where there can be none.
-func newCableSite(t *testing.T, c cable) *netSite {
+func newCableSite(t *testing.T, master, minion []string) *netSite {
 	t.Helper()
 	network, err := link.NewNetwork()
 	if errors.Is(err, link.ErrUnavailable) {
@@ -74,12 +79,13 @@ func newCableSite(t *testing.T, c cable) *netSite {
 		}
 	})
 	n.s.door = door.Port()
-	n.s.config(c.master...)
+	n.s.config(master...)
 	for _, id := range n.ids {
 		if n.s.hosts[id], err = network.Join(); err != nil {
 			t.Fatal(err)
 		}
-		n.s.minion(id, false, c.minion...)
+		n.s.minion(id, false, minion...)
+		n.s.wires[id] = &wire{cable: n.s.hosts[id]}
 	}
 	n.start(t)
 	return n
@@ -87,7 +93,11 @@ func newCableSite(t *testing.T, c cable) *netSite {
 
 func (n *netSite) takeOff(t *testing.T, c cable) {
 	jobs := n.publishing(t)
-	n.cables(t, (*link.Host).Cut)
+	for _, w := range n.s.wires {
+		if err := w.cable.CutWay(c.way); err != nil {
+			t.Fatal(err)
+		}
+	}
 	off := time.Now()
 	if c.masterNotices {
 		n.noticed(t, "the master notices", func(id string) bool {
@@ -106,7 +116,7 @@ func (n *netSite) takeOff(t *testing.T, c cable) {
 	if rest := time.Until(off.Add(*flagNetwork)); rest > 0 {
 		<-time.After(rest)
 	}
-	n.cables(t, (*link.Host).Restore)
+	n.restore(t)
 	whole := time.Now()
 	for _, id := range n.ids {
 		n.s.alive(t, id)
@@ -128,14 +138,5 @@ func (n *netSite) noticed(t *testing.T, what string, has func(id string) bool) {
 	t.Helper()
 	for _, id := range n.ids {
 		n.s.within(t, noticePatience, what+" that "+id+" is cut off", func() bool { return has(id) })
-	}
-}
-
-func (n *netSite) cables(t *testing.T, change func(*link.Host) error) {
-	t.Helper()
-	for _, id := range n.ids {
-		if err := change(n.s.hosts[id]); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

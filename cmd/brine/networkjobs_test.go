@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ type netSite struct {
 	s   *silentSite
 	ids []string
 	job int // number of the last one
+
+	calm atomic.Bool // jobs come slowly
 
 	mu      sync.Mutex
 	returns map[string]int // events of returns, by tag
@@ -91,10 +94,15 @@ func (n *netSite) listen(t *testing.T) {
 	})
 }
 
+// calmness is how many times slower jobs come when the network is whole again: what has piled up has to get less, also on a
+// machine that has no time for more.
+const calmness = 10
+
 // publishing publishes jobs for all minions, one after the other, until the function that comes back is called. It
 // returns what was published. The way to the master's ports is the command line's own, which is whole.
 func (n *netSite) publishing(t *testing.T) func() []netJob {
 	t.Helper()
+	n.calm.Store(false)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan []netJob, 1)
 	go func() {
@@ -113,6 +121,9 @@ func (n *netSite) publishing(t *testing.T) func() []netJob {
 			}
 			jobs = append(jobs, netJob{n.job, pub.JID})
 			<-tick.C
+			for i := 1; i < calmness && n.calm.Load() && ctx.Err() == nil; i++ {
+				<-tick.C
+			}
 		}
 		result <- jobs
 	}()

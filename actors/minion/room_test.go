@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"brine/actors/actortest"
 	"brine/config"
 	"brine/modules/worker"
 
@@ -215,5 +217,37 @@ func TestProcessQueueSurvives(t *testing.T) {
 			}
 		}
 		r.stop()
+	}
+}
+
+// TestQueueKeepsItsOrder: what waits when a minion stops is run by the next one in the order in which it came, whichever
+// master it came from.
+func TestQueueKeepsItsOrder(t *testing.T) {
+	r := newRig(t, "process_count_max: 1\n", "one.test", "two.test")
+	r.start()
+	for range r.masters {
+		actortest.Wait(t, "ready minion", r.ready)
+	}
+	trace := filepath.Join(r.dir, "trace")
+	r.master().publish(jid(50), "cmd.run", "echo "+jid(50)+" $$ >> "+trace+".first; exec sleep 600")
+	begun(t, trace+".first", jid(50))
+	waiting := func() int {
+		return len(files(t, filepath.Join(r.cfg.CacheDir, "queues", "one.test", "job_queue"))) + len(files(t, filepath.Join(r.cfg.CacheDir, "queues", "two.test", "job_queue")))
+	}
+	var want []string
+	for i := range 6 { // later ones have lower jids
+		r.masters[i%2].publish(jid(20-i), "cmd.run", "echo "+jid(20-i)+" >> "+trace)
+		want = append(want, jid(20-i))
+		r.until(t, "queued job", func() bool { return waiting() == i+1 }, time.Millisecond)
+		r.clock.Advance(time.Millisecond)
+	}
+	r.stop()
+	r.again()
+	for i := range 6 {
+		r.masters[i%2].awaitReturn(t, jid(20-i))
+		once(t, r.masters[i%2], jid(20-i))
+	}
+	if got := strings.Fields(readFile(t, trace)); !slices.Equal(got, want) {
+		t.Errorf("the jobs ran in the order %q, want %q", got, want)
 	}
 }

@@ -117,6 +117,7 @@ func linkFaults() []fault {
 		{"cable loses and delays", 4, false, onCable(
 			func(h *link.Host, r *rand.Rand) error {
 				late := time.Duration(1+r.IntN(50)) * time.Millisecond
+				h.Seed = r.Uint64()
 				return h.Shape(late, late/2, r.IntN(20))
 			},
 			func(h *link.Host) error { return h.Shape(0, 0, 0) })},
@@ -151,11 +152,7 @@ func onCable(do func(h *link.Host, r *rand.Rand) error, undo func(h *link.Host) 
 			if w.cable == nil {
 				continue
 			}
-			err := do(w.cable, r)
-			if errors.Is(err, link.ErrUnavailable) {
-				break
-			}
-			return done{what: fmt.Sprintf("%s for %v", id, hold), hold: hold, undo: func() error { return undo(w.cable) }}, err
+			return done{what: fmt.Sprintf("%s for %v", id, hold), hold: hold, undo: func() error { return undo(w.cable) }}, do(w.cable, r)
 		}
 		return done{}, nil
 	}

@@ -52,7 +52,7 @@ func switchOn(name string, addr netip.Addr) error {
 	if err != nil {
 		return fmt.Errorf("interface %s: %w", name, err)
 	}
-	defer unix.Close(sock)
+	defer func() { _ = unix.Close(sock) }() // nothing was written
 	ifr, err := unix.NewIfreq(name)
 	if err != nil {
 		return fmt.Errorf("interface %s: %w", name, err)

@@ -115,7 +115,7 @@ func (s *goldenSite) command(ctx context.Context, config string, argv ...string)
 	}
 	cmd.Dir = s.root
 	cmd.Env = []string{"PATH=" + s.path, "HOME=" + s.root + "/home", "TMPDIR=" + s.root + "/tmp", "LC_ALL=C.UTF-8", "COLUMNS=80",
-		"SALT_CONFIG_DIR=" + filepath.Join(s.root, conf)}
+		"SALT_CONFIG_DIR=" + filepath.Join(s.root, conf), "GORACE=" + os.Getenv("GORACE")}
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, nil
 }

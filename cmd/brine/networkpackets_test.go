@@ -70,7 +70,9 @@ func TestNetworkPackets(t *testing.T) {
 				f.lost = site.lost
 				t.Run(f.name, func(t *testing.T) { n.suffer(t, f) })
 			}
-			t.Run("nothing is left over", func(t *testing.T) { n.nothingLeft(t, *flagNetwork >= longFault) })
+			if *flagNetwork >= longFault { // else TestNetwork looks: idle connections take half a minute to go
+				t.Run("nothing is left over", func(t *testing.T) { n.nothingLeft(t, true) })
+			}
 		})
 	}
 }

@@ -185,6 +185,15 @@ func (p *Proxy) each(d Direction, change func(*flow)) {
 	}
 }
 
+// fail ends a connection for which the target was not there. Who has seen its end finds it counted.
+func (p *Proxy) fail(c *pair) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.kill(true) {
+		p.failed.Add(1)
+	}
+}
+
 // accept opens the port unless it is open.
 func (p *Proxy) accept() error {
 	p.mu.Lock()
@@ -247,9 +256,7 @@ func (p *Proxy) carry(ctx context.Context, c *pair) {
 	}
 	out, err := p.dial(ctx)
 	if err != nil {
-		if c.kill(true) {
-			p.failed.Add(1)
-		}
+		p.fail(c)
 		return
 	}
 	if !c.join(out.(*net.TCPConn)) {

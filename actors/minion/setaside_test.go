@@ -58,14 +58,22 @@ func (l poisonedLog) Handle(ctx context.Context, rec slog.Record) error {
 // aside fails unless a job was answered once, with the reason and the hash by which the log knows it.
 func (r *rig) aside(t *testing.T, jid string) {
 	t.Helper()
+	r.reason(t, jid, "The job was not run: the minion's Dispatcher died of it twice")
+}
+
+// reason fails unless a job was answered once, with a reason that begins with head, tells of the poison, and ends with the
+// hash. It returns the answer.
+func (r *rig) reason(t *testing.T, jid, head string) *payload.Map {
+	t.Helper()
 	ret := r.master().awaitReturn(t, jid)
 	sum := sha256.Sum256([]byte(jid))
 	text := ret.Str("return")
-	if !strings.HasPrefix(text, "The job was not run: the minion's Dispatcher died of it twice") || !strings.Contains(text, "poisoned") ||
+	if !strings.HasPrefix(text, head) || !strings.Contains(text, "poisoned") ||
 		!strings.HasSuffix(text, hex.EncodeToString(sum[:])) || ret.Value("retcode") != int64(1) || ret.Value("success") != false {
 		t.Errorf("return of %s: %q, retcode %v, success %v", jid, text, ret.Value("retcode"), ret.Value("success"))
 	}
 	once(t, r.master(), jid)
+	return ret
 }
 
 // TestSetAside answers a job that the Dispatcher died of twice, once, whoever asks again, and takes the others.
@@ -160,16 +168,23 @@ func TestDeadlyEventIsSetAside(t *testing.T) {
 	}, 0)
 }
 
-// TestSetAsideOnce runs a job that the Dispatcher died of once, once.
+// TestSetAsideOnce runs a job that the Dispatcher died of once, before it was matched or after, once.
 func TestSetAsideOnce(t *testing.T) {
-	var deaths atomic.Int64
-	deaths.Store(1)
-	r := newRig(t, "").poisoned(&deaths).up()
-	if text := r.run(jid(1), poison).Str("return"); !strings.Contains(text, "'t.poison' is not available") {
-		t.Errorf("return %q", text)
+	for _, tt := range []struct {
+		name string
+		kill func(*rig, *atomic.Int64) *rig
+	}{{"matched", (*rig).poisoned}, {"unmatched", (*rig).unmatchable}} {
+		t.Run(tt.name, func(t *testing.T) {
+			var deaths atomic.Int64
+			deaths.Store(1)
+			r := tt.kill(newRig(t, ""), &deaths).up()
+			if text := r.run(jid(1), poison).Str("return"); !strings.Contains(text, "'t.poison' is not available") {
+				t.Errorf("return %q", text)
+			}
+			r.awaitIdle(t)
+			once(t, r.master(), jid(1))
+		})
 	}
-	r.awaitIdle(t)
-	once(t, r.master(), jid(1))
 }
 
 // TestUnmatched lets the Dispatcher die of the matching. Only a job that names the minion is answered; of the others the
@@ -217,18 +232,6 @@ func (f *fakeMaster) toldOf(told map[string]*ledger.Minion) {
 			}
 		}
 	}
-}
-
-// TestUnmatchedOnce runs a job that the Dispatcher died of once while it was matched, once.
-func TestUnmatchedOnce(t *testing.T) {
-	var deaths atomic.Int64
-	deaths.Store(1)
-	r := newRig(t, "").unmatchable(&deaths).up()
-	if text := r.run(jid(1), poison).Str("return"); !strings.Contains(text, "'t.poison' is not available") {
-		t.Errorf("return %q", text)
-	}
-	r.awaitIdle(t)
-	once(t, r.master(), jid(1))
 }
 
 // TestUnmatchedThenPoisoned answers a job that the Dispatcher died of once before and once after it was matched.

@@ -47,7 +47,7 @@ type fleet struct {
 	clock time.Time // of the latest jid
 }
 
-// masterConf: a hung actor is replaced after some seconds; the workers are few so that they are busy.
+// masterConf: a hung actor is replaced after hangLimit; the workers are few so that they are busy.
 const masterConf = `root_dir: %s
 interface: %s
 publish_port: %d
@@ -62,7 +62,7 @@ loop_interval: 1
 log_level_logfile: info
 `
 
-// minionConf: connections are made again at once. Requests wait as long as Salt's defaults let them.
+// minionConf: connections and sign-ins are made again soon. Requests wait as long as Salt's defaults let them.
 const minionConf = `root_dir: %s
 master: %s
 publish_port: %d

@@ -119,7 +119,7 @@ func (m *Master) Trace(_ context.Context, jid, id string) (*payload.Map, error) 
 		list[i] = hopMap(h, first)
 	}
 	return out.Set("began", int64(first)).Set("hops", list).Set("late", anyList(ledger.Named(hops, ledger.HopLate))).
-		Set("missing", anyList(ledger.Named(hops, ledger.HopMissing))), nil
+		Set("open", anyList(ledger.Named(hops, ledger.HopOpen))).Set("missing", anyList(ledger.Named(hops, ledger.HopMissing))), nil
 }
 
 // jobMap is what trace and why say of the job as a whole.

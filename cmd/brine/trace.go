@@ -132,7 +132,7 @@ func traceText(got *payload.Map, wanted string) string {
 	if wanted != "" && minion == "" {
 		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.Str("jid"), wanted)
 	}
-	for _, k := range []string{"late", "missing"} {
+	for _, k := range []string{"late", "open", "missing"} {
 		if list := textsOf(got.List(k)); len(list) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(list, ", "))
 		}

@@ -22,6 +22,7 @@ type HopState string
 const (
 	HopDone    HopState = "done"
 	HopLate    HopState = "late"    // it took much longer than it should
+	HopOpen    HopState = "open"    // it comes next and may take any time: the end of a function, the start behind others
 	HopMissing HopState = "missing" // it should have come next and has not
 	HopUntold  HopState = "untold"  // whoever took it does not tell: Salt's minions, other command lines
 )
@@ -129,7 +130,7 @@ func (j *Job) forgotten() bool {
 	return j.Request == 0 && j.Announced == 0 && j.Sent == 0 && j.Failed == ""
 }
 
-// rowHops are those of one minion. After the last that is known the next one is missing.
+// rowHops are those of one minion. After the last that is known the next one is missing, or open.
 func rowHops(s *Snapshot, r *Row) []Hop {
 	var hops []Hop
 	if r.Minion == nil && r.Returned != 0 {
@@ -193,7 +194,8 @@ func chain(hops []Hop, before Stamp) []Hop {
 	return hops
 }
 
-// firstMissing leaves of the hops behind the last known one only the first: it is where the job is.
+// firstMissing leaves of the hops behind the last known one only the first: it is where the job is. What may take any time
+// is open there, not missing.
 func firstMissing(hops []Hop) []Hop {
 	last := -1
 	for i, h := range hops {
@@ -201,7 +203,14 @@ func firstMissing(hops []Hop) []Hop {
 			last = i
 		}
 	}
-	return hops[:min(last+2, len(hops))]
+	if last+1 == len(hops) {
+		return hops
+	}
+	next := &hops[last+1]
+	if next.Name == HopEnd || last >= 0 && hops[last].Name == HopQueue {
+		next.State = HopOpen
+	}
+	return hops[:last+2]
 }
 
 // Named lists the hops of a state: "web1: receive".

@@ -23,6 +23,8 @@ func TestTrace(t *testing.T) {
 			"a": {ID: "a", Returned: 200, Fired: 201, Stored: 202, Minion: &Minion{Received: 10, Started: 11, Ended: 12, Made: 13, Offset: 100}},
 			"b": {ID: "b", Minion: &Minion{Received: 9_000_110, Queued: 9_000_111, Behind: 1}},
 			"d": {ID: "d", Returned: 300},
+			"e": {ID: "e", Minion: &Minion{Received: 110, Started: 111}},
+			"f": {ID: "f", Minion: &Minion{Received: 110, Started: 111, Made: 112}},
 		},
 	}
 	hops := Trace(s, []string{"b", "c"})
@@ -30,9 +32,11 @@ func TestTrace(t *testing.T) {
 		" command 90 done", " ask 95 done", " request 100 done", " worker 101 done", " target 102 done", " announce 103 done", " seal 104 done", " publish 105 done",
 		" reply 106 done", " save 107 done", " told 108 done",
 		"a receive 110 done", "a start 111 done", "a end 112 done", "a return 113 done", "a arrive 200 done", "a event 201 done", "a store 202 done", "a seen 210 done",
-		"b receive 9000110 late", "b queue 9000111 done", "b start 0 missing",
+		"b receive 9000110 late", "b queue 9000111 done", "b start 0 open",
 		"c receive 0 missing",
 		"d receive 0 untold", "d arrive 300 done", "d event 0 missing",
+		"e receive 110 done", "e start 111 done", "e end 0 open",
+		"f receive 110 done", "f start 111 done", "f end 0 missing", "f return 112 done", "f arrive 0 missing",
 		" closed 9000300 done",
 	}
 	if diff := cmp.Diff(want, lines(hops)); diff != "" {
@@ -41,7 +45,10 @@ func TestTrace(t *testing.T) {
 	if diff := cmp.Diff([]string{"b: receive"}, Named(hops, HopLate)); diff != "" {
 		t.Errorf("late: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"b: start", "c: receive", "d: event"}, Named(hops, HopMissing)); diff != "" {
+	if diff := cmp.Diff([]string{"b: start", "e: end"}, Named(hops, HopOpen)); diff != "" {
+		t.Errorf("open: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"c: receive", "d: event", "f: end", "f: arrive"}, Named(hops, HopMissing)); diff != "" {
 		t.Errorf("missing: %s", diff)
 	}
 }

@@ -40,7 +40,7 @@ func (a *adminTool) askWithin(ctx context.Context, request *payload.Map, limit t
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, exit(exitUnavailable, "brine: %s", a.unanswered(limit))
 	case err != nil:
-		return nil, exit(exitUnavailable, "brine: no daemon answers on %s: %s", a.path, unreached(err))
+		return nil, exit(exitUnavailable, "brine: %sno daemon answers on %s: %s", a.unread(), a.path, unreached(err))
 	}
 	return reply.Value("result"), nil
 }
@@ -70,6 +70,16 @@ func unreached(err error) string {
 		return number.Error()
 	}
 	return err.Error()
+}
+
+// unread says of a configuration that could not be read that the socket is not the one it names.
+func (a *adminTool) unread() string {
+	_, err := os.ReadFile(a.common.ConfFile)
+	var file *os.PathError
+	if !errors.As(err, &file) || errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return fmt.Sprintf("user %s cannot read %s (%s); with the defaults ", runningUser(), file.Path, file.Err)
 }
 
 // unanswered says of a daemon that lets its socket wait what the system knows of its process.

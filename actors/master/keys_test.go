@@ -153,7 +153,10 @@ func TestKeyFilesCountAtOnce(t *testing.T) {
 	}{
 		{"deleted", func() error { _, err := store.Remove(keys.Accepted, "m1"); return err }, auth.Pending},
 		{"rejected", func() error { return store.Put(keys.Rejected, "m1", pub) }, auth.Rejected},
-		{"back among the pending", func() error { return store.Put(keys.Pending, "m1", pub) }, auth.Pending},
+		{"back among the pending", func() error {
+			_, err := store.Remove(keys.Accepted, "m1")
+			return errors.Join(err, store.Put(keys.Pending, "m1", pub))
+		}, auth.Pending},
 	} {
 		if err := tt.change(); err != nil {
 			t.Fatal(err)

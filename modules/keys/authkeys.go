@@ -31,12 +31,19 @@ func (s *Store) ForAuth(autosignTimeout time.Duration) *AuthKeys {
 // Close ends the watch over the key folders. The other methods go on, at the price of a look at the disk each time.
 func (a *AuthKeys) Close() { a.cache.close() }
 
-// Get returns the state and the text of id's key: rejected before pending before accepted, "" for none.
+// Get returns the state and the text of id's key, "" for none. A pending key beside one that an operator has decided on is
+// removed: it was stored by a sign-in that came just then. 3008's salt-key takes a key out of one folder before it is
+// in the other.
 func (a *AuthKeys) Get(id string) (state, pub string, err error) {
 	if pub, ok := a.Accepted(id); ok {
 		return Accepted.State(), pub, nil
 	}
 	st, pub, err := a.store.Get(id)
+	if err == nil && (st == Rejected || st == Pending && a.store.Has(Accepted, id)) {
+		if _, err = a.store.Remove(Pending, id); err == nil {
+			st, pub, err = a.store.Get(id)
+		}
+	}
 	return st.State(), pub, err
 }
 

@@ -3,7 +3,9 @@ package keys
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -34,6 +36,95 @@ func TestAuthKeys(t *testing.T) {
 	if !a.TakeAutosign("new") || a.TakeAutosign("new") || a.TakeAutosign("../minions/x") {
 		t.Error("an autosign stub counts once, and only its own")
 	}
+}
+
+// shimMove moves a key as the salt-key of 3008 does: it is nowhere before it is in its new place.
+func shimMove(t *testing.T, dir, to, id string, meanwhile func()) {
+	t.Helper()
+	for _, st := range []Status{Pending, Rejected, Accepted} {
+		if err := os.Remove(filepath.Join(dir, string(st), id)); err != nil && !os.IsNotExist(err) {
+			t.Error(err)
+		}
+	}
+	meanwhile()
+	path := filepath.Join(dir, to, id)
+	writeFile(t, path+".tmp", pem)
+	if err := os.Rename(path+".tmp", path); err != nil {
+		t.Error(err)
+	}
+}
+
+// What an operator decides stands, whenever a sign-in comes that takes the key for a new one.
+func TestSignInLeavesDecisions(t *testing.T) {
+	s, dir := newStore(t, map[string]string{"minions/other": pem, "minions_rejected/other": pem})
+	a := s.ForAuth(0)
+	t.Cleanup(a.Close)
+	pend := func() {
+		if err := a.Put("web1", Pending.State(), pem); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 3 {
+		for _, to := range []Status{Accepted, Rejected} {
+			for name, move := range map[string]func(){
+				"before": func() { shimMove(t, dir, string(to), "web1", pend) },
+				"after":  func() { shimMove(t, dir, string(to), "web1", func() {}); pend() },
+			} {
+				move()
+				if st, pub, err := a.Get("web1"); st != to.State() || pub != pem || err != nil {
+					t.Errorf("%s, pending stored %s: got %q %q %v", to.State(), name, st, pub, err)
+				}
+				if _, ok := a.Accepted("web1"); ok != (to == Accepted) {
+					t.Errorf("%s, pending stored %s: accepted is %v", to.State(), name, ok)
+				}
+				if s.Has(Pending, "web1") {
+					t.Errorf("%s, pending stored %s: it is pending as well", to.State(), name)
+				}
+			}
+		}
+	}
+}
+
+// The same with sign-ins that come all the time.
+func TestSignInsDuringMoves(t *testing.T) {
+	s, dir := newStore(t, map[string]string{"minions_pre/web1": pem, "minions/x": pem, "minions_rejected/x": pem})
+	a := s.ForAuth(0)
+	t.Cleanup(a.Close)
+	signIn := func() (state string) {
+		state, _, err := a.Get("web1")
+		if err == nil && state == "" {
+			err = a.Put("web1", Pending.State(), pem)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return state
+	}
+	pended := 0
+	for i := range 200 {
+		done := make(chan struct{})
+		var minion sync.WaitGroup
+		minion.Go(func() {
+			for {
+				if signIn() == "" {
+					pended++
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+		to := []Status{Accepted, Rejected}[i%2]
+		shimMove(t, dir, string(to), "web1", runtime.Gosched)
+		close(done)
+		minion.Wait()
+		if st := signIn(); st != to.State() {
+			t.Errorf("move %d to %s: it is %q", i, to.State(), st)
+		}
+	}
+	t.Logf("%d sign-ins saw no key", pended)
 }
 
 // The cached key of an accepted minion must not outlive what real salt-key does to the file.

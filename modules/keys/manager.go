@@ -144,6 +144,11 @@ func (m *Manager) Delete(sel Groups) (Change, error) {
 			if !gone {
 				continue // nothing there: no event, as nothing happened
 			}
+			if g.Status != Denied {
+				if err := m.removeOthers(g.Status, id); err != nil { // one that a stricter status hides
+					return ch, err
+				}
+			}
 			if err := m.endSession(id); err != nil {
 				return ch, err
 			}

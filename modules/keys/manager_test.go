@@ -156,6 +156,20 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// A key that another one hides goes with it: what is deleted does not come back as accepted.
+func TestDeleteHidden(t *testing.T) {
+	for hides, hidden := range map[Status]Status{Pending: Accepted, Rejected: Pending} {
+		m, _ := newManager(t, func(*ManagerOptions) {})
+		for _, st := range []Status{hidden, hides} {
+			writeFile(t, m.path(st, "two"), pem)
+		}
+		ch, err := m.Delete(match(t, m, "two"))
+		if st, _, _ := m.Get("two"); st != "" || len(ch.Events) != 1 || err != nil {
+			t.Errorf("%s before %s: %d events, %v; now it is %q", hides, hidden, len(ch.Events), err, st)
+		}
+	}
+}
+
 func TestDeletePreserves(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

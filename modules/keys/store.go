@@ -107,7 +107,8 @@ func (s *Store) IsFolder(st Status, id string) bool {
 }
 
 // Put gives id the key pub with that status. Of Accepted, Pending and Rejected an id has one at a time: the new
-// file is in place before the others go, and lookups see the stricter one until then. Denied stands beside.
+// file is in place before the others go, and lookups see the stricter one until then. Denied stands beside. Pending takes
+// no other away: what an operator has decided meanwhile stands.
 func (s *Store) Put(st Status, id, pub string) error {
 	if err := checkID(id); err != nil {
 		return err
@@ -115,9 +116,14 @@ func (s *Store) Put(st Status, id, pub string) error {
 	if err := s.write(st, id, pub); err != nil {
 		return fmt.Errorf("store %s key of %s: %w", st.State(), id, err)
 	}
-	if st == Denied {
+	if st == Denied || st == Pending {
 		return nil
 	}
+	return s.removeOthers(st, id)
+}
+
+// removeOthers leaves of Accepted, Pending and Rejected that one at most.
+func (s *Store) removeOthers(st Status, id string) error {
 	for _, other := range [...]Status{Accepted, Pending, Rejected} {
 		if other != st {
 			if _, err := s.Remove(other, id); err != nil {

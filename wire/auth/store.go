@@ -17,8 +17,8 @@ const (
 // KeyStore keeps the public keys of minions. Ids that reach it are valid (see ValidID). It must be safe for
 // concurrent use; other processes (salt-key) may change what is behind it at any time.
 type KeyStore interface {
-	// Get returns the state and the text of id's key. An id in two folders counts as rejected, then pending,
-	// then accepted. StateNone and no error when there is none.
+	// Get returns the state and the text of id's key. An id in two folders counts as rejected, then accepted,
+	// then pending: that one was stored while an operator decided. StateNone and no error when there is none.
 	Get(id string) (state, pub string, err error)
 	// Accepted returns the key of an id that is accepted now. It is asked for every request and must be
 	// cheap when nothing has changed.

@@ -69,6 +69,7 @@ func TestSilences(t *testing.T) {
 	run("targets", true, targetSilences())
 	run("jobs", true, jobSilences())
 	run("connections", true, linkSilences())
+	run("sites", true, siteSilences())
 	t.Run("salt", func(t *testing.T) { saltSaysWhy(t, s) })
 	run("Salt's", false, saltSilences()) // who has no name cannot be told from others without
 	run("refusals", true, refusedSilences())

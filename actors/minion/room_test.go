@@ -105,6 +105,19 @@ func TestNoRoom(t *testing.T) {
 	once(t, f, jid(1))
 }
 
+// TestNoOvertaking: when the machine has room again, a new job still waits behind those that came before it.
+func TestNoOvertaking(t *testing.T) {
+	var f fakeRoom
+	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(&config.Minion{ProcessCountMax: 8}, f.sources()), clock: actortest.NewClock()}}
+	if why := d.full(jid(1)); why != "" {
+		t.Errorf("nothing waits, and there is room: %s", why)
+	}
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid(1)})
+	if d.full(jid(2)) == "" {
+		t.Error("it overtakes")
+	}
+}
+
 // refusing is a launcher that cannot start anything for a while.
 type refusing struct {
 	launcher

@@ -18,17 +18,18 @@ import (
 func (s *silentSite) signsAs(t *testing.T, name, id string) {
 	t.Helper()
 	s.minion(name, false)
-	file := "etc/" + name + "/minion"
-	s.write(file, strings.Replace(readText(t, s.path(file)), "id: "+name+"\n", "id: "+id+"\n", 1), 0o644)
+	s.edit(t, name, "id: "+name+"\n", "id: "+id+"\n")
 }
 
-func readText(t *testing.T, path string) string {
+// edit changes a part of a minion's configuration.
+func (s *silentSite) edit(t *testing.T, name, old, changed string) {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	file := "etc/" + name + "/minion"
+	text, err := os.ReadFile(s.path(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	s.write(file, strings.Replace(string(text), old, changed, 1), 0o644)
 }
 
 // up writes the files of a minion, starts it and waits for its connection.
@@ -102,7 +103,7 @@ func siteSilences() []silence {
 			s.up(t, "moved1", "grains: {place: here}")
 			s.alive(t, "moved1")
 			s.stop("moved1", syscall.SIGTERM)
-			s.write("etc/moved1/minion", strings.Replace(readText(t, s.path("etc/moved1/minion")), "place: here", "place: there", 1), 0o644)
+			s.edit(t, "moved1", "place: here", "place: there")
 			s.start("moved1", "salt-minion")
 			s.connected(t, "yes", "moved1")
 			s.alive(t, "moved1")

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"brine/wire/payload"
 )
 
 // Status is Salt's word for a group of keys; but for Local it is the group's folder too.
@@ -86,14 +88,12 @@ func (g Groups) add(st Status, id string) Groups {
 	return append(g, Group{Status: st, IDs: []string{id}})
 }
 
-// ValidID tells whether id can name a file directly below a key folder (salt/utils/verify.py, valid_id).
-func ValidID(id string) bool {
-	return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/\\\x00")
-}
+// ValidID tells whether id can name a file directly below a key folder.
+func ValidID(id string) bool { return payload.ValidID(id) }
 
 func checkID(id string) error {
 	if !ValidID(id) {
-		return fmt.Errorf("%w: %q", ErrInvalidID, id)
+		return fmt.Errorf("%w: %s", ErrInvalidID, payload.Show(id))
 	}
 	return nil
 }

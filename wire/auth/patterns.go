@@ -5,13 +5,12 @@ import (
 	"strings"
 	"sync"
 
+	"brine/wire/payload"
+
 	"github.com/dlclark/regexp2"
 )
 
-const (
-	maxPatterns = 1024 // compiled lines that are kept
-	maxIDLength = 255  // a longer id cannot be a file name, so no rule needs to look at it
-)
+const maxPatterns = 1024 // compiled lines that are kept
 
 // matcher is one compiled line of a rule file.
 type matcher func(id string) bool
@@ -28,7 +27,7 @@ func (p *patterns) match(line, id string) bool {
 	if line == id {
 		return true
 	}
-	if len(id) > maxIDLength {
+	if len(id) > payload.MaxID {
 		return false
 	}
 	if !strings.ContainsAny(line, `*?[]+\(){}|^$`) {

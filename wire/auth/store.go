@@ -3,6 +3,8 @@ package auth
 import (
 	"strings"
 	"time"
+
+	"brine/wire/payload"
 )
 
 // States of a minion's key, in Salt's words.
@@ -59,11 +61,8 @@ type TrustStore interface {
 	SigningKey() (pub string, err error)
 }
 
-// ValidID tells whether id may name a minion: text that names a direct child of a directory.
-// Source: salt/utils/verify.py, valid_id.
-func ValidID(id string) bool {
-	return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/\\\x00")
-}
+// ValidID tells whether id may name a minion.
+func ValidID(id string) bool { return payload.ValidID(id) }
 
 // CleanKey returns the text of a key with LF line ends and nothing around it: the form that is compared and
 // stored. Source: salt/crypt.py, clean_key.

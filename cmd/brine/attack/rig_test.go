@@ -164,7 +164,19 @@ func (s *site) write(path, text string) {
 
 func (s *site) writeMaster(extra string) {
 	s.t.Helper()
-	s.write(s.path("etc/m/master"), fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user)+extra)
+	s.write(s.path("etc/m/master"), overridden(fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user), extra))
+}
+
+// overridden is a configuration with more lines at its end, which replace those of the same keys.
+func overridden(conf, extra string) string {
+	var out strings.Builder
+	for line := range strings.Lines(conf) {
+		key, _, _ := strings.Cut(line, ":")
+		if !strings.HasPrefix(extra, key+":") && !strings.Contains(extra, "\n"+key+":") {
+			out.WriteString(line)
+		}
+	}
+	return out.String() + extra
 }
 
 // startMaster starts the master and waits until it answers.
@@ -175,7 +187,7 @@ func (s *site) startMaster() {
 		if !s.master.running() {
 			s.t.Fatalf("the master ended: %s", s.logOf(s.master))
 		}
-		_, err := s.stranger().ask(payload.M("cmd", payload.CmdPing))
+		_, err := s.stranger().askWithin(second(), payload.M("cmd", payload.CmdPing))
 		return err
 	})
 }
@@ -184,7 +196,7 @@ func (s *site) startMaster() {
 // answers.
 func (s *site) startMinion(id, extra string) *daemon {
 	s.t.Helper()
-	s.write(s.path("etc/"+id+"/minion"), fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user)+extra)
+	s.write(s.path("etc/"+id+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user), extra))
 	s.minions[id] = s.start("minion "+id, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+id), "-l", "debug", "--disable-keepalive")
 	if id == honest {
 		s.eventually("the honest minion", func() error { return s.ping(patience / 6) })

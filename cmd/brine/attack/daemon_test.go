@@ -2,8 +2,10 @@ package attack
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -72,4 +74,23 @@ func (d *daemon) rss() (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("no VmRSS of %s", d.name)
+}
+
+// files lists the regular files below a directory of the site, sorted.
+func (s *site) files(rel string) []string {
+	s.t.Helper()
+	var all []string
+	err := filepath.WalkDir(s.path(rel), func(p string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err == nil && d.Type().IsRegular() {
+			all = append(all, p)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
 }

@@ -37,5 +37,9 @@ func runAll(m *testing.M) int {
 			return 1
 		}
 	}
+	if err := os.Symlink(bin, filepath.Join(links, "brine")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }

@@ -35,6 +35,7 @@ func brineDefaults(role string) *payload.Map {
 			"request_queue_max", 10000,
 			"request_timeout", 60,
 			"acl_require_all", true,
+			"publisher_acl_fields", []any{},
 		))
 		return common
 	}

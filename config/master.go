@@ -137,4 +137,7 @@ type Master struct {
 	RequestTimeout time.Duration `mapstructure:"request_timeout"`
 	// ACLRequireAll wants every function of a multi-function publish to be allowed. Unlike Salt, where one suffices.
 	ACLRequireAll bool `mapstructure:"acl_require_all"`
+	// PublisherACLFields are the fields of a publication that users with rules may set although no rule can speak of
+	// them: ret_config, ret_kwargs, module_executors, executor_opts, master_id, id, nocache. Unlike Salt, where all are open.
+	PublisherACLFields []string `mapstructure:"publisher_acl_fields"`
 }

@@ -3,6 +3,7 @@ package master
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,12 +59,20 @@ func errorReply(name, message string) *payload.Map {
 	return payload.M("error", payload.M("name", name, "message", message))
 }
 
+// formCall is a runner or wheel function with the arguments it is called with. They are taken out of a load once: what
+// is checked against rules is what runs.
+type formCall struct {
+	form, fun string
+	args      []any
+	kw        *payload.Map
+}
+
 // formUser authenticates a runner or wheel request. Either user is the name to act for, or refusal is the reply.
-func (c *core) formUser(form string, load *payload.Map) (user string, refusal *payload.Map) {
+func (c *core) formUser(f formCall, load *payload.Map) (user string, refusal *payload.Map) {
 	id, err := c.eauth.Check(load)
 	var denied *eauth.Denied
 	if errors.As(err, &denied) {
-		c.log.Warn("request refused", "cmd", form, "fun", load.Str("fun"), "err", err)
+		c.log.Warn("request refused", "cmd", f.form, "fun", payload.Show(f.fun), "err", err)
 		return "", errorReply(denied.Name, denied.Error())
 	}
 	if id.Kind == eauth.KindUser && len(id.List) == 0 {
@@ -75,20 +84,15 @@ func (c *core) formUser(form string, load *payload.Map) (user string, refusal *p
 		}
 		return id.Name, nil
 	}
-	fun := load.Str("fun")
-	if !oneDot(fun) {
+	if !oneDot(f.fun) {
 		return "", errorReply("SaltInvocationError", "A command invocation error occurred: Check syntax.")
 	}
-	kw := load.Map("kwarg")
-	if !eauth.AllowedForm(id.List, form, fun, kw.List("arg"), kw.Map("kwarg")) {
+	if !eauth.AllowedForm(id.List, f.form, f.fun, f.args, f.kw) {
 		name := map[string]string{eauth.KindToken: "TokenAuthenticationError", eauth.KindEauth: "EauthAuthenticationError"}[id.Kind]
 		if name == "" {
 			name = "UserAuthenticationError"
 		}
 		return "", errorReply(name, fmt.Sprintf("Authentication failure of type %q occurred for user %s.", id.Kind, id.Name))
-	}
-	for _, secret := range []string{"token", "username", "password", "eauth"} {
-		load.Delete(secret)
 	}
 	return id.Name, nil
 }
@@ -110,13 +114,14 @@ func runner(c *core, r *call) (any, error) {
 	if !ok || !isText {
 		return nil, errors.New("runner: no fun")
 	}
-	user, refusal := c.formUser("runner", r.load)
+	f := formCall{form: "runner", fun: name}
+	f.args, f.kw = runnerArgs(r.load)
+	user, refusal := c.formUser(f, r.load)
 	if refusal != nil {
 		return refusal, nil
 	}
 	jid := c.jids.next(time.Now())
-	args, kw := runnerArgs(r.load)
-	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: args, KW: kw, JID: jid, User: user}
+	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
 	if err := c.startRunner(&RunRunner{Req: req}); err != nil {
 		return nil, err
 	}
@@ -124,9 +129,10 @@ func runner(c *core, r *call) (any, error) {
 }
 
 // runnerArgs reads the arguments of a runner request: kwarg holds the keywords, or {arg: [...], kwarg: {...}}
-// when it comes from salt-run; arg may stand in the load as well.
+// when it comes from salt-run; arg may stand in the load as well. Of two keywords with one name that beside arg and
+// kwarg counts.
 func runnerArgs(load *payload.Map) ([]any, *payload.Map) {
-	kw, args := load.Map("kwarg"), load.List("arg")
+	kw, args := load.Map("kwarg"), slices.Clone(load.List("arg"))
 	if kw.Has("arg") || kw.Has("kwarg") {
 		args = append(args, kw.List("arg")...)
 		inner := kw.Map("kwarg").Clone()
@@ -147,20 +153,22 @@ func callWheel(c *core, r *call) (any, error) {
 	if name == "" {
 		return nil, errors.New("wheel: no fun")
 	}
-	user, refusal := c.formUser("wheel", r.load)
+	f := formCall{form: "wheel", fun: name}
+	f.args, f.kw = wheelArgs(r.load)
+	user, refusal := c.formUser(f, r.load)
 	if refusal != nil {
 		return refusal, nil
 	}
 	jid := c.jids.next(time.Now())
-	args, kw := wheelArgs(r.load)
-	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: args, KW: kw, JID: jid, User: user}, c.fire)
+	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil
 }
 
 // wheelFields are the fields of a wheel request that are not arguments.
-var wheelFields = []string{"cmd", "fun", "key", "arg", "kwarg", "user", "print_event"}
+var wheelFields = []string{"cmd", "fun", "key", "arg", "kwarg", "user", "print_event", "token", "username", "password", "eauth",
+	"client", "full_return", "__jid__", "__tag__", "__user__"}
 
 func wheelArgs(load *payload.Map) ([]any, *payload.Map) {
 	args, kw := runnerArgs(load)

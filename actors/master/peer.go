@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +34,9 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 	}
 	splitFunctions(load)
 	funs, _ := functions(load)
-	for _, fun := range funs {
-		if strings.HasPrefix(fun, "publish") || !eauth.PeerAllowed(c.cfg.Peer, r.id, fun) {
-			c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", fun)
-			return nil, found{}
-		}
+	if slices.ContainsFunc(funs, func(fun string) bool { return strings.HasPrefix(fun, "publish") }) || misshapen(load) != "" {
+		c.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
+		return nil, found{}
 	}
 	tgt, tgtType := load.Value("tgt"), load.Str("tgt_type")
 	if tgtType == "" {
@@ -57,7 +56,18 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
 		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
-	return pub, c.expand(tgt, tgtType, defaultDelimiter)
+	who := c.expand(tgt, tgtType, defaultDelimiter)
+	funs, args := functions(pub) // as they go out
+	grant := c.eauth.Allowed(eauth.PeerRules(c.cfg.Peer, r.id), eauth.Want{Funs: funs, Args: args,
+		Covers: func(target string) bool { return c.covers(target, who.Minions) }})
+	if !grant.OK {
+		c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
+		return nil, found{}
+	}
+	if grant.Bound {
+		aimAt(pub, who.Minions)
+	}
+	return pub, who
 }
 
 // splitFunctions makes a list of several functions that stand in one text, and of their arguments.

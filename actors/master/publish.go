@@ -39,7 +39,7 @@ func publish(c *core, r *call) (any, error) {
 	}
 	found := c.expand(load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
 	r.from.matched = time.Now()
-	list, refusal := c.publisher(load, extra, funs, args, found.Minions)
+	list, bound, refusal := c.publisher(load, extra, funs, args, found.Minions)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -56,8 +56,11 @@ func publish(c *core, r *call) (any, error) {
 	}
 	load.Set("jid", jid)
 	pub := publication(c, load, extra)
-	if c.cfg.OrderMasters {
+	switch {
+	case c.cfg.OrderMasters:
 		pub.Set("auth_list", list)
+	case bound:
+		aimAt(pub, found.Minions)
 	}
 	r.replied = func() { c.noteReply(jid) }
 	c.begin(load, extra, pub, found, r.from)
@@ -116,8 +119,8 @@ func functions(load *payload.Map) (funs []string, args [][]any) {
 }
 
 // publisher checks who asks and whether he may. A token or external authentication also names the user of
-// the job. list is what restricts the user.
-func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, refusal *payload.Map) {
+// the job. list is what restricts the user, bound that he may reach no other minions than those.
+func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
 	fields := load
 	if eauth.KindOf(extra) != eauth.KindUser {
 		fields = extra
@@ -127,7 +130,7 @@ func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, 
 	load.Delete("key")
 	if err != nil {
 		c.log.Warn("publication refused", "user", load.Str("user"), "err", err)
-		return nil, c.refusePublication(load, refusedAuthentication)
+		return nil, false, c.refusePublication(load, refusedAuthentication)
 	}
 	list = id.List
 	if given, ok := extra.Get("auth_list"); ok && c.eauth.MasterKey(key) { // from a syndic of this master's user
@@ -135,16 +138,19 @@ func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, 
 	}
 	extra.Delete("auth_list")
 	if id.Kind != eauth.KindUser || len(list) > 0 {
-		want := eauth.Want{Funs: funs, Args: args, Covers: func(target string) bool { return c.covers(target, minions) }}
-		if !c.eauth.Allowed(list, want) {
-			c.log.Warn("publication not allowed", "user", id.Name, "fun", funs)
-			return nil, c.refusePublication(load, refusedAuthorization)
+		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.covers(target, minions) }}
+		grant := c.eauth.Allowed(list, want)
+		why := c.beyondRules(id, load, extra, funs)
+		if !grant.OK || why != "" {
+			c.log.Warn("publication not allowed", "user", payload.Show(id.Name), "fun", shown(funs), "why", why)
+			return nil, false, c.refusePublication(load, refusedAuthorization)
 		}
+		bound = grant.Bound
 	}
 	if id.Kind != eauth.KindUser {
 		load.Set("user", id.Name)
 	}
-	return list, nil
+	return list, bound, nil
 }
 
 // refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets.

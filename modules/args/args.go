@@ -58,6 +58,30 @@ func Split(in []any, noParse []string) (pos []any, kw *payload.Map) {
 	return pos, kw
 }
 
+// Load separates a published list as a minion does before it calls a function: texts of the form name=value and maps
+// with __kwarg__: true are keywords, wherever they stand, and of two with one name the later counts. Positional
+// values stay as they are. kw is never nil. Source: salt/minion.py, load_args_and_kwargs.
+func Load(list []any) (pos []any, kw *payload.Map) {
+	kw = payload.NewMap(0)
+	for _, arg := range list {
+		switch a := arg.(type) {
+		case string:
+			if name, text, ok := Keyword(a); ok {
+				kw.Set(name, Yamlify(text))
+				continue
+			}
+		case *payload.Map:
+			if a.Value(KwargMark) == true {
+				kw.Update(a)
+				kw.Delete(KwargMark)
+				continue
+			}
+		}
+		pos = append(pos, arg)
+	}
+	return pos, kw
+}
+
 // Condition puts positional and keyword arguments back into one list. An integer that reads as a job id
 // becomes text again.
 func Condition(pos []any, kw *payload.Map) []any {

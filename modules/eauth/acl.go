@@ -1,11 +1,11 @@
 package eauth
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"brine/modules/args"
+	"brine/modules/matchers"
 	"brine/modules/pytext"
 	"brine/wire/payload"
 )
@@ -17,8 +17,10 @@ func (s *Service) listFor(eauth, user string, groups []any) []any {
 	list, matched := []any{}, false
 	for k, v := range conf.All() {
 		pattern, _ := k.(string)
+		_, rules := v.([]any)
 		switch {
-		case pattern == "" || strings.HasPrefix(pattern, "^"), pattern == "*" && !s.opt.Permissive:
+		case pattern == "" || strings.HasPrefix(pattern, "^") && !rules: // ^filename and the like are options of the backend
+		case pattern == "*" && !s.opt.Permissive:
 		case strings.HasSuffix(pattern, "%"):
 			if slices.Contains(groups, any(strings.TrimRight(pattern, "%"))) {
 				list = append(list, asList(v)...)
@@ -47,52 +49,71 @@ func asList(v any) []any {
 // Want is what somebody asks to run on minions.
 type Want struct {
 	Funs []string // the functions of the job
-	Args [][]any  // their arguments, one list per function
+	Args [][]any  // their arguments as they are published, one list per function
 	// Covers tells whether all targeted minions lie inside a compound target.
 	Covers func(target string) bool
+	// FindJob lets saltutil.find_job through: the command line of everybody who may publish anything needs it to wait.
+	FindJob bool
 }
 
-// findJob may be asked by everybody who got as far as a publication: the command line needs it to wait.
 const findJob = "saltutil.find_job"
 
-// Allowed tells whether a list of matchers allows a job. An entry is a pattern of functions for all minions,
-// or {target: patterns}; a pattern is a regular expression anchored at its start, or {pattern: {args, kwargs}}.
-//
-// Unlike Salt: with RequireAll every function of the job must be allowed; Salt lets one suffice.
-// Source: salt/utils/minions.py, CkMinions.auth_check.
-func (s *Service) Allowed(list []any, w Want) bool {
-	for i, fun := range w.Funs {
-		var args []any
-		if i < len(w.Args) {
-			args = w.Args[i]
-		}
-		ok := fun == findJob || s.allowsOne(list, fun, args, w.Covers)
-		if ok && !s.opt.RequireAll {
-			return true
-		}
-		if !ok && s.opt.RequireAll {
-			return false
-		}
-	}
-	return s.opt.RequireAll && len(w.Funs) > 0
+// Grant is what a list of matchers says to a job.
+type Grant struct {
+	OK bool
+	// Bound is set when a function is allowed on some minions only: the job must reach no other one.
+	Bound bool
 }
 
-func (s *Service) allowsOne(list []any, fun string, args []any, covers func(string) bool) bool {
-	pos, kw := splitKwargs(args)
+// Allowed compares a job with a list of matchers. An entry is a pattern of functions for all minions, or
+// {target: patterns}; a pattern is a regular expression anchored at its start, or {pattern: {args, kwargs}}.
+//
+// Unlike Salt: with RequireAll every function of the job must be allowed; Salt lets one suffice, and find_job is that
+// one even for a user without any rule. Arguments are looked at as a minion takes them apart, not as they were written.
+// Source: salt/utils/minions.py, CkMinions.auth_check.
+func (s *Service) Allowed(list []any, w Want) Grant {
+	if len(list) == 0 || len(w.Funs) == 0 {
+		return Grant{}
+	}
+	some, every, bound := false, true, false
+	for i, fun := range w.Funs {
+		var own []any
+		if i < len(w.Args) {
+			own = w.Args[i]
+		}
+		if w.FindJob && fun == findJob {
+			continue
+		}
+		one := allowsOne(list, fun, own, w.Covers)
+		some, every, bound = some || one.OK, every && one.OK, bound || one.Bound
+	}
+	return Grant{OK: every || some && !s.opt.RequireAll, Bound: bound}
+}
+
+// allowsOne prefers an entry for all minions to one that binds.
+func allowsOne(list []any, fun string, published []any, covers func(string) bool) Grant {
+	pos, kw := args.Load(published)
+	grant := Grant{}
 	for _, entry := range list {
 		switch e := entry.(type) {
 		case string:
 			if matches(e, fun) {
-				return true
+				return Grant{OK: true}
 			}
 		case *payload.Map:
 			target, patterns, ok := single(e)
-			if ok && !strings.HasPrefix(target, "@") && (target == "*" || covers(target)) && allowsFun(patterns, fun, pos, kw) {
-				return true
+			if !ok || strings.HasPrefix(target, "@") || !allowsFun(patterns, fun, pos, kw) {
+				continue
+			}
+			if target == "*" {
+				return Grant{OK: true}
+			}
+			if !grant.OK && covers(target) {
+				grant = Grant{OK: true, Bound: true}
 			}
 		}
 	}
-	return false
+	return grant
 }
 
 // AllowedForm tells whether a list allows a runner or wheel function (form is "runner" or "wheel"): entries
@@ -131,15 +152,6 @@ func single(m *payload.Map) (key string, v any, ok bool) {
 		v = val
 	}
 	return key, v, ok && key != ""
-}
-
-func splitKwargs(args []any) ([]any, *payload.Map) {
-	if len(args) > 0 {
-		if m, ok := args[len(args)-1].(*payload.Map); ok && m.Has("__kwarg__") {
-			return args[:len(args)-1], m
-		}
-	}
-	return args, nil
 }
 
 func allowsFun(patterns any, fun string, args []any, kw *payload.Map) bool {
@@ -193,53 +205,64 @@ func allowsKeywords(want, kw *payload.Map) bool {
 	return true
 }
 
-// matches is a regular expression anchored at its start, Python's re.match. A pattern that Go cannot read
-// allows nothing.
-func matches(pattern, text string) bool {
-	re, err := regexp.Compile(`\A(?:` + pattern + `)`)
-	return err == nil && re.MatchString(text)
+// matches is Python's re.match: anchored at the start only. A pattern that Python could not read allows nothing.
+func matches(pattern, text string) bool { return matchers.RegexpMatch(pattern, text) }
+
+// exprMatch compares a name with an entry that lets it in: equal, as a glob, or as a regular expression over the whole
+// name. Unlike Salt: alternatives are anchored as a whole, so that "ann|bob" does not let "annika" in.
+func exprMatch(pattern, name string) bool {
+	return pattern == name || matchers.GlobMatch(pattern, name) || matchers.RegexpMatch(`\A(?:`+pattern+`)\Z`, name)
 }
 
-// exprMatch is salt.utils.stringutils.expr_match: equal, glob, or a whole regular expression.
-func exprMatch(pattern, name string) bool {
-	if pattern == name {
+// forbids is exprMatch for an entry that keeps names out: every way of reading it counts, Salt's too, and a pattern
+// that takes too long forbids.
+func forbids(pattern, name string) bool {
+	if pattern == name || matchers.GlobMatch(pattern, name) {
 		return true
 	}
-	if ok, err := path.Match(pattern, name); err == nil && ok {
-		return true
+	for _, expr := range [...]string{`\A` + pattern + `\Z`, `\A(?:` + pattern + `)\Z`} {
+		re, err := matchers.CompileRegexp(expr)
+		if err != nil {
+			continue // a glob
+		}
+		if ok, err := re.Match(name); ok || err != nil {
+			return true
+		}
 	}
-	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
-	return err == nil && re.MatchString(name)
+	return false
 }
 
 // Blacklisted tells whether publisher_acl_blacklist forbids a user or one of the functions.
 func Blacklisted(blacklist *payload.Map, user string, funs []string) bool {
 	for _, p := range blacklist.List("users") {
-		if s, ok := p.(string); ok && exprMatch(s, user) {
+		if s, ok := p.(string); ok && forbids(s, user) {
 			return true
 		}
 	}
 	for _, p := range blacklist.List("modules") {
 		s, ok := p.(string)
-		if ok && slices.ContainsFunc(funs, func(fun string) bool { return exprMatch(s, fun) }) {
+		if ok && slices.ContainsFunc(funs, func(fun string) bool { return forbids(s, fun) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// PeerAllowed reads peer or peer_run: {id pattern: [function patterns]}, both anchored at their start.
-func PeerAllowed(peer *payload.Map, id, fun string) bool {
+// PeerRules are the entries of peer for a minion: what Allowed reads. Ids are compared from their start on.
+func PeerRules(peer *payload.Map, id string) []any {
+	var list []any
 	for k, v := range peer.All() {
-		pattern, _ := k.(string)
-		if pattern == "" || !matches(pattern, id) {
-			continue
-		}
-		for _, f := range asList(v) {
-			if s, ok := f.(string); ok && matches(s, fun) {
-				return true
-			}
+		if pattern, _ := k.(string); pattern != "" && matches(pattern, id) {
+			list = append(list, asList(v)...)
 		}
 	}
-	return false
+	return list
+}
+
+// PeerAllowed reads peer_run: {id pattern: [function patterns]}, both anchored at their start.
+func PeerAllowed(peer *payload.Map, id, fun string) bool {
+	return slices.ContainsFunc(PeerRules(peer, id), func(f any) bool {
+		pattern, ok := f.(string)
+		return ok && matches(pattern, fun)
+	})
 }

@@ -140,17 +140,47 @@ func TestAllowed(t *testing.T) {
 		{"missing keyword", []string{"cmd.run"}, []any{"ls", int64(1)}, onlyWeb1, false, false},
 		{"one of two", []string{"cmd.run", "test.ping"}, nil, none, true, false},
 		{"find_job", []string{"saltutil.find_job"}, nil, none, true, true},
+		{"find_job does not make up for another", []string{"saltutil.find_job", "cmd.run"}, nil, none, false, false},
+		{"keyword as a text", []string{"cmd.run"}, []any{"ls", "cwd=/tmp", int64(1)}, onlyWeb1, true, true},
+		{"keyword in two places", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", true, "cwd", "/tmp"), "cwd=/"}, onlyWeb1, false, false},
+		{"mark that is not true", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", int64(1), "cwd", "/tmp")}, onlyWeb1, false, false},
+		{"a text that a minion takes for a keyword is no argument", []string{"cmd.run"},
+			[]any{"a=b", "ls", payload.M("__kwarg__", true, "cwd", "/tmp")}, onlyWeb1, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := Want{Funs: tt.funs, Args: [][]any{tt.args}, Covers: tt.covers}
-			if got := service(t, nil).Allowed(list, w); got != tt.want {
+			w := Want{Funs: tt.funs, Args: [][]any{tt.args}, Covers: tt.covers, FindJob: true}
+			if got := service(t, nil).Allowed(list, w).OK; got != tt.want {
 				t.Errorf("one suffices: got %v", got)
 			}
 			strict := service(t, func(o *Options) { o.RequireAll = true })
-			if got := strict.Allowed(list, w); got != tt.all {
+			if got := strict.Allowed(list, w).OK; got != tt.all {
 				t.Errorf("all must be allowed: got %v", got)
 			}
+			if strict.Allowed(nil, w).OK {
+				t.Error("somebody without rules is allowed")
+			}
 		})
+	}
+}
+
+func TestBound(t *testing.T) {
+	s := service(t, func(o *Options) { o.RequireAll = true })
+	list := []any{payload.M("web1", []any{"test.*"}), "test.ping", payload.M("*", []any{"test.echo"})}
+	for fun, want := range map[string]Grant{"test.ping": {OK: true}, "test.echo": {OK: true}, "test.arg": {OK: true, Bound: true}, "cmd.run": {}} {
+		if got := s.Allowed(list, Want{Funs: []string{fun}, Covers: func(string) bool { return true }}); got != want {
+			t.Errorf("%s: got %+v, want %+v", fun, got, want)
+		}
+	}
+}
+
+func TestUserPatterns(t *testing.T) {
+	s := service(t, func(o *Options) {
+		o.External = payload.M("file", payload.M("^filename", "/x", "^ops.*", []any{"a"}, "ann|bob", []any{"b"}))
+	})
+	for user, want := range map[string]int{"ops1": 1, "ann": 1, "annika": 0, "^filename": 0, "zoe": 0} {
+		if got := len(s.listFor("file", user, nil)); got != want {
+			t.Errorf("%s: got %d rules, want %d", user, got, want)
+		}
 	}
 }
 
@@ -180,6 +210,9 @@ func TestPeerAndBlacklist(t *testing.T) {
 		t.Error("peer rules")
 	}
 	black := payload.M("users", []any{"zoe", "^(?!root).*x"}, "modules", []any{"cmd.*"})
+	if !Blacklisted(black, "box", nil) || !Blacklisted(payload.M("modules", []any{"cmd.*|state"}), "root", []string{"cmd.run"}) {
+		t.Error("look-arounds and alternatives of a blacklist")
+	}
 	if !Blacklisted(black, "zoe", nil) || Blacklisted(black, "root", []string{"test.ping"}) || !Blacklisted(black, "root", []string{"test.ping", "cmd.run"}) {
 		t.Error("blacklist rules")
 	}

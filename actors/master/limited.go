@@ -1,0 +1,81 @@
+package master
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/modules/eauth"
+	"brine/wire/payload"
+)
+
+// ruleFields are the keywords of a publish request that say more to a minion, or to the job store, than which function
+// runs with which arguments: rules cannot speak of them. A profile or an option of a returner can name a template and
+// its renderer, an executor the place where a function runs.
+var ruleFields = []string{"ret_config", "ret_kwargs", "module_executors", "executor_opts", "master_id", "id", "nocache"}
+
+// beyondRules says why a publication of somebody with rules is refused although the rules allow its functions; "" when
+// nothing is against it. Unlike Salt: it knows rules of functions and arguments only.
+func (c *core) beyondRules(id *eauth.Identity, load, extra *payload.Map, funs []string) string {
+	if why := misshapen(load); why != "" {
+		return why
+	}
+	if eauth.Blacklisted(c.cfg.ACLBlacklist, id.Name, funs) { // load names whom he likes to be
+		return "publisher_acl_blacklist"
+	}
+	if id.Kind == eauth.KindUser && len(id.List) == 0 { // the rules are those of a syndic's user: this one has none
+		return ""
+	}
+	for _, f := range ruleFields {
+		if extra.Has(f) && !slices.Contains(c.cfg.PublisherACLFields, f) {
+			return fmt.Sprintf("%s is not among publisher_acl_fields", f)
+		}
+	}
+	if jid := load.Str("jid"); jid != "" && !c.ownJob(jid, id.Name) {
+		return "the job id belongs to another user"
+	}
+	return ""
+}
+
+// misshapen finds functions and arguments that a minion could read in another way than rules do.
+func misshapen(load *payload.Map) string {
+	arg, isList := load.Value("arg").([]any)
+	if !isList && load.Value("arg") != nil {
+		return "the arguments are no list"
+	}
+	switch fun := load.Value("fun").(type) {
+	case string:
+	case []any:
+		if slices.ContainsFunc(fun, func(f any) bool { _, text := f.(string); return !text }) {
+			return "a function is no text"
+		}
+		if slices.ContainsFunc(arg, func(own any) bool { _, list := own.([]any); return !list }) {
+			return "the arguments of a function are no list"
+		}
+	default:
+		return "the function is no text"
+	}
+	return ""
+}
+
+// ownJob tells whether a job id is new, or that of a job of this user: batches use one id for all their parts.
+func (c *core) ownJob(jid, user string) bool {
+	known, err := settledJobs{c}.Load(jid)
+	return err == nil && (known == nil || known.Str("user") == user)
+}
+
+// aimAt replaces the target of a publication by the minions that were compared with the rules. What a minion would
+// make of the target is its own affair: it may have grains that this master has not heard of.
+// Unlike Salt: it publishes the target as it was written.
+func aimAt(pub *payload.Map, minions []string) {
+	pub.Set("tgt", anyList(minions)).Set("tgt_type", "list")
+	pub.Delete("delimiter")
+}
+
+// shown are the names of functions for a log record.
+func shown(funs []string) []string {
+	out := make([]string, len(funs))
+	for i, f := range funs {
+		out[i] = payload.Show(f)
+	}
+	return out
+}

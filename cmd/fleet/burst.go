@@ -90,7 +90,7 @@ func (f *Fleet) fire(ctx context.Context, shots []shot, atOnce int, judge func(*
 	for range atOnce {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(shots)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				shots[i].reply, shots[i].err = shots[i].m.do(shots[i].frame)
+				shots[i].reply, shots[i].err = f.do(shots[i].frame, patience)
 			}
 		})
 	}

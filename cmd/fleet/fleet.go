@@ -1,6 +1,10 @@
 // Package fleet emulates many minions in one process: real sign-ins, real sockets, real returns, and functions
 // that answer from memory. It is the load of brine's measurements, for a brine master or a real one; it is
 // no minion (see actors/minion): nothing it does survives the process.
+//
+// Every minion has an id and a session of its own. What would only cost this process is shared: some dozens of minions
+// hear one connection to the publish port, all of them take turns at a few connections to the request port, and a
+// publication is opened once.
 package fleet
 
 import (
@@ -27,13 +31,15 @@ type Options struct {
 	Key         *crypt.PrivateKey // one key for all: making a thousand takes minutes
 	Version     int               // 2: speak the protocol of minions before session keys; 0: the newest
 	AtOnce      int               // sign-ins under way at the same time, default 32
+	PerSub      int               // minions that hear one connection to the publish port, default 50
+	Requests    int               // connections to the request port, default 64: requests under way at the same time
 	Answer      func(id string, load *payload.Map) any
 }
 
 // Counts is what a fleet has done so far.
 type Counts struct {
 	SignedIn int64 // minions with a session
-	Up       int64 // minions connected to the publish port
+	Up       int64 // of these, minions whose connection to the publish port stands
 	Jobs     int64 // publications meant for an emulated minion
 	Returns  int64 // returns the master has acknowledged
 	Failures int64 // sign-ins and returns that failed
@@ -41,61 +47,119 @@ type Counts struct {
 
 // Fleet is a running emulation.
 type Fleet struct {
-	opt                                   Options
-	ctx                                   context.Context
-	zctx                                  *zmq.Context
-	turn                                  chan struct{}
-	wg                                    sync.WaitGroup
-	held                                  atomic.Bool
-	signedIn, up, jobs, returns, failures atomic.Int64
-	minions                               []*emulated
+	opt      Options
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	zctx     *zmq.Context
+	turn     chan struct{}  // sign-ins
+	requests chan *zmq.Req  // those that nobody uses
+	todo     chan task      // jobs to be answered
+	pubs     publications   // those of the last moments
+	troubles troubles       // of the minions without a session
+	wg       sync.WaitGroup // all that uses the sockets
+	held     atomic.Bool
+	minions  []*emulated
+	groups   []*group
+
+	signedIn, jobs, returns, failures atomic.Int64
 }
 
-// Start makes the minions and lets them sign in behind the caller's back. They work until ctx ends; then Wait.
+// Start makes the minions and lets them sign in behind the caller's back. They work until ctx ends, or until they
+// cannot go on; then Wait. An error says that so many cannot work here.
 func Start(ctx context.Context, opt Options) (*Fleet, error) {
-	if opt.AtOnce == 0 {
-		opt.AtOnce = 32
+	opt.AtOnce, opt.PerSub, opt.Requests = orDefault(opt.AtOnce, 32), orDefault(opt.PerSub, 50), orDefault(opt.Requests, 64)
+	if err := raiseOpenFiles(opt); err != nil {
+		return nil, err
+	}
+	token, err := crypt.TokenOf(opt.Key)
+	if err != nil {
+		return nil, fmt.Errorf("make token: %w", err)
 	}
 	zctx, err := zmq.NewContext(1)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{opt: opt, ctx: ctx, zctx: zctx, turn: make(chan struct{}, opt.AtOnce)}
+	f := &Fleet{opt: opt, zctx: zctx, turn: make(chan struct{}, opt.AtOnce), requests: make(chan *zmq.Req, opt.Requests),
+		todo: make(chan task, max(1<<16, 16*opt.Minions))}
+	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	for i := range opt.Minions {
-		m, err := f.newMinion(fmt.Sprintf("%s%04d", opt.Prefix, i))
-		if err != nil {
+		if err := f.addMinion(fmt.Sprintf("%s%04d", opt.Prefix, i), token); err != nil {
 			return nil, errors.Join(err, zctx.Close())
 		}
-		f.minions = append(f.minions, m)
+	}
+	for range opt.Requests {
+		f.requests <- zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(opt.Host, opt.RetPort, "", 0), Context: zctx, FailFast: true})
+		f.wg.Go(f.answer)
 	}
 	for _, m := range f.minions {
-		f.wg.Go(m.live)
+		f.wg.Go(m.join)
 	}
 	return f, nil
 }
 
-func (f *Fleet) newMinion(id string) (*emulated, error) {
-	a, err := auth.NewMinion(auth.MinionOptions{ID: id, Key: f.opt.Key, Trust: &memory{}, AcceptanceWait: time.Second,
-		MaxVersion: f.opt.Version})
-	if err != nil {
-		return nil, err
+func orDefault(n, fallback int) int {
+	if n == 0 {
+		return fallback
 	}
-	return &emulated{f: f, id: id, auth: a, jobs: make(chan *payload.Map, 1024),
-		req: zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(f.opt.Host, f.opt.RetPort, "", 0), Context: f.zctx})}, nil
+	return n
+}
+
+// addMinion makes one more minion, in the last group or in a new one.
+func (f *Fleet) addMinion(id string, token []byte) error {
+	a, err := auth.NewMinion(auth.MinionOptions{ID: id, Key: f.opt.Key, KeyToken: token, Trust: &memory{},
+		AcceptanceWait: time.Second, MaxVersion: f.opt.Version})
+	if err != nil {
+		return err
+	}
+	if len(f.minions)%f.opt.PerSub == 0 {
+		f.groups = append(f.groups, &group{f: f, number: len(f.groups)})
+	}
+	g := f.groups[len(f.groups)-1]
+	m := &emulated{f: f, id: id, auth: a, group: g}
+	g.minions, f.minions = append(g.minions, m), append(f.minions, m)
+	return nil
 }
 
 // Counts reads the counters.
 func (f *Fleet) Counts() Counts {
-	return Counts{SignedIn: f.signedIn.Load(), Up: f.up.Load(), Jobs: f.jobs.Load(), Returns: f.returns.Load(), Failures: f.failures.Load()}
+	c := Counts{SignedIn: f.signedIn.Load(), Jobs: f.jobs.Load(), Returns: f.returns.Load(), Failures: f.failures.Load()}
+	for _, g := range f.groups {
+		if g.connected.Load() {
+			c.Up += g.signedIn.Load()
+		}
+	}
+	return c
 }
 
 // Hold lets the minions take no jobs, or take them again. What they miss is not made up for.
 func (f *Fleet) Hold(hold bool) { f.held.Store(hold) }
 
-// Wait blocks until every minion has ended and closes the sockets.
+// Done is closed when the minions end.
+func (f *Fleet) Done() <-chan struct{} { return f.ctx.Done() }
+
+// Wait blocks until every minion has ended and closes the sockets. The error is why they could not go on; that ctx has
+// ended is none.
 func (f *Fleet) Wait() error {
+	<-f.ctx.Done()
 	f.wg.Wait()
-	return f.zctx.Close()
+	errs := []error{f.broken()}
+	for range f.opt.Requests {
+		errs = append(errs, (<-f.requests).Close())
+	}
+	return errors.Join(append(errs, f.zctx.Close())...)
+}
+
+// brokenError is the end of a fleet that cannot go on.
+type brokenError struct{ error }
+
+// fail ends the fleet.
+func (f *Fleet) fail(err error) { f.cancel(brokenError{err}) }
+
+func (f *Fleet) broken() error {
+	if broken, ok := errors.AsType[brokenError](context.Cause(f.ctx)); ok {
+		return broken.error
+	}
+	return nil
 }
 
 // memory is a TrustStore that forgets.

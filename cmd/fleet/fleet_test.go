@@ -1,127 +1,165 @@
 package fleet
 
 import (
-	"context"
+	"bytes"
 	"fmt"
-	"log/slog"
 	"os"
-	"os/user"
-	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
-	"brine/actors/master"
-	"brine/config"
+	"brine/wire/auth"
 	"brine/wire/client"
-	"brine/wire/crypt"
-	"brine/wire/loopback"
-	"brine/wire/zmq"
+	"brine/wire/payload"
 )
-
-// startMaster runs a master that accepts every key and returns a client of it and its request port.
-func startMaster(t *testing.T) (*client.Client, int) {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bf") // short: Unix socket paths end at 107 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ret := freePort(t)
-	file := filepath.Join(dir, "master")
-	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\nminimum_auth_version: 0\n",
-		dir, freePort(t), ret, me.Username)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.LoadMaster(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cfg.Environment().Verify(); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := master.LoadKeys(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := master.Start(master.Options{Config: cfg, Logger: slog.New(slog.DiscardHandler), Keys: keys, RunningUser: me.Username})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := m.Stop(time.Minute); err != nil {
-			t.Error(err)
-		}
-	})
-	c := client.New(client.Options{MasterURI: zmq.ConnectEndpoint("127.0.0.1", ret, "", 0), SockDir: cfg.SockDir,
-		CacheDir: cfg.CacheDir, User: me.Username, KeyOwner: me.Username})
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c, ret
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	p, err := loopback.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
-	return p.Number
-}
-
-// eventually waits until ok, at most a minute.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !ok(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
-}
 
 // TestFleet lets a small fleet of either version answer a job, and fire its bursts at a master.
 func TestFleet(t *testing.T) {
-	key, err := crypt.GenerateKey(2048)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const size = 8
 	for _, version := range []int{0, 2} {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
-			c, ret := startMaster(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			f, err := Start(ctx, Options{Minions: size, Prefix: "e", Host: "127.0.0.1", RetPort: ret, Key: key, Version: version})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				cancel()
-				if err := f.Wait(); err != nil {
-					t.Error(err)
-				}
-			}()
+			r := newRig(t, autoAccept)
+			f := r.gather(Options{Minions: size, Version: version, PerSub: 3})
 			eventually(t, "fleet up", func() bool { return f.Counts().Up == size })
 			for _, m := range f.minions {
 				if got := m.auth.Version(); got != 3 && version == 0 || got != 2 && version == 2 {
 					t.Errorf("%s speaks version %d, option %d", m.id, got, version)
 				}
 			}
+			c := r.client()
 			answerJob(t, f, c, size)
 			fireBursts(t, f, c, size)
 			if n := f.Counts().Failures; n > 0 {
 				t.Errorf("%d failures", n)
 			}
 		})
+	}
+}
+
+// TestSharesSockets keeps the descriptors of a fleet below one for each minion.
+func TestSharesSockets(t *testing.T) {
+	const size = 200
+	r := newRig(t, autoAccept)
+	before := openFiles(t)
+	f := r.gather(Options{Minions: size, Requests: 8})
+	eventually(t, "fleet up", func() bool { return f.Counts().Up == size })
+	answerJob(t, f, r.client(), size)
+	subs := (size + f.opt.PerSub - 1) / f.opt.PerSub
+	// The master is in this process too: it has the other end of each connection.
+	if got := openFiles(t) - before; got > (filesPerSocket+1)*(subs+f.opt.Requests) {
+		t.Errorf("%d descriptors for %d minions", got, size)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return len(files)
+}
+
+// TestOpensOnce lets one minion open a publication for all that have the same key, and nobody else.
+func TestOpensOnce(t *testing.T) {
+	r := newRig(t, autoAccept)
+	f := r.gather(Options{Minions: 10, PerSub: 5})
+	eventually(t, "fleet up", func() bool { return f.Counts().Up == 10 })
+	answerJob(t, f, r.client(), 10)
+	p := f.pubs.last[0] // nothing is published meanwhile
+	if f.pubs.find(bytes.Clone(p.frame)) != p {
+		t.Error("the same frame is another publication")
+	}
+	if err := p.openFor(f.minions[9].auth); err != nil {
+		t.Errorf("not opened for a minion of the other group: %v", err)
+	}
+	stranger, err := auth.NewMinion(auth.MinionOptions{ID: "stranger", Key: testKey(), Trust: &memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.openFor(stranger) == nil {
+		t.Error("opened for a minion without a key")
+	}
+}
+
+// TestMasterRestarts gives the master another key: every minion signs in again and answers the job that it could not
+// open at first.
+func TestMasterRestarts(t *testing.T) {
+	const size = 40
+	r := newRig(t, autoAccept)
+	f := r.gather(Options{Minions: size, PerSub: 7, Requests: 4})
+	eventually(t, "fleet up", func() bool { return f.Counts().Up == size })
+	r.stop()
+	eventually(t, "connections down", func() bool { return f.Counts().Up == 0 })
+	r.start()
+	eventually(t, "connections up", func() bool { return f.Counts().Up == size })
+	before := f.Counts()
+	if _, err := r.client().Publish(t.Context(), client.Job{Tgt: "*", Fun: "test.ping"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "answers", func() bool { return f.Counts().Returns == before.Returns+size })
+	for _, m := range f.minions {
+		if n := m.signIns.Load(); n != 2 {
+			t.Errorf("%s has signed in %d times", m.id, n)
+		}
+	}
+}
+
+// TestTroubles says what keeps minions from signing in, and does not ask all the time.
+func TestTroubles(t *testing.T) {
+	const size = 20
+	r := newRig(t, "")
+	f := r.gather(Options{Minions: size, Requests: 4})
+	eventually(t, "all are refused", func() bool {
+		wrong := f.Troubles()
+		return len(wrong) == 1 && wrong[0].Minions == size && strings.Contains(wrong[0].What, "operator to accept")
+	})
+	if c := f.Counts(); c.SignedIn != 0 || c.Failures != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestOpenFiles refuses a fleet that is too big for the limit, in words that help.
+func TestOpenFiles(t *testing.T) {
+	opt := Options{Minions: 10_000, PerSub: 50, Requests: 64}
+	need := filesOf(opt)
+	if need > 3000 {
+		t.Errorf("%d descriptors for 10,000 minions", need)
+	}
+	for _, tt := range []struct {
+		soft, hard uint64
+		set        uint64 // 0: nothing
+		ok         bool
+	}{{1024, need - 1, 0, false}, {1024, need, need, true}, {need, 2 * need, 0, true}, {1024, 1 << 20, 1 << 20, true}} {
+		got, err := raised(opt, tt.soft, tt.hard)
+		if got != tt.set || (err == nil) != tt.ok {
+			t.Errorf("soft %d, hard %d: %d, %v", tt.soft, tt.hard, got, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("ulimit -n %d", need)) {
+			t.Errorf("no help: %v", err)
+		}
+	}
+}
+
+// TestWhom takes targets apart.
+func TestWhom(t *testing.T) {
+	for _, tt := range []struct {
+		tgt  any
+		kind string
+		want string
+	}{
+		{"*", "glob", "a1 a2 b1"}, {"a?", "", "a1 a2"}, {"b1", "glob", "b1"}, {[]any{"a2", "b1", 7}, "list", "a2 b1"},
+		{"a1,b1", "list", "a1 b1"}, {"a.", "pcre", "a1 a2"}, {"* and not L@a1,b1", "compound", "a2"}, {"os:Linux", "grain", ""},
+	} {
+		meant := whom(payload.M("tgt", tt.tgt, "tgt_type", tt.kind))
+		var got []string
+		for _, id := range []string{"a1", "a2", "b1"} {
+			if meant(id) {
+				got = append(got, id)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%v %s: %v", tt.tgt, tt.kind, got)
+		}
 	}
 }
 

@@ -3,7 +3,10 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/wire/auth"
@@ -11,55 +14,53 @@ import (
 	"brine/wire/zmq"
 )
 
-// patience is how long a reply of the master is waited for.
-const patience = time.Minute
+// patience is how long the reply to a return is waited for, authPatience that to a sign-in.
+const (
+	patience     = time.Minute
+	authPatience = 20 * time.Second
+)
+
+// Pauses after a sign-in that failed: each twice the one before, within a half more or less, so that a fleet does not
+// come all at once.
+const (
+	pauseFirst = time.Second
+	pauseMost  = 32 * time.Second
+)
+
+// Attempts to deliver a return whose connection ended, and the pause between them.
+const (
+	returnTries = 3
+	returnPause = time.Second
+)
 
 // emulated is one minion of a fleet.
 type emulated struct {
-	f    *Fleet
-	id   string
-	auth *auth.Minion
-	req  *zmq.Req
-	jobs chan *payload.Map
-	sign sync.Mutex // one sign-in at a time
+	f     *Fleet
+	id    string
+	auth  *auth.Minion
+	group *group
+	in    atomic.Bool // it has signed in once: it hears publications
+
+	sign    sync.Mutex   // one sign-in at a time
+	signIns atomic.Int64 // that were accepted
 }
 
-// live signs in, subscribes and answers jobs until the fleet ends.
-func (m *emulated) live() {
-	defer m.hangUp()
+// task is a job that a minion has to answer.
+type task struct {
+	m    *emulated
+	load *payload.Map
+}
+
+// join signs in for the first time, and begins to hear publications.
+func (m *emulated) join() {
 	port, err := m.signIn(never)
 	if err != nil {
 		return // only the end of the fleet stops the attempts
 	}
+	m.in.Store(true)
 	m.f.signedIn.Add(1)
-	if m.f.opt.PublishPort != 0 {
-		port = m.f.opt.PublishPort
-	}
-	m.f.wg.Go(m.answer)
-	sub := zmq.NewSub(zmq.SubOptions{
-		Endpoint: zmq.ConnectEndpoint(m.f.opt.Host, port, "", 0), Identity: m.id, Context: m.f.zctx,
-		ReconnectIvl: 200 * time.Millisecond, ReconnectIvlMax: 2 * time.Second, OnEvent: m.onEvent,
-	})
-	if err := sub.Serve(m.f.ctx, m.onFrames); err != nil && m.f.ctx.Err() == nil {
-		m.f.failures.Add(1)
-	}
-}
-
-// hangUp closes the request socket.
-func (m *emulated) hangUp() {
-	if err := m.req.Close(); err != nil {
-		m.f.failures.Add(1)
-	}
-}
-
-// onEvent counts the connections to the publish port.
-func (m *emulated) onEvent(e zmq.Event) {
-	switch e.Kind {
-	case zmq.Connected:
-		m.f.up.Add(1)
-	case zmq.Disconnected:
-		m.f.up.Add(-1)
-	}
+	m.group.signedIn.Add(1)
+	m.group.listen(port)
 }
 
 func never() bool { return false }
@@ -69,9 +70,11 @@ func never() bool { return false }
 func (m *emulated) signIn(enough func() bool) (port int, err error) {
 	m.sign.Lock()
 	defer m.sign.Unlock()
-	for !enough() {
+	defer m.f.troubles.set(m, "")
+	for pause := pauseFirst; !enough(); pause = min(2*pause, pauseMost) {
 		step, err := m.trySignIn()
 		if err == nil && step.Verdict == auth.Accepted {
+			m.signIns.Add(1)
 			return step.PublishPort, nil
 		}
 		if m.f.ctx.Err() != nil {
@@ -80,8 +83,12 @@ func (m *emulated) signIn(enough func() bool) (port int, err error) {
 		if step.Verdict != auth.Pending {
 			m.f.failures.Add(1)
 		}
+		if err != nil {
+			step.Text = err.Error()
+		}
+		m.f.troubles.set(m, step.Text)
 		select {
-		case <-time.After(time.Second):
+		case <-time.After(pause/2 + rand.N(pause)):
 		case <-m.f.ctx.Done():
 			return 0, context.Cause(m.f.ctx)
 		}
@@ -100,101 +107,109 @@ func (m *emulated) trySignIn() (auth.Step, error) {
 	if err != nil {
 		return auth.Step{}, err
 	}
-	reply, err := m.do(frame)
+	reply, err := m.f.do(frame, authPatience)
 	if err != nil {
 		return m.auth.TimedOut(), err
 	}
 	return m.auth.Reply(reply), nil
 }
 
-// do sends one frame and waits for its reply.
-func (m *emulated) do(frame []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(m.f.ctx, patience)
+// do sends one frame over a connection that nobody uses, and waits for its reply.
+func (f *Fleet) do(frame []byte, patience time.Duration) ([]byte, error) {
+	req := <-f.requests // soon: whoever has one waits no longer than patience
+	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
-	return m.req.Do(ctx, frame)
+	defer func() { f.requests <- req }()
+	reply, err := req.Do(ctx, frame)
+	if err != nil && f.ctx.Err() == nil && !errors.Is(err, zmq.ErrLost) && !errors.Is(err, zmq.ErrTimeout) {
+		f.fail(fmt.Errorf("reach the request port: %w", err)) // no socket can be made, and none will be
+	}
+	return reply, err
 }
 
-// onFrames queues the job of a publication; it runs in the socket's goroutine.
-func (m *emulated) onFrames(frames [][]byte) {
-	if m.f.held.Load() {
-		return
-	}
-	frame := frames[len(frames)-1]
-	load, err := m.auth.OpenPublication(frame)
-	if errors.Is(err, auth.ErrReauth) {
-		m.f.wg.Go(func() { m.openLater(frame) })
+// take makes a publication a job, if it is meant for the minion. Under a key that the minion does not have, it signs in
+// before.
+func (m *emulated) take(p *publication) {
+	before := m.signIns.Load()
+	err := p.openFor(m.auth)
+	if needsSignIn(err) {
+		m.f.wg.Go(func() {
+			if m.renew(before) == nil && p.openFor(m.auth) == nil {
+				m.queue(p)
+			} else if m.f.ctx.Err() == nil {
+				m.f.failures.Add(1)
+			}
+		})
 		return
 	}
 	if err == nil {
-		m.queue(load)
+		m.queue(p)
 	}
 }
 
-// openLater signs in to open a publication under a new key. Of several that came together one signs in for all.
-func (m *emulated) openLater(frame []byte) {
-	var load *payload.Map
-	open := func() bool {
-		var err error
-		load, err = m.auth.OpenPublication(frame)
-		return !errors.Is(err, auth.ErrReauth)
-	}
-	if _, err := m.signIn(open); err != nil {
-		return
-	}
-	if load == nil && !open() {
-		m.f.failures.Add(1)
-	}
-	if load != nil {
-		m.queue(load)
-	}
+// renew signs in again, unless that has been done since there were so many sign-ins.
+func (m *emulated) renew(before int64) error {
+	_, err := m.signIn(func() bool { return m.signIns.Load() > before })
+	return err
 }
 
-func (m *emulated) queue(load *payload.Map) {
-	if !m.meant(load) {
+func (m *emulated) queue(p *publication) {
+	if !p.meant(m.id) {
 		return
 	}
 	m.f.jobs.Add(1)
+	m.f.put(task{m, p.load})
+}
+
+func (f *Fleet) put(t task) {
 	select {
-	case m.jobs <- load:
+	case f.todo <- t:
 	default:
-		m.f.failures.Add(1)
+		f.lose(errors.New("jobs come faster than they are answered"))
 	}
 }
 
-// meant knows the targets that measurements use: everybody, one, or a list.
-func (m *emulated) meant(load *payload.Map) bool {
-	if list, ok := load.Value("tgt").([]any); ok {
-		for _, id := range list {
-			if id == m.id {
-				return true
-			}
-		}
-		return false
-	}
-	tgt := load.Str("tgt")
-	return tgt == "*" || tgt == m.id
+// lose counts a job that is not answered.
+func (f *Fleet) lose(why error) {
+	f.failures.Add(1)
+	f.troubles.lost(why.Error())
 }
 
-// answer returns the queued jobs, one after another.
-func (m *emulated) answer() {
+// answer returns jobs of all minions, one after another. As many do it at the same time as there are connections.
+func (f *Fleet) answer() {
 	for {
 		select {
-		case load := <-m.jobs:
-			if err := m.giveBack(load); err != nil && m.f.ctx.Err() == nil {
-				m.f.failures.Add(1)
-			}
-		case <-m.f.ctx.Done():
+		case t := <-f.todo:
+			f.giveBack(t)
+		case <-f.ctx.Done():
 			return
 		}
 	}
 }
 
-func (m *emulated) giveBack(load *payload.Map) error {
+func (f *Fleet) giveBack(t task) {
 	var value any = true
-	if m.f.opt.Answer != nil {
-		value = m.f.opt.Answer(m.id, load)
+	switch {
+	case t.load.Value("fun") == "saltutil.find_job":
+		value = payload.NewMap(0) // what came before is answered before
+	case f.opt.Answer != nil:
+		value = f.opt.Answer(t.m.id, t.load)
 	}
-	return m.request(m.ret(load.Value("jid"), load.Value("fun"), load.Value("arg"), value))
+	before := t.m.signIns.Load()
+	err := t.m.deliver(t.m.ret(t.load.Value("jid"), t.load.Value("fun"), t.load.Value("arg"), value))
+	switch {
+	case err == nil:
+		f.returns.Add(1)
+	case f.ctx.Err() != nil:
+	case errors.Is(err, auth.ErrReauth):
+		f.wg.Go(func() { // the others do not wait for this one's sign-in
+			if t.m.renew(before) == nil {
+				f.put(t)
+			}
+		})
+	default:
+		f.lose(err)
+	}
 }
 
 // ret is the load of a return, as a Salt minion makes it.
@@ -203,31 +218,24 @@ func (m *emulated) ret(jid, fun, arg, value any) *payload.Map {
 		"jid", jid, "fun", fun, "fun_args", arg)
 }
 
-// request sends one load, renewing the session once when the master asks for it.
-func (m *emulated) request(load *payload.Map) error {
-	for attempt := 0; ; attempt++ {
+// deliver sends a return, and sends it again when its connection ends.
+func (m *emulated) deliver(load *payload.Map) error {
+	for try := 1; ; try++ {
 		frame, nonce, err := m.auth.Seal(load)
-		if err == nil {
-			err = m.exchange(frame, nonce)
-		}
-		if err == nil {
-			m.f.returns.Add(1)
-			return nil
-		}
-		if attempt > 0 || !errors.Is(err, auth.ErrReauth) {
+		if err != nil {
 			return err
 		}
-		if _, err := m.signIn(never); err != nil {
+		reply, err := m.f.do(frame, patience)
+		if err == nil {
+			_, err = m.auth.Open(reply, nonce)
 			return err
 		}
+		if try == returnTries || m.f.ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(returnPause):
+		case <-m.f.ctx.Done():
+		}
 	}
-}
-
-func (m *emulated) exchange(frame []byte, nonce string) error {
-	reply, err := m.do(frame)
-	if err != nil {
-		return err
-	}
-	_, err = m.auth.Open(reply, nonce)
-	return err
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type MinionOptions struct {
 	ID    string
 	Key   *crypt.PrivateKey // minion.pem
 	Trust TrustStore
+
+	KeyToken []byte // crypt.TokenOf of Key, for those who make many minions of one key; nil: it is made
 
 	EncAlgo        string       // [encryption_algorithm] default OAEP-SHA1
 	SigAlgo        string       // [signing_algorithm] default PKCS1v15-SHA1
@@ -81,6 +84,7 @@ type signIn struct {
 // creds is what an accepted reply gives. It is not changed, but for the serial.
 type creds struct {
 	sharedText  string
+	mark        KeyMark    // of sharedText
 	sessionText string     // "" with a master of version 2
 	shared      *crypt.Box // publications; with version 2 everything
 	session     *crypt.Box // requests and replies
@@ -112,7 +116,10 @@ func NewMinion(opt MinionOptions) (*Minion, error) {
 	if !crypt.KnownEncryption(opt.EncAlgo) || !crypt.KnownSignature(opt.SigAlgo) {
 		return nil, fmt.Errorf("algorithms %q, %q: %w", opt.EncAlgo, opt.SigAlgo, crypt.ErrUnknownAlgorithm)
 	}
-	tok, err := crypt.TokenOf(opt.Key)
+	tok, err := opt.KeyToken, error(nil)
+	if tok == nil {
+		tok, err = crypt.TokenOf(opt.Key)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make token: %w", err)
 	}
@@ -151,6 +158,18 @@ func (m *Minion) Version() int {
 		return c.version
 	}
 	return 0
+}
+
+// KeyMark tells shared keys apart without giving them away.
+type KeyMark [sha256.Size]byte
+
+// SharedKey marks the key that opens publications: what opens for one minion opens for all with the same mark. It is
+// zero before the first sign-in.
+func (m *Minion) SharedKey() KeyMark {
+	if c := m.current(); c != nil {
+		return c.mark
+	}
+	return KeyMark{}
 }
 
 // Token returns the minion's constant token (tok).

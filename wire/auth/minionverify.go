@@ -124,7 +124,7 @@ func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) 
 	port, _ := inner.Int("publish_port")
 	_, brine := inner.Int(fieldBrine)
 	c := &creds{
-		sharedText: string(shared), version: 2, publishPort: int(port), brine: brine, serial: &serial{},
+		sharedText: string(shared), mark: digest, version: 2, publishPort: int(port), brine: brine, serial: &serial{},
 		masterKey: key, masterText: masterKey,
 	}
 	return c, m.openSession(c, inner)

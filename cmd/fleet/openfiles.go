@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Descriptors of this process: of a connection, whose state is followed, and of all the rest.
+const (
+	filesPerSocket = 8
+	filesOfProcess = 200
+)
+
+// filesOf is how many descriptors a fleet needs.
+func filesOf(opt Options) uint64 {
+	subs := (opt.Minions + opt.PerSub - 1) / opt.PerSub
+	return uint64(filesOfProcess + filesPerSocket*(subs+opt.Requests))
+}
+
+// raiseOpenFiles lifts the limit of open files as far as this user may. The error says that this is not far enough.
+func raiseOpenFiles(opt Options) error {
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		return fmt.Errorf("read the limit of open files: %w", err)
+	}
+	soft, err := raised(opt, lim.Cur, lim.Max)
+	if err != nil || soft == 0 {
+		return err
+	}
+	lim.Cur = soft
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		return fmt.Errorf("raise the limit of open files: %w", err)
+	}
+	return nil
+}
+
+// raised is what the soft limit must become, 0 when it will do.
+func raised(opt Options, soft, hard uint64) (uint64, error) {
+	need := filesOf(opt)
+	switch {
+	case hard < need:
+		return 0, fmt.Errorf("%d minions need %d open files, and this process may have %d: raise the limit (ulimit -n %d), or take fewer minions",
+			opt.Minions, need, hard, need)
+	case soft < need:
+		return hard, nil
+	}
+	return 0, nil
+}

@@ -31,6 +31,8 @@ func brineDefaults(role string) *payload.Map {
 	if role == roleMaster {
 		common.Update(payload.M(
 			"job_store_max_bytes", 1<<30,
+			"job_store_compact_percent", 50,
+			"job_store_compact_min_bytes", 64<<20,
 			"job_store_commit_delay", 2, // milliseconds
 			"request_queue_max", 10000,
 			"request_timeout", 60,

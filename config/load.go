@@ -131,6 +131,9 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err := ld.validate(opts); err != nil {
 		return nil, nil, err
 	}
+	if err := ld.checkSpans(opts); err != nil {
+		return nil, nil, err
+	}
 	opts.Update(l.Overrides)
 	return opts, ld, nil
 }

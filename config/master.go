@@ -129,6 +129,11 @@ type Master struct {
 
 	// JobStoreMaxBytes caps the job store; beyond it the oldest jobs go first. 0: no cap.
 	JobStoreMaxBytes int64 `mapstructure:"job_store_max_bytes"`
+	// JobStoreCompactPercent is how much of the job store's file may be free, in percent; beyond it the file is written
+	// anew while the master works. 0: never.
+	JobStoreCompactPercent int `mapstructure:"job_store_compact_percent"`
+	// JobStoreCompactMinBytes is the size below which the file is left as it is.
+	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
 	// JobStoreCommitDelay is how long the first return of a group waits for others before the commit.
 	JobStoreCommitDelay time.Duration `mapstructure:"job_store_commit_delay" unit:"ms"`
 	// RequestQueueMax is how many requests wait for workers before the master sheds load.

@@ -203,6 +203,8 @@ func (b *brokenStore) Commit(_ []returners.Load, rets []returners.Return) (retur
 
 func (b *brokenStore) Clean(time.Time) (int, error) { return 0, nil }
 
+func (b *brokenStore) Compact(context.Context) (int64, int64, error) { return 0, 0, nil }
+
 // TestJobStoreGroups: while one group is on its way the next gathers; what waits at the end is written.
 func TestJobStoreGroups(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}

@@ -56,6 +56,7 @@ func (m *AwaitJobs) Lost(error) { m.Done() }
 type jobWriter interface {
 	Commit(loads []returners.Load, returns []returners.Return) (returners.Result, error)
 	Clean(now time.Time) (removed int, err error)
+	Compact(ctx context.Context) (from, to int64, err error)
 }
 
 // jobStoreOptions are what the JobStore needs of the master.
@@ -224,23 +225,36 @@ func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
 	s.commit()
 }
 
-// onCleanJobs removes old jobs beside the commits.
+// onCleanJobs removes old jobs beside the commits, and then makes the file smaller when that is worth it.
 func (s *jobStore) onCleanJobs(ctx actor.Context, m *CleanJobs) {
 	if s.cleaning {
 		return
 	}
 	s.cleaning = true
 	self, store, log := supervisor.Self(ctx), s.opt.store, s.opt.log
-	supervisor.Go(ctx, "clean", func(context.Context) error {
+	supervisor.Go(ctx, "clean", func(ctx context.Context) error {
 		n, err := store.Clean(m.Now)
 		if err != nil {
 			log.Error("old jobs could not be removed", "err", err)
 		} else if n > 0 {
 			log.Info("old jobs removed", "jobs", n)
 		}
+		compact(ctx, store, log)
 		self.Send(&CleanDone{})
 		return nil
 	})
+}
+
+// compact takes the free pages out of the file of jobs.
+func compact(ctx context.Context, store jobWriter, log *slog.Logger) {
+	began := time.Now()
+	switch from, to, err := store.Compact(ctx); {
+	case ctx.Err() != nil:
+	case err != nil:
+		log.Warn("the job store stays larger than it need be", "err", err)
+	case from > 0:
+		log.Info("job store compacted", "from", from, "to", to, "took", time.Since(began))
+	}
 }
 
 // onStopping writes what is left, also when the actor dies: nobody has been told that it is stored, but there is no

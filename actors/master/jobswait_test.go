@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ func (g *gatedStore) Commit([]returners.Load, []returners.Return) (returners.Res
 }
 
 func (g *gatedStore) Clean(time.Time) (int, error) { return 0, nil }
+
+func (g *gatedStore) Compact(context.Context) (int64, int64, error) { return 0, 0, nil }
 
 // TestAwaitJobs: who waits hears nothing before all that came earlier is stored, and is not kept where nothing did.
 func TestAwaitJobs(t *testing.T) {

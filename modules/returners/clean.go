@@ -52,6 +52,7 @@ func (s *Store) cleanSome(now time.Time) (jids []string, err error) {
 	err = s.update(func(tx *bbolt.Tx) error {
 		jids = nil
 		t := newTxn(tx, s.opt, s.layout)
+		t.changes = s.changes
 		for _, key := range t.dueKeys(s.opt, now) {
 			if !t.due(s.opt, key, now) {
 				break
@@ -64,7 +65,7 @@ func (s *Store) cleanSome(now time.Time) (jids []string, err error) {
 		if len(jids) == 0 {
 			return nil
 		}
-		return setTotalBytes(tx, t.total)
+		return t.setTotal()
 	})
 	if err != nil {
 		return nil, err

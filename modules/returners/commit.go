@@ -35,7 +35,7 @@ func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
 	var evicted, jids []string
 	err := s.update(func(tx *bbolt.Tx) error {
 		t := newTxn(tx, s.opt, s.layout)
-		t.noted = s.notes.get
+		t.noted, t.changes = s.notes.get, s.changes
 		for _, l := range loads {
 			if !validJID(l.JID) || l.Facts != nil {
 				continue
@@ -118,6 +118,7 @@ type txn struct {
 	total         int64
 	known         map[string]bool // jid → nocache, of jobs this transaction has met
 	noted         func(jid string) (Load, bool)
+	changes       *changes // nil: nobody wants to know
 	buf           []byte
 	removed       []string // jids of jobs that went because of the cap
 }
@@ -140,7 +141,37 @@ func (t *txn) put(b *bbolt.Bucket, key, value, old []byte) error {
 		t.total += int64(len(key))
 	}
 	t.total += int64(len(value)) - int64(len(old))
+	t.note(b, key)
 	return b.Put(key, value)
+}
+
+// drop removes one key.
+func (t *txn) drop(b *bbolt.Bucket, key []byte) error {
+	t.note(b, key)
+	return b.Delete(key)
+}
+
+// note tells a copy that is being made of a key that changes.
+func (t *txn) note(b *bbolt.Bucket, key []byte) {
+	if t.changes == nil {
+		return
+	}
+	name := bucketReturns
+	switch b {
+	case t.jobs:
+		name = bucketJobs
+	case t.order:
+		name = bucketOrder
+	}
+	t.changes.note(name, key)
+}
+
+// setTotal notes the new size.
+func (t *txn) setTotal() error {
+	if t.changes != nil {
+		t.changes.note(bucketTotals, keyBytes)
+	}
+	return setTotalBytes(t.tx, t.total)
 }
 
 // putLoad stores or extends a job.
@@ -258,7 +289,7 @@ func (t *txn) finish(maxBytes int64) error {
 			return err
 		}
 	}
-	return setTotalBytes(t.tx, t.total)
+	return t.setTotal()
 }
 
 // shrink removes the oldest jobs until at most limit bytes are stored. The newest job stays.
@@ -299,12 +330,12 @@ func (t *txn) removeJob(key []byte) error {
 	jid := key[8:]
 	if old := t.jobs.Get(jid); old != nil {
 		t.total -= int64(len(jid) + len(old))
-		if err := t.jobs.Delete(jid); err != nil {
+		if err := t.drop(t.jobs, jid); err != nil {
 			return err
 		}
 	}
 	t.total -= int64(len(key))
-	if err := t.order.Delete(key); err != nil {
+	if err := t.drop(t.order, key); err != nil {
 		return err
 	}
 	prefix := returnKey(string(jid), "")
@@ -315,7 +346,7 @@ func (t *txn) removeJob(key []byte) error {
 		keys = append(keys, bytes.Clone(k))
 	}
 	for _, k := range keys {
-		if err := t.returns.Delete(k); err != nil {
+		if err := t.drop(t.returns, k); err != nil {
 			return err
 		}
 	}

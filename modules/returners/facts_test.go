@@ -95,7 +95,7 @@ func TestDamagedFacts(t *testing.T) {
 	}
 	defer s.Close()
 	for _, value := range []string{"\xc1", "\xc1\x00\x00\x00", "\xc1\x00\x00\x00\x09abc", "\xc1\xff\xff\xff\xffabc"} {
-		err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketReturns).Put(returnKey(jid1, "a"), []byte(value)) })
+		err := s.update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketReturns).Put(returnKey(jid1, "a"), []byte(value)) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func checkFile(file string) error {
 }
 
 // meta is what matters of a meta page.
-type meta struct{ pageSize, pages, txid uint64 }
+type meta struct{ pageSize, freelist, pages, txid uint64 }
 
 var errNoMeta = errors.New("no meta page")
 
@@ -78,7 +78,7 @@ func readMeta(f io.ReaderAt, at int64) (meta, error) {
 	sum := fnv.New64a()
 	sum.Write(b[:metaSize-8])
 	order := binary.NativeEndian
-	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[40:]), order.Uint64(b[48:])}
+	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[32:]), order.Uint64(b[40:]), order.Uint64(b[48:])}
 	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[56:]) != sum.Sum64() || m.pageSize == 0 {
 		return meta{}, errNoMeta
 	}

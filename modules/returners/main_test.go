@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// envChild makes the test binary play another process: "commit" or "full".
+// envChild makes the test binary play another process: "commit", "full", "compact" or "compactfull".
 const envChild = "BRINE_RETURNERS_CHILD"
 
 func TestMain(m *testing.M) {
@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		err = commitForever(os.Args[1])
 	case "full":
 		err = fillDisk(os.Args[1])
+	case "compact":
+		err = compactForever(os.Args[1])
+	case "compactfull":
+		err = compactFull(os.Args[1])
 	default:
 		os.Exit(m.Run())
 	}

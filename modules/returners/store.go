@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -21,6 +23,7 @@ type Options struct {
 	HashType string           // of the job directories; "" is sha256
 	Keep     time.Duration    // age beyond which Clean removes a job; 0: none
 	MaxBytes int64            // beyond it the oldest jobs go first; 0: no cap
+	Compact  CompactWhen      // when the file is written anew without its free pages
 	EndTimes bool             // note when the last return came (job_cache_store_endtime)
 	Now      func() time.Time // time.Now unless set
 }
@@ -41,16 +44,21 @@ var ErrInUse = errors.New("another process has it open")
 // lockWait is how long Open waits for another process to let go of the file, for a master that restarts.
 const lockWait = 5 * time.Second
 
-// Store is brine's job store. One goroutine at a time may call Commit and Clean, any number the other methods;
-// Announce and Note may run beside all of them.
+// Store is brine's job store. One goroutine at a time may call Commit, one Clean and Compact, any number the other
+// methods; Announce and Note may run beside all of them.
 type Store struct {
 	opt    Options
 	file   string
-	db     *bbolt.DB
+	db     atomic.Pointer[bbolt.DB] // another one after Compact
 	layout layout
 	swept  time.Time // when Clean last looked for job directories that the store does not know
 	whole  wholeJobs
 	notes  *notes
+
+	writing sync.Mutex // held by a write transaction
+	changes *changes   // made while Compact copies, else nil; guarded by writing
+	closed  bool       // guarded by writing
+	retry   time.Time  // when Compact may try again after it could not
 }
 
 // Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the
@@ -80,7 +88,8 @@ func Open(opt Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open job store %s: %w", file, err)
 	}
-	s := &Store{opt: opt, file: file, db: db, layout: l}
+	s := &Store{opt: opt, file: file, layout: l}
+	s.db.Store(db)
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open job store %s: %w", file, err), s.Close())
 	}
@@ -89,6 +98,9 @@ func Open(opt Options) (*Store, error) {
 
 // prepare makes a file that was opened ready for work.
 func (s *Store) prepare() (err error) {
+	if err := ignoreMissing(os.Remove(s.file + compactSuffix)); err != nil {
+		return err
+	}
 	if err := s.update(prepare); err != nil {
 		return err
 	}
@@ -98,21 +110,47 @@ func (s *Store) prepare() (err error) {
 	return s.takeNotes()
 }
 
+// openFile opens the file that has the name when it is locked: who had it before may have put another in its place.
 func openFile(file string, wait time.Duration) (db *bbolt.DB, err error) {
+	for {
+		var same bool
+		db, same, err = openOnce(file, wait)
+		if err != nil || same {
+			return db, err
+		}
+		if err := db.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func openOnce(file string, wait time.Duration) (db *bbolt.DB, same bool, err error) {
 	if err := checkFile(file); err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	var mine os.FileInfo
+	opt := &bbolt.Options{Timeout: wait, FreelistType: bbolt.FreelistMapType, NoStatistics: true}
+	opt.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag, mode)
+		if err == nil {
+			mine, err = f.Stat()
+		}
+		return f, err
 	}
 	err = guarded(func() error {
-		db, err = bbolt.Open(file, 0o600, &bbolt.Options{Timeout: wait, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+		db, err = bbolt.Open(file, 0o600, opt)
 		return err
 	})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, ErrInUse
+		return nil, false, ErrInUse
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, false, fmt.Errorf("%w: %w", ErrDamaged, err)
+	case err != nil:
+		return nil, false, err
 	}
-	return db, err
+	there, err := os.Stat(file)
+	return db, err == nil && os.SameFile(mine, there), nil
 }
 
 // SetAside renames a job store that cannot be opened, so that a new one can be made. It returns the new name.
@@ -144,7 +182,10 @@ func prepare(tx *bbolt.Tx) error {
 
 // Close closes the file. No other method may be called afterwards.
 func (s *Store) Close() error {
-	err := s.db.Close()
+	s.writing.Lock()
+	s.closed = true
+	err := s.db.Load().Close()
+	s.writing.Unlock()
 	if s.notes != nil {
 		err = errors.Join(err, s.notes.close())
 	}
@@ -165,11 +206,20 @@ func (s *Store) Bytes() (n int64, err error) {
 
 // update and view run a transaction. Damage that shows up as a panic or a memory fault is an error.
 func (s *Store) update(f func(*bbolt.Tx) error) error {
-	return guarded(func() error { return s.db.Update(f) })
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return guarded(func() error { return s.db.Load().Update(f) })
 }
 
 func (s *Store) view(f func(*bbolt.Tx) error) error {
-	return guarded(func() error { return s.db.View(f) })
+	for {
+		db := s.db.Load()
+		err := guarded(func() error { return db.View(f) })
+		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && s.db.Load() != db { // Compact has put another in its place
+			continue
+		}
+		return err
+	}
 }
 
 func totalBytes(tx *bbolt.Tx) int64 {

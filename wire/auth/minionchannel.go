@@ -21,7 +21,7 @@ func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	packed, err := payload.Marshal(full)
+	packed, err := payload.MarshalLoad(full)
 	if err != nil {
 		return nil, "", fmt.Errorf("pack request: %w", err)
 	}

@@ -110,7 +110,7 @@ func (m *Master) decrypt(o *Opened, req *payload.Request, now time.Time) (any, *
 	if err != nil {
 		return nil, badLoad("sealed with another key")
 	}
-	value, err := payload.Unmarshal(packed)
+	value, err := payload.UnmarshalLoad(packed)
 	if err != nil {
 		return nil, badLoad("malformed load")
 	}

@@ -13,22 +13,37 @@ const (
 	// MaxFrame is the size of the largest message that is read, in bytes. Salt has no limit of its own.
 	MaxFrame = 128 << 20
 
-	maxDepth  = 512      // nesting of lists and maps; Salt's packer stops at 511
-	maxValues = 16 << 20 // values in one message, so that small bytes cannot become endless memory
+	// loadDepth is how deeply lists and maps of a load may be nested; Salt's packer stops at 511.
+	loadDepth = 512
+	// loadValues is how many values a load may have, so that small bytes cannot become endless memory.
+	loadValues = 16 << 20
+
+	// maxDepth and maxValues are what all else may have, packed and read alike: what came as a load can be put into
+	// something larger, packed, and read again.
+	maxDepth  = loadDepth + 64
+	maxValues = loadValues + 1<<20
 )
 
 // ErrMalformed means that bytes are not one msgpack value: truncated, an unknown type, bytes left over,
-// nested deeper than 512, a map key that is a container, or more values than any peer sends.
+// nested too deeply, a map key that is a container, or more values than any peer sends.
 var ErrMalformed = errors.New("payload: malformed msgpack")
 
 // Unmarshal reads one value with the wire rule: every string that is valid UTF-8 becomes text, the rest
 // []byte. The whole of b must be consumed; the result shares no memory with it. Memory is claimed only
 // as far as b can fill it: at most some 60 bytes per byte of b, and about 2 for usual loads.
-func Unmarshal(b []byte) (any, error) { return decode(b, false, maxValues) }
+func Unmarshal(b []byte) (any, error) { return decode(b, decoder{left: maxValues, deepest: maxDepth}) }
+
+// UnmarshalLoad is Unmarshal for what somebody asks of us. It takes less than packing and reading do: whatever it gives
+// can be wrapped 64 times, and in a million values, and then be packed and read again.
+func UnmarshalLoad(b []byte) (any, error) {
+	return decode(b, decoder{left: loadValues, deepest: loadDepth})
+}
 
 // UnmarshalBin reads one value with the bin rule: str becomes text, bin becomes []byte. A str that is not
 // UTF-8 becomes []byte as well, for no string of ours is anything but UTF-8.
-func UnmarshalBin(b []byte) (any, error) { return decode(b, true, maxValues) }
+func UnmarshalBin(b []byte) (any, error) {
+	return decode(b, decoder{bin: true, left: maxValues, deepest: maxDepth})
+}
 
 // UnmarshalMap is Unmarshal for a value that must be a map.
 func UnmarshalMap(b []byte) (*Map, error) {
@@ -51,8 +66,9 @@ func asMap(v any, err error) (*Map, error) {
 	return m, nil
 }
 
-func decode(b []byte, bin bool, values int) (any, error) {
-	d := decoder{b: b, bin: bin, left: values}
+// decode reads b with a decoder that has its limits and nothing else.
+func decode(b []byte, d decoder) (any, error) {
+	d.b = b
 	v, err := d.value(0)
 	if err != nil {
 		return nil, err
@@ -71,6 +87,8 @@ type decoder struct {
 	bin  bool
 	owed int64
 	left int // values that may still come
+
+	deepest int // nesting
 }
 
 func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
@@ -207,7 +225,7 @@ func (d *decoder) binary(n int64) (any, error) {
 // claim checks that n more values can follow and counts them.
 func (d *decoder) claim(n int64, depth int) error {
 	switch {
-	case depth > maxDepth:
+	case depth > d.deepest:
 		return malformed("nested too deeply")
 	case n+d.owed > int64(len(d.b)):
 		return errTruncated

@@ -9,7 +9,7 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// ErrUnencodable means that a value has no msgpack form, or is nested deeper than 512.
+// ErrUnencodable means that a value has no msgpack form, or is nested too deeply.
 var ErrUnencodable = errors.New("payload: value cannot be packed")
 
 // Marshal packs v with the wire rule: old raw strings, no bin, no str8.
@@ -19,15 +19,26 @@ func Marshal(v any) ([]byte, error) { return Append(make([]byte, 0, 512), v) }
 func MarshalBin(v any) ([]byte, error) { return AppendBin(make([]byte, 0, 512), v) }
 
 // Append packs v with the wire rule and appends it to dst.
-func Append(dst []byte, v any) ([]byte, error) { return encoder{dst, false}.run(v) }
+func Append(dst []byte, v any) ([]byte, error) { return encoder{dst, false, maxDepth}.run(v) }
 
 // AppendBin packs v with the bin rule and appends it to dst.
-func AppendBin(dst []byte, v any) ([]byte, error) { return encoder{dst, true}.run(v) }
+func AppendBin(dst []byte, v any) ([]byte, error) { return encoder{dst, true, maxDepth}.run(v) }
+
+// MarshalLoad is Marshal for what is asked of somebody: it refuses what UnmarshalLoad would.
+func MarshalLoad(v any) ([]byte, error) {
+	return encoder{make([]byte, 0, 512), false, loadDepth}.run(v)
+}
+
+// MarshalBinLoad is MarshalBin for what will be asked of somebody later.
+func MarshalBinLoad(v any) ([]byte, error) {
+	return encoder{make([]byte, 0, 512), true, loadDepth}.run(v)
+}
 
 // encoder appends to b.
 type encoder struct {
-	b   []byte
-	bin bool
+	b       []byte
+	bin     bool
+	deepest int // nesting
 }
 
 func (e encoder) run(v any) ([]byte, error) {
@@ -128,8 +139,8 @@ func (e *encoder) rawHeader(n int) {
 }
 
 func (e *encoder) list(v []any, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("%w: nested deeper than %d", ErrUnencodable, maxDepth)
+	if depth > e.deepest {
+		return fmt.Errorf("%w: nested deeper than %d", ErrUnencodable, e.deepest)
 	}
 	e.b = msgp.AppendArrayHeader(e.b, uint32(len(v)))
 	for _, x := range v {
@@ -141,8 +152,8 @@ func (e *encoder) list(v []any, depth int) error {
 }
 
 func (e *encoder) mapping(m *Map, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("%w: nested deeper than %d", ErrUnencodable, maxDepth)
+	if depth > e.deepest {
+		return fmt.Errorf("%w: nested deeper than %d", ErrUnencodable, e.deepest)
 	}
 	e.b = msgp.AppendMapHeader(e.b, uint32(m.Len()))
 	if m == nil {

@@ -64,7 +64,7 @@ func decodeEnvelope(frame []byte) (*Map, error) {
 	if len(frame) > MaxFrame {
 		return nil, malformed("frame too big")
 	}
-	v, err := decode(frame, false, maxEnvelopeValues)
+	v, err := decode(frame, decoder{left: maxEnvelopeValues, deepest: loadDepth})
 	if err != nil {
 		return nil, err
 	}

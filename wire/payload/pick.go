@@ -5,7 +5,7 @@ import "slices"
 // UnmarshalBinPick reads of a map, by the bin rule, only the entries under some keys, and steps over the others
 // without taking memory for them. The rest of b is checked as far as its lengths go. The error wraps ErrMalformed.
 func UnmarshalBinPick(b []byte, keys ...any) (*Map, error) {
-	d := decoder{b: b, bin: true, left: maxValues}
+	d := decoder{b: b, bin: true, left: maxValues, deepest: maxDepth}
 	n, err := d.mapHeader()
 	if err != nil {
 		return nil, err

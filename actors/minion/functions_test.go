@@ -70,6 +70,15 @@ func (f *functions) list() []modules.Func {
 			n, err := a.Int("size")
 			return strings.Repeat("x", int(n)), err
 		}},
+		{Name: "t.deep", Params: []modules.Param{modules.Req("lists")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			f.begin(c)
+			n, err := a.Int("lists")
+			var v any
+			for range n {
+				v = []any{v}
+			}
+			return v, err
+		}},
 		{Name: "t.block", Run: func(c *modules.Call, _ modules.Args) (any, error) { // until its context ends
 			f.begin(c)
 			select {

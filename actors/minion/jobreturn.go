@@ -29,9 +29,9 @@ func (j *job) kept() {
 	j.self.Send(&jobAnswered{})
 }
 
-// mostReturn is how many bytes a return may have: no master takes a larger message (wire/zmq). Unlike Salt: it would be
-// sent again and again.
-const mostReturn = 255 << 20
+// mostReturn is how many bytes a return may have: no master of brine reads a larger message, with what is around the
+// return in it. Unlike Salt: it would be sent again and again.
+const mostReturn = payload.MaxFrame / 16 * 15
 
 // packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
 func (j *job) packed() (*payload.Map, []byte) {

@@ -97,7 +97,7 @@ func (j *job) pack(load *payload.Map) ([]byte, error) {
 		load.Set(ledger.Field, f.Pack())
 		defer load.Delete(ledger.Field)
 	}
-	return payload.MarshalBin(load)
+	return payload.MarshalBinLoad(load)
 }
 
 // takeFacts takes the facts out of what an earlier process has kept of a job.

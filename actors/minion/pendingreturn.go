@@ -34,23 +34,51 @@ type pendingReturn struct {
 	tries  int          // attempts that have failed
 	failed bool         // an attempt has failed
 	taken  bool         // an attempt of a predecessor was acknowledged
+
+	refusals int       // attempts that the master answered without taking it
+	due      time.Time // before that no other attempt is made
+	untaken  bool      // it is in the list of those
+	probe    bool      // the attempt under way is to tell whether the master takes them again
+	noting   bool      // it is on its way to the journal once more
 }
 
 // onDisk tells whether the job is answered if this process dies.
 func (p *pendingReturn) onDisk() bool { return p.asked == nil }
 
-// trim makes room for the returns that a master which is away will get: what is too old is dropped, and beyond the cap
-// of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap does not count.
+// trim makes room for the returns that a master which is away, or takes none, will get: what is too old is dropped, and
+// beyond the cap of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap counts
+// only for those that it does not take.
 func (r *returnSender) trim(ctx actor.Context) {
-	most := r.opt.maxBytes
-	if !r.away {
-		most = 0
+	size := r.untaken.size
+	if r.away {
+		size = r.size
 	}
-	if (most <= 0 || r.size <= most) && !r.stale() {
+	if r.opt.maxBytes > 0 && size > r.opt.maxBytes || r.stale() {
+		r.cut(ctx)
+	}
+}
+
+// trimAged is trim that looks at the age of those that the master does not take, too.
+func (r *returnSender) trimAged(ctx actor.Context) {
+	now := r.opt.link.clock.Now()
+	if most := r.opt.maxAge; most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool { return p.onDisk() && now.Sub(p.at) > most }) {
+		r.cut(ctx)
 		return
 	}
+	r.trim(ctx)
+}
+
+// cut is what trim does.
+func (r *returnSender) cut(ctx actor.Context) {
+	most, lists := r.opt.maxBytes, [][]*pendingReturn{r.failed, r.waiting, r.untaken.list}
+	if !r.away {
+		most = 0
+		if r.untaken.size > r.opt.maxBytes {
+			most, lists = r.opt.maxBytes, lists[2:]
+		}
+	}
 	var all []spooled
-	for _, p := range slices.Concat(r.failed, r.waiting) {
+	for _, p := range slices.Concat(lists...) {
 		if p.onDisk() {
 			all = append(all, p.spooled)
 		}
@@ -72,7 +100,12 @@ func (r *returnSender) trim(ctx actor.Context) {
 	}
 	isGone := func(p *pendingReturn) bool { return gone[p.key] }
 	r.failed, r.waiting = slices.DeleteFunc(r.failed, isGone), slices.DeleteFunc(r.waiting, isGone)
-	r.opt.log.Error("returns are dropped: the master was away for too long", "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
+	r.untaken.drop(isGone)
+	why := "the master was away for too long"
+	if !r.away {
+		why = "the master did not take them"
+	}
+	r.opt.log.Error("returns are dropped: "+why, "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
 }
 
 // reasonSize is what a return that is replaced by the reason still takes, about. Smaller ones are not replaced.
@@ -124,6 +157,9 @@ func (r *returnSender) replace(ctx actor.Context, p *pendingReturn) {
 }
 
 func (r *returnSender) resize(p *pendingReturn, size int64) {
+	if p.untaken {
+		r.untaken.size += size - p.size
+	}
 	r.size, p.size = r.size-p.size+size, size
 }
 

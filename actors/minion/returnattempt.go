@@ -47,8 +47,11 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 		}
 	}
 	load = o.addFacts(load, p)
-	_, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
-	return err
+	answer, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
+	if err != nil {
+		return err
+	}
+	return payload.ReturnTaken(answer)
 }
 
 // read takes a return from the journal.
@@ -85,11 +88,11 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	switch {
 	case r.known[m.ret.key] != m.ret: // dropped meanwhile
 	case m.err == nil:
-		back := r.pauses > 1 // for one that failed alone the pause stands
-		r.pauses, r.window, r.away = 0, min(r.window+1, maxFlying), false
+		r.window = min(r.window+1, maxFlying)
 		r.forget(m.ret)
-		if back {
-			r.retry(ctx)
+		r.answered(ctx)
+		if m.ret.probe {
+			r.releaseUntaken(ctx)
 		}
 	case errors.Is(m.err, errUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
@@ -98,11 +101,24 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 	case supervisor.Context(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
 		r.failed = append(r.failed, m.ret)
 		return
+	case notTaken(m.err):
+		r.window = max(r.window/2, 1)
+		r.refuse(ctx, m.ret, m.err)
+		r.answered(ctx)
 	default:
 		r.window = max(r.window/2, 1)
 		r.hold(ctx, m.ret, m.err)
 	}
 	r.fly(ctx)
+}
+
+// answered goes on after an answer of the master: what has failed because it was away is tried again.
+func (r *returnSender) answered(ctx actor.Context) {
+	back := r.pauses > 1 // for one that failed alone the pause stands
+	r.pauses, r.away = 0, false
+	if back {
+		r.retry(ctx)
+	}
 }
 
 // onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
@@ -117,8 +133,9 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 	}
 	p.taken = true // it may be on its way to the journal once more
 	mine := func(q *pendingReturn) bool { return q == p }
-	if slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
+	if p.untaken || slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
 		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
+		r.untaken.drop(mine)
 		r.opt.over(p.key)
 		r.forget(p)
 	}
@@ -132,13 +149,8 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 	}
 	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
 	p.failed, r.away = true, true
-	p.tries++
-	switch {
-	case p.bulky && p.tries >= bulkTries:
-		r.giveUp(p)
-	case !p.bulky && p.onDisk() && len(r.failed) >= maxLoaded:
-		p.load = nil
-	}
+	r.setBack(p)
+	r.again(ctx, p)
 	r.failed = append(r.failed, p)
 	if !r.timer {
 		r.timer = true
@@ -147,6 +159,17 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
 	}
 	r.trim(ctx)
+}
+
+// setBack counts an attempt that failed, and lets go what need not be held in memory.
+func (r *returnSender) setBack(p *pendingReturn) {
+	p.tries++
+	switch {
+	case p.bulky && p.tries >= bulkTries:
+		r.giveUp(p)
+	case !p.bulky && p.onDisk() && len(r.failed)+len(r.untaken.list) >= maxLoaded:
+		p.load = nil
+	}
 }
 
 // retry sends again what has failed, before what came later.

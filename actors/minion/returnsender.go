@@ -108,7 +108,8 @@ type returnSenderOptions struct {
 }
 
 // returnSender delivers returns to one master. What it has taken is on disk before it is sent, and leaves the
-// disk when the master has answered. Unlike Salt: a return is never given up because the master is away.
+// disk when the master has acknowledged it. Unlike Salt: a return is never given up because the master is away, or because
+// it answers that it could not take it.
 type returnSender struct {
 	opt     returnSenderOptions
 	self    *supervisor.Ref
@@ -122,6 +123,7 @@ type returnSender struct {
 	away    bool     // the last attempt has failed
 	size    int64    // of the returns on disk, in bytes
 	flush   []func() // to be called when there is nothing to be done
+	untaken untaken
 }
 
 // Limits of the ReturnSender.
@@ -154,7 +156,12 @@ func (r *returnSender) Receive(ctx actor.Context) {
 		r.onDelivered(ctx, m)
 	case *returnsListed:
 		r.onListed(ctx, m)
+	case *returnNotedLate:
+		r.onNotedLate(m)
+	case *probeTimer:
+		r.onProbe(ctx)
 	case *retrySpool:
+		r.releaseUntaken(ctx)
 		r.retry(ctx)
 	case *retryTimer:
 		r.timer = false
@@ -232,10 +239,15 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 	}
 	p.spooled = spooled{key: m.Key, size: int64(len(body)), at: r.opt.link.clock.Now()}
 	r.known[m.Key] = p
+	r.write(ctx, m, body, func(err error) any { return &returnNoted{p, err, r, m} })
+}
+
+// write puts a return into the journal, and gets back what done makes of the outcome.
+func (r *returnSender) write(ctx actor.Context, m *SendReturn, body []byte, done func(error) any) {
 	self := r.self
 	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
 		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
-		Done:   func(err error) { self.Send(&returnNoted{p, err, r, m}) },
+		Done:   func(err error) { self.Send(done(err)) },
 	})
 }
 

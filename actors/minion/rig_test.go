@@ -202,6 +202,7 @@ type fakeMaster struct {
 	answer   func(o *auth.Opened) (any, bool)
 	late     bool           // returns are taken, and acknowledged when nobody waits any more
 	stuck    bool           // returns are neither taken nor refused
+	clear    []byte         // the answer to returns, as it is; nil: they are taken
 	breaks   map[string]int // by command: how many requests lose their connection after they were carried out
 }
 
@@ -308,8 +309,11 @@ func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error)
 		return refuse, nil
 	}
 	f.mu.Lock()
-	late, stuck := f.late && o.Cmd == payload.CmdReturn, f.stuck && o.Cmd == payload.CmdReturn
+	late, stuck, clear := f.late && o.Cmd == payload.CmdReturn, f.stuck && o.Cmd == payload.CmdReturn, f.clear
 	f.mu.Unlock()
+	if clear != nil && o.Cmd == payload.CmdReturn {
+		return clear, nil
+	}
 	if stuck {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)

@@ -117,7 +117,7 @@ func (a *authenticator) breakOff() {
 
 // flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them now.
 func (r *returnSender) flushed() {
-	if len(r.flush) == 0 || r.opt.link.up() && len(r.known) > len(r.failed) {
+	if len(r.flush) == 0 || r.opt.link.up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
 		return
 	}
 	for _, done := range r.flush {

@@ -60,7 +60,11 @@ func (a *AuthKeys) readAccepted(id string) (pub string, ok bool) {
 	if a.store.Has(Rejected, id) || a.store.Has(Pending, id) {
 		return "", false
 	}
-	pub, _, ok = a.files.read(a.store.path(Accepted, id))
+	path, err := a.store.place(Accepted, id)
+	if err != nil {
+		return "", false
+	}
+	pub, _, ok = a.files.read(path)
 	return pub, ok
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,29 @@ const (
 
 // minKeySize is the smallest RSA key made; smaller wishes are raised to it (salt/wheel/key.py, gen).
 const minKeySize = 2048
+
+// maxKeySize is the largest one: RSA keys of more bits take minutes to make, and no end of memory.
+const maxKeySize = 16384
+
+// ErrOutside means a file or folder outside the key directory of the master.
+var ErrOutside = errors.New("keys: outside pki_dir")
+
+// Inside tells whether a path is the master's key directory or below it, and not below a folder of minions' keys: in
+// these a file is a decision about a minion. "" is the directory.
+func (m *Manager) Inside(path string) error {
+	if path == "" {
+		return nil
+	}
+	rel, err := filepath.Rel(m.Store.opt.MasterDir, path)
+	if err != nil || !filepath.IsLocal(rel) || strings.Contains(path, "\x00") {
+		return fmt.Errorf("%w: %q", ErrOutside, path)
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	if slices.Contains(order[:], Status(first)) || first == autosignDir {
+		return fmt.Errorf("%w: %q is a folder of minions' keys", ErrOutside, path)
+	}
+	return nil
+}
 
 var errNoGenerator = errors.New("keys: this process cannot make keys")
 
@@ -30,6 +54,9 @@ func (m *Manager) Generate(size int) (Pair, error) {
 	}
 	if size == 0 {
 		size = m.opt.KeySize
+	}
+	if size > maxKeySize {
+		return Pair{}, fmt.Errorf("keys: a key of %d bits is too large, %d are the most", size, maxKeySize)
 	}
 	priv, pub, err := m.opt.Generate(max(size, minKeySize))
 	if err != nil {

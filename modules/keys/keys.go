@@ -7,6 +7,7 @@ package keys
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -30,6 +31,9 @@ const autosignDir = "minions_autosign"
 
 // ErrInvalidID means an id that can be no file of a key folder.
 var ErrInvalidID = errors.New("keys: invalid minion id")
+
+// ErrInvalidStatus means a status that is no group of minions' keys.
+var ErrInvalidStatus = errors.New("keys: no such status of a key")
 
 // order is the order in which 3008 lists and deletes (salt/key.py, list_keys).
 var order = [...]Status{Pending, Rejected, Accepted, Denied}
@@ -94,6 +98,21 @@ func ValidID(id string) bool { return payload.ValidID(id) }
 func checkID(id string) error {
 	if !ValidID(id) {
 		return fmt.Errorf("%w: %s", ErrInvalidID, payload.Show(id))
+	}
+	return nil
+}
+
+// Check tells of a status that is none, and of an id that is none.
+func (g Groups) Check() error {
+	for _, one := range g {
+		if !slices.Contains(order[:], one.Status) {
+			return fmt.Errorf("%w: %q", ErrInvalidStatus, string(one.Status))
+		}
+		for _, id := range one.IDs {
+			if err := checkID(id); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -231,6 +231,9 @@ func (m *Manager) after(preserve []string) error {
 
 // endSession removes the session key of an id that has no accepted key any more.
 func (m *Manager) endSession(id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	if m.opt.CacheDir == "" || m.Has(Accepted, id) {
 		return nil
 	}

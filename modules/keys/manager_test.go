@@ -161,7 +161,7 @@ func TestDeleteHidden(t *testing.T) {
 	for hides, hidden := range map[Status]Status{Pending: Accepted, Rejected: Pending} {
 		m, _ := newManager(t, func(*ManagerOptions) {})
 		for _, st := range []Status{hidden, hides} {
-			writeFile(t, m.path(st, "two"), pem)
+			writeFile(t, filepath.Join(m.Store.opt.Dir, string(st), "two"), pem)
 		}
 		ch, err := m.Delete(match(t, m, "two"))
 		if st, _, _ := m.Get("two"); st != "" || len(ch.Events) != 1 || err != nil {
@@ -345,5 +345,60 @@ func TestSignature(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "m.pub"), "newer")
 	if name, text, err := m.MasterPub(); name != "m.pub" || text != "newer" || err != nil {
 		t.Errorf("MasterPub of 3008: %s %q %v", name, text, err)
+	}
+}
+
+// No status and no id leaves the folders of keys, whatever calls the store.
+func TestPlaces(t *testing.T) {
+	m, _ := newManager(t, func(*ManagerOptions) {})
+	writeFile(t, filepath.Join(m.Store.opt.Dir, "master.pem"), "SECRET")
+	for _, st := range []Status{"", ".", "..", "/", "minions/..", "../minions", "minions_pre/../minions", "minions\x00", "autosign", "minions_autosign", Local} {
+		if _, err := m.Remove(st, "master.pem"); !errors.Is(err, ErrInvalidStatus) {
+			t.Errorf("Remove with the status %q: %v", st, err)
+		}
+		if err := m.Put(st, "master.pem", pem); !errors.Is(err, ErrInvalidStatus) {
+			t.Errorf("Put with the status %q: %v", st, err)
+		}
+		if _, ok, err := m.Read(st, "master.pem"); st != Local && (ok || !errors.Is(err, ErrInvalidStatus)) {
+			t.Errorf("Read with the status %q: %v, %v", st, ok, err)
+		}
+		if err := (Groups{{Status: st, IDs: []string{"x"}}}).Check(); !errors.Is(err, ErrInvalidStatus) {
+			t.Errorf("Check of the status %q: %v", st, err)
+		}
+		if ch, err := m.Delete(Groups{{Status: st, IDs: []string{"master.pem"}}}); err == nil || len(ch.IDs) > 0 {
+			t.Errorf("Delete with the status %q: %v, %v", st, ch, err)
+		}
+	}
+	for _, id := range []string{"", ".", "..", "../master.pem", "a/b", "a\\b", "a\x00", "a\nb", "a\r", "\x1b[2J", "a\u0085", strings.Repeat("a", 256)} {
+		for _, st := range append(order[:], Local) {
+			_, _, readErr := m.Read(st, id)
+			_, removeErr := m.Remove(st, id)
+			for _, err := range []error{readErr, removeErr, m.Put(st, id, pem), m.endSession(id)} {
+				if !errors.Is(err, ErrInvalidID) && !errors.Is(err, ErrInvalidStatus) {
+					t.Errorf("the id %q with the status %s: %v", id, st, err)
+				}
+			}
+		}
+		if _, _, err := m.GenerateAccepted(id, 0, true); !errors.Is(err, ErrInvalidID) {
+			t.Errorf("GenerateAccepted of %q: %v", id, err)
+		}
+		if id != "" {
+			if _, err := m.GenerateFiles(t.TempDir(), id, 0); !errors.Is(err, ErrInvalidID) {
+				t.Errorf("GenerateFiles of %q: %v", id, err)
+			}
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(m.Store.opt.Dir, "master.pem")); string(text) != "SECRET" {
+		t.Errorf("master.pem: %q, %v", text, err)
+	}
+	pki := m.Store.opt.MasterDir
+	for path, ok := range map[string]bool{"": true, pki: true, pki + "/": true, pki + "/made": true, pki + "/..": false, "/etc": false, "made": false,
+		pki + "/minions": false, pki + "/minions/": false, pki + "/x/../minions_pre": false, pki + "/minions_autosign/x": false, pki + "/a\x00": false} {
+		if err := m.Inside(path); (err == nil) != ok {
+			t.Errorf("Inside(%q): %v", path, err)
+		}
+	}
+	if _, err := m.Generate(maxKeySize + 1); err == nil {
+		t.Error("a key without end is made")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,12 +46,27 @@ func NewStore(o Options) *Store {
 	return s
 }
 
-// path is the file of a key.
-func (s *Store) path(st Status, id string) string {
-	if st == Local {
-		return filepath.Join(s.opt.MasterDir, id)
+// place is the file of a key: the one way from a status and an id to the disk. A status that is none, or an id that is
+// no name of a file, is an error, and so no caller leaves the folders of keys.
+func (s *Store) place(st Status, id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
 	}
-	return filepath.Join(s.opt.Dir, string(st), id)
+	if st == Local {
+		return filepath.Join(s.opt.MasterDir, id), nil
+	}
+	if !slices.Contains(order[:], st) {
+		return "", fmt.Errorf("%w: %q", ErrInvalidStatus, string(st))
+	}
+	return filepath.Join(s.opt.Dir, string(st), id), nil
+}
+
+// minionPlace is place for what is written or removed: the master's own keys are not.
+func (s *Store) minionPlace(st Status, id string) (string, error) {
+	if st == Local {
+		return "", fmt.Errorf("%w: %q", ErrInvalidStatus, string(st))
+	}
+	return s.place(st, id)
 }
 
 // Get looks an id up as 3008 does: rejected, then pending, then accepted. It returns the status and the key's
@@ -67,10 +83,10 @@ func (s *Store) Get(id string) (Status, string, error) {
 
 // Read returns the key of one status. A symbolic link, a folder and a missing file are no key.
 func (s *Store) Read(st Status, id string) (pub string, ok bool, err error) {
-	if err := checkID(id); err != nil {
+	path, err := s.place(st, id)
+	if err != nil {
 		return "", false, err
 	}
-	path := s.path(st, id)
 	info, err := os.Lstat(path)
 	if absent(err) || err == nil && !info.Mode().IsRegular() {
 		return "", false, nil
@@ -90,19 +106,21 @@ func (s *Store) Read(st Status, id string) (pub string, ok bool, err error) {
 
 // Has tells whether id has a key of that status, without reading it.
 func (s *Store) Has(st Status, id string) bool {
-	if !ValidID(id) {
+	path, err := s.place(st, id)
+	if err != nil {
 		return false
 	}
-	info, err := os.Lstat(s.path(st, id))
+	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
 // IsFolder tells whether a folder stands where id's key of that status would be: old masters refuse such an id.
 func (s *Store) IsFolder(st Status, id string) bool {
-	if !ValidID(id) {
+	path, err := s.place(st, id)
+	if err != nil {
 		return false
 	}
-	info, err := os.Stat(s.path(st, id))
+	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
@@ -110,10 +128,11 @@ func (s *Store) IsFolder(st Status, id string) bool {
 // file is in place before the others go, and lookups see the stricter one until then. Denied stands beside. Pending takes
 // no other away: what an operator has decided meanwhile stands.
 func (s *Store) Put(st Status, id, pub string) error {
-	if err := checkID(id); err != nil {
+	path, err := s.minionPlace(st, id)
+	if err != nil {
 		return err
 	}
-	if err := s.write(st, id, pub); err != nil {
+	if err := s.write(st, path, pub); err != nil {
 		return fmt.Errorf("store %s key of %s: %w", st.State(), id, err)
 	}
 	if st == Denied || st == Pending {
@@ -136,10 +155,11 @@ func (s *Store) removeOthers(st Status, id string) error {
 
 // Remove deletes the key of one status and tells whether there was one.
 func (s *Store) Remove(st Status, id string) (bool, error) {
-	if err := checkID(id); err != nil {
+	path, err := s.minionPlace(st, id)
+	if err != nil {
 		return false, err
 	}
-	err := os.Remove(s.path(st, id))
+	err = os.Remove(path)
 	switch {
 	case err == nil:
 		return true, nil
@@ -193,12 +213,11 @@ func expireStubs(dir string, before time.Time) error {
 
 // write puts a key in place by rename. Keys an operator or a policy decided on are flushed to the disk first:
 // an empty accepted key after a power cut would lock its minion out.
-func (s *Store) write(st Status, id, pub string) error {
-	dir := filepath.Join(s.opt.Dir, string(st))
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+func (s *Store) write(st Status, path, pub string) error {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, id), []byte(pub), keyMode, s.opt.UID, st != Pending && st != Denied)
+	return replaceFile(path, []byte(pub), keyMode, s.opt.UID, st != Pending && st != Denied)
 }
 
 // replaceFile writes data beside path under a name no lister shows, and renames it.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -46,6 +47,10 @@ func OpenBanks(cacheDir string) (*Banks, error) {
 	return &Banks{dir: cacheDir}, nil
 }
 
+// notBanks are the folders and files of cachedir that hold no data cache: what stands there is a secret, or a record of
+// jobs. Unlike Salt: its cache runner lists the tokens of everybody, and flushes the jobs.
+var notBanks = []string{"tokens", "sessions", "jobs", StoreFile, NotesFile, "proc", "publish_auth", "syndics", "queues", "health", "extmods"}
+
 // path is the file or directory of a bank or key. Names may hold "/", but must stay inside the cache.
 func (b *Banks) path(bank, key string) (string, error) {
 	rel := bank
@@ -54,6 +59,10 @@ func (b *Banks) path(bank, key string) (string, error) {
 	}
 	if bank == "" || strings.Contains(rel, "\x00") || !filepath.IsLocal(rel) || filepath.Clean(rel) == "." {
 		return "", fmt.Errorf("data cache: bank %q, key %q: no file can have that name", bank, key)
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(rel)), "/")
+	if strings.HasPrefix(first, ".") || slices.Contains(notBanks, first) {
+		return "", fmt.Errorf("data cache: %q is no bank", first)
 	}
 	return filepath.Join(b.dir, rel), nil
 }

@@ -127,7 +127,8 @@ func TestBanksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(filepath.Join(filepath.Dir(dir), "secret.p"))
-	for _, at := range [][2]string{{"..", "secret"}, {"grains", "../../secret"}, {"/etc", "passwd"}, {"", "x"}, {"grains", "a\x00b"}, {".", ""}, {"grains/../..", ""}} {
+	for _, at := range [][2]string{{"..", "secret"}, {"grains", "../../secret"}, {"/etc", "passwd"}, {"", "x"}, {"grains", "a\x00b"}, {".", ""}, {"grains/../..", ""},
+		{"tokens", ""}, {"tokens", "x"}, {"grains/../tokens", ""}, {"./sessions", ""}, {"jobs", ""}, {"jobs.db", ""}, {".root_key", ""}, {"proc", "1"}} {
 		if v, err := b.Fetch(at[0], at[1]); err == nil {
 			t.Errorf("fetch %q: got %v, want an error", at, v)
 		}

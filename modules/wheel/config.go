@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"brine/modules"
+	"brine/modules/keys"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 )
@@ -64,7 +65,7 @@ func (w *wheel) configUpdate(c *modules.Call, a modules.Args) (any, error) {
 	}
 	dir := filepath.Join(opts.Str("config_dir"), filepath.Dir(include))
 	name := a.Str("file_name") + ".conf"
-	if filepath.Base(name) != name || name == ".conf" {
+	if !keys.ValidID(name) || name == ".conf" {
 		return "Invalid path", nil
 	}
 	if err := os.MkdirAll(dir, configDirMode); err != nil {

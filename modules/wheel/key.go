@@ -78,6 +78,9 @@ func groupsOf(v any) (keys.Groups, error) {
 	for status, ids := range m.All() {
 		out = append(out, keys.Group{Status: keys.Status(pytext.Str(status)), IDs: modules.StringList(ids)})
 	}
+	if err := out.Check(); err != nil { // before anything is done
+		return nil, modules.InvocErr("%s", err)
+	}
 	return out, nil
 }
 

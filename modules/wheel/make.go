@@ -61,9 +61,23 @@ func genAccept(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 	return pairMap(pair), nil
 }
 
+// inside refuses paths outside the master's key directory. Unlike Salt: a wheel function there reads and writes wherever
+// the master's user can; salt-key, which its own user calls, still does.
+func inside(m *keys.Manager, paths ...string) error {
+	for _, p := range paths {
+		if err := m.Inside(p); err != nil {
+			return modules.InvocErr("%s", err)
+		}
+	}
+	return nil
+}
+
 func genKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := inside(m, a.Str("keydir")); err != nil {
 		return nil, err
 	}
 	finger, err := m.GenerateFiles(a.Str("keydir"), a.Str("keyname"), size)
@@ -76,6 +90,9 @@ func genKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 func genSignature(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := inside(m, a.Str("priv"), a.Str("pub"), a.Str("signature_path")); err != nil {
 		return nil, err
 	}
 	return m.Sign(keys.Signature{PrivatePath: a.Str("priv"), PublicPath: a.Str("pub"),

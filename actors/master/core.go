@@ -61,6 +61,7 @@ type core struct {
 	questions questions
 	look      atomic.Pointer[presenceLook]
 	mute      atomic.Bool // files of jobs cannot be written, which was said
+	rotate    atomic.Bool // a new shared key is to be made
 	runs      sync.Map    // name of a runner's actor → its runners.Request
 }
 
@@ -72,7 +73,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
-	if c.auth, err = signInSide(opt, st, c.refused, c.connected); err != nil {
+	if c.auth, err = signInSide(opt, st, c); err != nil {
 		return nil, err
 	}
 	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }

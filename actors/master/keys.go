@@ -58,7 +58,7 @@ func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
 }
 
 // signInSide makes the sign-in side of the master.
-func signInSide(opt Options, st *stores, refused func(id, why string), connected func(string) (int, bool)) (*auth.Master, error) {
+func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 	cfg := opt.Config
 	return auth.NewMaster(auth.MasterOptions{
 		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
@@ -66,7 +66,7 @@ func signInSide(opt Options, st *stores, refused func(id, why string), connected
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: refused, OpenMode: cfg.OpenMode, MaxMinions: cfg.MaxMinions, Connected: connected, SignPublications: cfg.SignPubMessages,
+		Refused: c.refused, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, MaxMinions: cfg.MaxMinions, Connected: c.connected, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	})

@@ -37,9 +37,10 @@ type maintenanceOptions struct {
 
 	takeDrop func() (bool, error) // asks whether salt-key wants a new key, and takes the request
 	rotate   func() error
-	changed  func() time.Time         // when accepted or sessions can last have changed
-	accepted func() ([]string, error) // ids with an accepted key
-	sessions func() ([]string, error) // ids with a session key
+	changed  func() (keys, sessions time.Time) // when accepted and sessions can last have changed
+	accepted func() ([]string, error)          // ids with an accepted key
+	sessions func() ([]string, error)          // ids with a session key
+	foreign  func(id string) error             // ends a session that was made for another key than the accepted one
 	revoke   func(id string) error
 	ping     func() // with ping_on_rotate
 	alive    func() error
@@ -67,7 +68,7 @@ func (m *maintenance) Receive(ctx actor.Context) {
 	case *Maintain:
 		m.onMaintain(ctx, msg.Now)
 	case *CheckKeys:
-		m.checkKeys(ctx, time.Now())
+		m.checkKeys(ctx, time.Now(), true)
 	case *RotateKey:
 		m.rotate(ctx, time.Now())
 	default:
@@ -105,7 +106,7 @@ func (s schedule) next(now time.Time, loop time.Duration) (then schedule, doLoop
 }
 
 func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
-	m.checkKeys(ctx, now)
+	m.checkKeys(ctx, now, !now.Before(m.due.loop))
 	then, doLoop, doAlive := m.due.next(now, m.opt.loop)
 	m.due = then
 	if doAlive {
@@ -121,12 +122,15 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 	}
 }
 
-// checkKeys ends the sessions of minions whose keys are gone, whoever removed them, and rotates the shared key when
-// that is asked for or due. Unlike Salt: real masters keep the session key of a deleted minion.
-func (m *maintenance) checkKeys(ctx actor.Context, now time.Time) {
-	if !m.opt.changed().Before(m.looked.Add(-stampStep)) {
+// checkKeys ends the sessions of minions whose keys are gone or others, whoever has changed them, and rotates the shared
+// key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with all. Unlike
+// Salt: real masters keep the session key of a deleted minion, and give it to the next one of its id.
+func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
+	since := m.looked.Add(-stampStep)
+	keys, sessions := m.opt.changed()
+	if all = all || !keys.Before(since); all || !sessions.Before(since) {
 		m.looked = now
-		m.check(ctx, "sessions cannot be compared with accepted keys", m.endSessions())
+		m.check(ctx, "sessions cannot be compared with accepted keys", m.endSessions(all))
 	}
 	wanted, err := m.opt.takeDrop()
 	m.check(ctx, "the request for a new key cannot be read", err)
@@ -138,9 +142,9 @@ func (m *maintenance) checkKeys(ctx actor.Context, now time.Time) {
 // stampStep is how much older than a change the time stamp of a folder may seem.
 const stampStep = 2 * time.Second
 
-// endSessions ends the sessions of ids without an accepted key. Sessions are listed first: a key is accepted before
-// its session is made.
-func (m *maintenance) endSessions() error {
+// endSessions ends the sessions of ids without an accepted key and, with foreign, of those whose accepted key is another
+// one now. Sessions are listed first: a key is accepted before its session is made.
+func (m *maintenance) endSessions(foreign bool) error {
 	sessions, err := m.opt.sessions()
 	if err != nil || len(sessions) == 0 {
 		return err
@@ -154,8 +158,11 @@ func (m *maintenance) endSessions() error {
 		in[id] = true
 	}
 	for _, id := range sessions {
-		if !in[id] {
+		switch {
+		case !in[id]:
 			err = errors.Join(err, m.opt.revoke(id))
+		case foreign:
+			err = errors.Join(err, m.opt.foreign(id))
 		}
 	}
 	return err

@@ -35,10 +35,13 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), c.eauth
 	o := maintenanceOptions{
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
-		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.auth.Revoke,
-		changed:  func() time.Time { return newest(filepath.Join(cfg.PKIDir, string(keys.Accepted)), sessions) },
+		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.lost,
+		changed: func() (time.Time, time.Time) {
+			return changedAt(filepath.Join(cfg.PKIDir, string(keys.Accepted))), changedAt(sessions)
+		},
 		accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
 		sessions: func() ([]string, error) { return names(sessions) },
+		foreign:  c.auth.EndForeign,
 		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
 		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
 		facts:    func() { c.jobs.Send(&SaveFacts{}) },
@@ -63,23 +66,38 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 	return o
 }
 
+// exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
+func (c *core) exchanged(id string) {
+	c.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
+	if c.cfg.RotateAESKey && !c.rotate.Swap(true) {
+		if m, ok := c.top.Lookup(nameMaintenance); ok {
+			m.Send(&CheckKeys{})
+		}
+	}
+}
+
+// lost ends the session of an id that has no accepted key any more.
+func (c *core) lost(id string) error {
+	c.rotate.Store(c.cfg.RotateAESKey)
+	return c.auth.Revoke(id)
+}
+
 // takeDrop looks for the file by which salt-key asks for a new key.
 func (c *core) takeDrop() (bool, error) {
 	asked, bad, err := keys.TakeDrop(c.cfg.CacheDir, c.cfg.ID)
 	if bad {
 		c.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
 	}
-	return asked, err
+	return c.rotate.Swap(false) || asked, err
 }
 
-// newest is the latest change of some folders; the zero time when none is there.
-func newest(dirs ...string) (at time.Time) {
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && info.ModTime().After(at) {
-			at = info.ModTime()
-		}
+// changedAt is the latest change of a folder; the zero time when it is not there.
+func changedAt(dir string) time.Time {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return time.Time{}
 	}
-	return at
+	return info.ModTime()
 }
 
 // names lists the files of a directory, those left out that begin with a dot; none when there is no such directory.

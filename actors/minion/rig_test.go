@@ -510,14 +510,16 @@ type memSessions struct {
 
 func newSessions() *memSessions { return &memSessions{mu: newLock(), key: map[string]string{}} }
 
-func (s *memSessions) Session(id string, _ time.Time) (string, bool) {
+func (s *memSessions) Session(id, _ string, _ time.Time) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, ok := s.key[id]
 	return key, ok
 }
 
-func (s *memSessions) Create(id, key string, _ time.Time) error {
+func (s *memSessions) Foreign(string, string) bool { return false }
+
+func (s *memSessions) Create(id, _, key string, _ time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key[id] = key

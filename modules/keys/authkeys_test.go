@@ -177,13 +177,13 @@ func TestSessions(t *testing.T) {
 	s := NewSessions(dir, time.Hour)
 	t.Cleanup(s.Close)
 	now := time.Now().Truncate(time.Second)
-	if _, ok := s.Session("web1", now); ok {
+	if _, ok := s.Session("web1", pem, now); ok {
 		t.Error("a session out of nothing")
 	}
-	if err := s.Create("web1", "key one", now); err != nil {
+	if err := s.Create("web1", pem, "key one", now); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Create("web1", "key two", now); err != nil {
+	if err := s.Create("web1", pem, "key two", now); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -191,7 +191,7 @@ func TestSessions(t *testing.T) {
 		at   time.Time
 		want bool
 	}{{"web1", now, true}, {"web1", now.Add(time.Hour), true}, {"web1", now.Add(61 * time.Minute), false}, {"../sessions/web1", now, false}} {
-		if key, ok := s.Session(tt.id, tt.at); ok != tt.want || ok && key != "key two" {
+		if key, ok := s.Session(tt.id, pem, tt.at); ok != tt.want || ok && key != "key two" {
 			t.Errorf("Session(%s, +%v): %q %v", tt.id, tt.at.Sub(now), key, ok)
 		}
 	}
@@ -204,10 +204,10 @@ func TestSessions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, ok := s.Session("web1", now); ok {
+	if _, ok := s.Session("web1", pem, now); ok {
 		t.Error("a removed session goes on")
 	}
-	if s.Create("../x", "k", now) == nil || s.Remove("..") == nil {
+	if s.Create("../x", pem, "k", now) == nil || s.Remove("..") == nil {
 		t.Error("an id outside the folder was taken")
 	}
 }

@@ -75,7 +75,7 @@ func (m *Manager) GenerateAccepted(id string, size int, force bool) (pair Pair, 
 	if pair, err = m.Generate(size); err != nil {
 		return Pair{}, false, err
 	}
-	return pair, true, m.Put(Accepted, id, pair.Public)
+	return pair, true, m.replace(Accepted, id, pair.Public)
 }
 
 // GenerateFiles makes dir/name.pem and dir/name.pub unless they are there, and returns the fingerprint of the

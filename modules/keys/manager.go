@@ -2,8 +2,6 @@ package keys
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -149,8 +147,10 @@ func (m *Manager) Delete(sel Groups) (Change, error) {
 					return ch, err
 				}
 			}
-			if err := m.endSession(id); err != nil {
-				return ch, err
+			if !m.Has(Accepted, id) {
+				if err := m.endSession(id); err != nil {
+					return ch, err
+				}
 			}
 			ch.IDs = append(ch.IDs, id)
 			ch.Events = append(ch.Events, Event{Act: "delete", ID: id})
@@ -200,16 +200,11 @@ func (m *Manager) moveOne(ch *Change, id string, from, to Status) error {
 		ch.Invalid = append(ch.Invalid, id)
 		return nil
 	}
-	if err := m.Put(to, id, pub); err != nil {
+	if err := m.replace(to, id, pub); err != nil {
 		return err
 	}
 	if from == Denied {
 		if _, err := m.Remove(Denied, id); err != nil {
-			return err
-		}
-	}
-	if to != Accepted {
-		if err := m.endSession(id); err != nil {
 			return err
 		}
 	}
@@ -223,25 +218,42 @@ func (m *Manager) after(preserve []string) error {
 	if err := m.clearData(preserve); err != nil {
 		return err
 	}
-	if !m.opt.RotateAESKey {
+	return m.askRotation()
+}
+
+// replace gives id a key of another status, or another accepted key. Unlike Salt: whoever takes the place of another one's
+// key gets neither the session that this has nor the shared key that it knows.
+func (m *Manager) replace(to Status, id, pub string) error {
+	before, was, err := m.Read(Accepted, id)
+	if err != nil {
+		return err
+	}
+	if err := m.Put(to, id, pub); err != nil {
+		return err
+	}
+	if to == Accepted && was && strings.TrimSpace(before) == strings.TrimSpace(pub) {
+		return nil
+	}
+	if err := m.endSession(id); err != nil || to != Accepted || !was {
+		return err
+	}
+	return m.askRotation()
+}
+
+// endSession removes the session key of an id.
+func (m *Manager) endSession(id string) error {
+	if err := checkID(id); err != nil || m.opt.CacheDir == "" {
+		return err
+	}
+	return removeSession(m.opt.CacheDir, id)
+}
+
+// askRotation asks the master for a new AES key.
+func (m *Manager) askRotation() error {
+	if !m.opt.RotateAESKey || m.opt.CacheDir == "" {
 		return nil
 	}
 	return WriteDrop(m.opt.CacheDir, m.opt.MasterID, m.Store.opt.UID)
-}
-
-// endSession removes the session key of an id that has no accepted key any more.
-func (m *Manager) endSession(id string) error {
-	if err := checkID(id); err != nil {
-		return err
-	}
-	if m.opt.CacheDir == "" || m.Has(Accepted, id) {
-		return nil
-	}
-	err := os.Remove(filepath.Join(m.opt.CacheDir, sessionsDir, id))
-	if err != nil && !absent(err) {
-		return fmt.Errorf("end session of %s: %w", id, err)
-	}
-	return nil
 }
 
 // clearData drops cached grains and pillar of ids that have no key of any status and are not to be preserved.

@@ -67,26 +67,34 @@ func (k *memKeys) remove(id string) {
 type memSessions struct {
 	mu     sync.Mutex
 	key    map[string]string
+	pub    map[string]string
 	made   map[string]time.Time
 	maxAge time.Duration
 	err    error // of Create
 }
 
 func newSessions() *memSessions {
-	return &memSessions{key: map[string]string{}, made: map[string]time.Time{}, maxAge: 24 * time.Hour}
+	return &memSessions{key: map[string]string{}, pub: map[string]string{}, made: map[string]time.Time{}, maxAge: 24 * time.Hour}
 }
 
-func (s *memSessions) Session(id string, now time.Time) (string, bool) {
+func (s *memSessions) Session(id, pub string, now time.Time) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, ok := s.key[id]
-	return key, ok && now.Sub(s.made[id]) <= s.maxAge
+	return key, ok && s.pub[id] == pub && now.Sub(s.made[id]) <= s.maxAge
 }
 
-func (s *memSessions) Create(id, key string, now time.Time) error {
+func (s *memSessions) Foreign(id, pub string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.key[id], s.made[id] = key, now
+	_, ok := s.key[id]
+	return ok && s.pub[id] != pub
+}
+
+func (s *memSessions) Create(id, pub, key string, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key[id], s.pub[id], s.made[id] = key, pub, now
 	return s.err
 }
 

@@ -36,6 +36,9 @@ type MasterOptions struct {
 	// Refused is told of requests that were not served and named an id, which nothing vouches for; may be nil.
 	Refused func(id, why string)
 
+	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be nil.
+	Exchanged func(id string)
+
 	SignPublications bool   // [sign_pub_messages]
 	PublishSigAlgo   string // [publish_signing_algorithm] default PKCS1v15-SHA1
 	SigningAlgorithm string // [signing_algorithm] of signed returns; "": what the minion names, else PKCS1v15-SHA1

@@ -24,7 +24,7 @@ func acceptedAt(t testing.TB, change func(*MasterOptions)) craft {
 	if err := at.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {
 		t.Fatal(err)
 	}
-	if err := at.sessions.Create("m1", crypt.NewKeyString(), testTime); err != nil {
+	if err := at.sessions.Create("m1", keysOf(t).pub("minion"), crypt.NewKeyString(), testTime); err != nil {
 		t.Fatal(err)
 	}
 	tok, err := crypt.TokenOf(keysOf(t).private("minion"))
@@ -180,6 +180,13 @@ func TestDeletionRevokesAtOnce(t *testing.T) {
 		o, _ := c.at.OpenRequest(c.v3(), testTime)
 		return o != nil
 	}
+	accept := func(pub string) { // with a session of its own
+		t.Helper()
+		err := c.at.keys.Put("m1", StateAccepted, pub)
+		if err = errors.Join(err, c.at.sessions.Create("m1", pub, crypt.NewKeyString(), testTime)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if !served() || len(c.at.peers.byID) != 1 {
 		t.Fatal("a good request is refused, or its token is not remembered")
 	}
@@ -191,17 +198,20 @@ func TestDeletionRevokesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if served() {
+		t.Error("served in the session of the key before")
+	}
+	if c.at.sessions.len() != 0 {
+		t.Error("the session of the key before goes on")
+	}
+	accept(keysOf(t).pub("other"))
+	if served() {
 		t.Error("served with the token of the key before")
 	}
-	if err := c.at.keys.Put("m1", StateAccepted, "garbage"); err != nil {
-		t.Fatal(err)
-	}
+	accept("garbage")
 	if served() {
 		t.Error("served with a stored key that is none")
 	}
-	if err := c.at.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {
-		t.Fatal(err)
-	}
+	accept(keysOf(t).pub("minion"))
 	if !served() {
 		t.Error("refused after the key came back")
 	}

@@ -65,6 +65,29 @@ func (m *Master) checkToken(id, pub string, tok []byte) bool {
 	return true
 }
 
+// EndForeign ends the session of id if it was made for another key than the one that is accepted now. Requests in such a
+// session are refused whether it has been ended or not.
+func (m *Master) EndForeign(id string) error {
+	pub, ok := m.opt.Keys.Accepted(id)
+	if !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) {
+		return nil
+	}
+	one := m.decide.of(id) // the new owner may have a session by now
+	one.Lock()
+	defer one.Unlock()
+	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) {
+		return nil
+	}
+	m.exchanged(id)
+	return m.Revoke(id)
+}
+
+func (m *Master) exchanged(id string) {
+	if m.opt.Exchanged != nil {
+		m.opt.Exchanged(id)
+	}
+}
+
 // Revoke forgets a minion whose key was deleted or rejected, with its session key. Requests of an id without
 // an accepted key are refused anyway; Revoke sees to it that a later key of that id gets another session.
 func (m *Master) Revoke(id string) error {

@@ -128,9 +128,12 @@ func (m *Master) openSession(o *Opened, envelopeID any, now time.Time) *refusal 
 		m.peers.forget(id)
 		return badLoad("key is not accepted")
 	}
-	key, ok := m.opt.Sessions.Session(id, now)
+	key, ok := m.opt.Sessions.Session(id, CleanKey(o.pub), now)
 	if !ok {
-		return badLoad("no session, or one that is too old")
+		if err := m.EndForeign(id); err != nil {
+			m.log.Error("end session", "minion", id, "err", err)
+		}
+		return badLoad("no session with the accepted key, or one that is too old")
 	}
 	var err error
 	if o.box, err = crypt.NewBox(key); err != nil {

@@ -138,6 +138,9 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if err := m.store(in, adm.decision); err != nil {
 		return admission{err: err}
 	}
+	if m.opt.Sessions.Foreign(in.id, in.pub) {
+		m.exchanged(in.id)
+	}
 	if adm.put != StateNone { // a session of whoever had the id before
 		if err := m.Revoke(in.id); err != nil {
 			return admission{err: fmt.Errorf("remove session: %w", err)}
@@ -148,7 +151,7 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 		adm.accept = false
 		return adm
 	}
-	return m.giveSession(in.id, adm, now)
+	return m.giveSession(in, adm, now)
 }
 
 // turnAway stores what a refusal leaves behind. A session outlives only sign-ins with the key it was made
@@ -180,14 +183,14 @@ func (m *Master) store(in signInRequest, d decision) error {
 	return nil
 }
 
-// giveSession finds or makes the session key of an accepted minion.
-func (m *Master) giveSession(id string, adm admission, now time.Time) admission {
-	if key, ok := m.opt.Sessions.Session(id, now); ok {
+// giveSession finds or makes the session key of an accepted minion. One that was made for another key is never given.
+func (m *Master) giveSession(in signInRequest, adm admission, now time.Time) admission {
+	if key, ok := m.opt.Sessions.Session(in.id, in.pub, now); ok {
 		adm.session = key
 		return adm
 	}
 	adm.session, adm.newSession = crypt.NewKeyString(), true
-	if err := m.opt.Sessions.Create(id, adm.session, now); err != nil {
+	if err := m.opt.Sessions.Create(in.id, in.pub, adm.session, now); err != nil {
 		return admission{err: fmt.Errorf("store session key: %w", err)}
 	}
 	return adm

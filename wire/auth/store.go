@@ -31,13 +31,16 @@ type KeyStore interface {
 	TakeAutosign(id string) bool
 }
 
-// SessionStore keeps the session keys of accepted minions (<cachedir>/sessions/<id>). It must be safe for
-// concurrent use.
+// SessionStore keeps the session keys of accepted minions (<cachedir>/sessions/<id>). Public keys reach it as CleanKey
+// leaves them. It must be safe for concurrent use.
 type SessionStore interface {
-	// Session returns id's key string; not ok when it has none, or one older than publish_session at now.
-	Session(id string, now time.Time) (key string, ok bool)
-	// Create stores a new key string for id in place of any other.
-	Create(id, key string, now time.Time) error
+	// Session returns id's key string; not ok when it has none, or one that was made for another public key than pub, or
+	// one older than publish_session at now. It is asked for every request.
+	Session(id, pub string, now time.Time) (key string, ok bool)
+	// Foreign tells whether id has a session key that was made for another public key than pub.
+	Foreign(id, pub string) bool
+	// Create stores a new key string for id, made for pub, in place of any other.
+	Create(id, pub, key string, now time.Time) error
 	// Remove forgets id's key, also when there is none.
 	Remove(id string) error
 }

@@ -85,7 +85,7 @@ func rigFor(t testing.TB, m masterRig, f map[string]*wiretest.File, e wiretest.E
 		if e.Request.KeyName == "session" && e.Request.Key != "" {
 			key = e.Request.Key
 		}
-		m.sessions.key["m1"], m.sessions.made["m1"] = key, now
+		m.sessions.key["m1"], m.sessions.made["m1"], m.sessions.pub["m1"] = key, now, keysOf(t).pub("minion")
 	}
 	return m, now
 }

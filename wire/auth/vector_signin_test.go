@@ -79,7 +79,7 @@ func replayed(t *testing.T, rigs map[string]masterRig, e wiretest.Exchange) mast
 		t.Fatal(err)
 	}
 	if e.Reply.SessionPlain != "" {
-		rig.sessions.key["m1"], rig.sessions.made["m1"] = e.Reply.SessionPlain, testTime
+		rig.sessions.key["m1"], rig.sessions.made["m1"], rig.sessions.pub["m1"] = e.Reply.SessionPlain, testTime, keysOf(t).pub("minion")
 	}
 	if err := rig.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {
 		t.Fatal(err)

@@ -251,6 +251,38 @@ func TestFactsOfMinions(t *testing.T) {
 	}
 }
 
+// TestStanding: the master tells who cannot have a job, who has returned it, and who has said that it runs and is there.
+func TestStanding(t *testing.T) {
+	r := newRig(t)
+	ids := []string{"m1", "m2", "m3", "m4"}
+	ms := map[string]*testMinion{}
+	for _, id := range ids {
+		ms[id] = r.minion(id)
+	}
+	for _, id := range ids[:3] {
+		r.subscribe("brine:"+id, "")
+		r.awaitLink(id, ledger.LinkUp)
+	}
+	jid := r.publish(payload.M("tgt", "*"))
+	r.awaitHop(jid, "publish", "")
+	ms["m1"].ask(ret("m1", jid))
+	now := ledger.At(time.Now())
+	for _, id := range []string{"m2", "m4"} { // one of them is not connected
+		facts := &ledger.Minion{Received: now, Started: now, Now: now}
+		ms[id].ask(payload.M("cmd", payload.CmdBrineFacts, "id", id, "jobs", payload.M(jid, facts.Pack())))
+	}
+	got := r.m.Standing(testContext(t), jid, ids)
+	equal(t, "returned", got.Value("returned"), []any{"m1"})
+	equal(t, "running", got.Value("running"), []any{"m2"})
+	got = r.m.Standing(testContext(t), "20200101000000000000", ids)
+	equal(t, "of an unknown job", len(got.List("gone"))+len(got.List("returned"))+len(got.List("running")), 0)
+	old := ledger.Row{Minion: &ledger.Minion{Started: now, Now: now}}
+	equal(t, "said just now", atWork(&old, now), true)
+	equal(t, "said long ago", atWork(&old, now+ledger.Stamp(saidLately/time.Microsecond)), false)
+	old.Minion.Ended = now
+	equal(t, "ended", atWork(&old, now), false)
+}
+
 // TestClockOfAMinion: a clock that is off is said, and does not put the hops in disorder.
 func TestClockOfAMinion(t *testing.T) {
 	r := newRig(t)

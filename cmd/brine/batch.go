@@ -64,6 +64,9 @@ type batchReturn struct {
 	failed  bool // the return says that the job did not reach the minion
 }
 
+// bad tells whether a return ends a batch that ends at failures.
+func (r batchReturn) bad() bool { return r.failed || r.retcode > 0 }
+
 // newBatch starts a batch over minions. A size that cannot be read is an error in Salt's words.
 func newBatch(spec batchSpec, minions []string, now time.Time) (*batchState, error) {
 	places, err := batchSize(spec.size, len(minions))
@@ -111,7 +114,7 @@ func (b *batchState) step(now time.Time, returns []batchReturn, silent []string)
 		} else {
 			b.leave(now, r.id, b.done, r.data)
 		}
-		bad = bad || r.failed || r.retcode > 0
+		bad = bad || r.bad()
 		changed = true
 	}
 	for _, id := range silent {
@@ -127,6 +130,22 @@ func (b *batchState) step(now time.Time, returns []batchReturn, silent []string)
 	publish = b.take(now)
 	b.last = now
 	return publish, changed || len(publish) > 0 || b.halted
+}
+
+// adopt takes minions in that have the job though they were none of the batch: the target was sent again, and means them
+// since. It returns those who are new.
+func (b *batchState) adopt(now time.Time, ids []string) (fresh []string) {
+	in := make(map[string]bool, len(b.all))
+	for _, id := range b.all {
+		in[id] = true
+	}
+	for _, id := range ids {
+		if !in[id] {
+			b.all, fresh = append(b.all, id), append(fresh, id)
+			b.active.Set(id, epoch(now))
+		}
+	}
+	return fresh
 }
 
 // settled tells whether a minion is through: a second return does not count.

@@ -32,7 +32,7 @@ func (s *session) masterClient() *client.Client {
 		MasterURI: s.client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
 		User: loginName(), KeyOwner: m.User,
 		Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
-		Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.log, Gone: s.gone,
+		Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.log, Gone: s.gone, Standing: s.standing,
 	}
 	if m.IPCMode == "tcp" {
 		opt.EventPub = loopbackAddr(m.TCPMasterPubPort)

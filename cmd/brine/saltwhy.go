@@ -43,6 +43,23 @@ func (s *session) gone(ctx context.Context, jid string, ids []string) []string {
 	return textsOf(reply.List("result"))
 }
 
+// standing asks the master how the minions of a job stand that have not returned.
+func (s *session) standing(ctx context.Context, jid string, ids []string) client.Standing {
+	c := s.control()
+	if c == nil {
+		return client.Standing{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	reply, err := c.Do(ctx, payload.M("cmd", cmdStanding, "jid", jid, "ids", listOf(ids)))
+	if err != nil {
+		s.log.Debug("the master does not tell how minions stand", "jid", jid, "err", err)
+		return client.Standing{}
+	}
+	result, _ := reply.Value("result").(*payload.Map)
+	return client.Standing{Gone: textsOf(result.List("gone")), Returned: textsOf(result.List("returned")), Running: textsOf(result.List("running"))}
+}
+
 // hops are the facts of the command line itself.
 type hops struct {
 	t     *saltTool

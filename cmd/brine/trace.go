@@ -15,10 +15,12 @@ import (
 
 // Commands of the control socket about what is known of a job. Each takes {cmd, jid, ...}.
 const (
-	cmdTrace  = "trace"       // {jid, minion}: its hops
-	cmdWhy    = "why"         // {jid, minion or ids}: the reason for each silence, or for those of some
-	cmdGone   = "jobs.gone"   // {jid, ids}: who certainly did not get it
-	cmdClient = "jobs.client" // {jid, facts}: what a command line says; only notes it
+	cmdTrace = "trace"     // {jid, minion}: its hops
+	cmdWhy   = "why"       // {jid, minion or ids}: the reason for each silence, or for those of some
+	cmdGone  = "jobs.gone" // {jid, ids}: who certainly did not get it
+	// {jid, ids}: who of these did not get it, has returned it, is at work on it; of the others nothing is known
+	cmdStanding = "jobs.standing"
+	cmdClient   = "jobs.client" // {jid, facts}: what a command line says; only notes it
 )
 
 // ledgerQueries answer about what a master knows of its jobs.
@@ -36,6 +38,9 @@ func ledgerQueries(m *master.Master) map[string]admin.Query {
 		},
 		cmdGone: func(ctx context.Context, r *payload.Map) (any, error) {
 			return listOf(m.Gone(ctx, r.Str("jid"), textsOf(r.List("ids")))), nil
+		},
+		cmdStanding: func(ctx context.Context, r *payload.Map) (any, error) {
+			return m.Standing(ctx, r.Str("jid"), textsOf(r.List("ids"))), nil
 		},
 	}
 }

@@ -387,11 +387,7 @@ func (b *Book) Snapshot(jid string) *Snapshot {
 	}
 	s := &Snapshot{Job: e.job, Rows: make(map[string]*Row, len(e.rows))}
 	for i := range e.rows {
-		r := e.rows[i]
-		if r.Minion != nil {
-			m := *r.Minion
-			r.Minion = &m
-		}
+		r := e.rows[i].copied()
 		s.Rows[r.ID] = &r
 	}
 	return s

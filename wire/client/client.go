@@ -44,6 +44,9 @@ type Options struct {
 	// Gone tells which of some minions cannot have received a job that was just published. It must be
 	// certain: these are not waited for. It may take its time. nil: nobody knows.
 	Gone func(ctx context.Context, jid string, ids []string) []string
+	// Standing tells how minions stand that have not returned a job in time, before they are asked themselves. It must
+	// be certain. It may take its time. nil: nobody knows.
+	Standing func(ctx context.Context, jid string, ids []string) Standing
 }
 
 // Bus is the event bus of a master, as a tool on the same machine sees it.

@@ -35,11 +35,12 @@ type Run struct {
 	held   [][]byte      // events of other jobs, while the jid of a find_job is not known yet
 }
 
-// round is the outcome of publishing find_job.
+// round is what came of asking about silent minions.
 type round struct {
-	pending []string
-	pub     Published
-	err     error
+	known Standing // by the master
+	asked []string // by find_job, which is pub; empty: it was not published
+	pub   Published
+	err   error
 }
 
 // errRefused is in the place of an error event of the master: somebody may not see these returns.
@@ -209,7 +210,7 @@ func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 		return Return{}, false, nil
 	}
 	ret := readReturn(data)
-	if ret.ID == "" || !r.track.returned(ret.ID) {
+	if ret.ID == "" || !r.track.returned(time.Now(), ret.ID) {
 		r.c.log.Debug("return is not the first or names nobody", "jid", r.JID, "minion", ret.ID)
 		return Return{}, false, nil
 	}
@@ -246,37 +247,6 @@ func (r *Run) onInfo(tag string, data *payload.Map) {
 	default:
 		r.c.log.Error("unexpected return of find_job", "minion", id, "jid", r.info)
 	}
-}
-
-// ask publishes find_job to the pending minions; the outcome comes by rounds.
-func (r *Run) ask(ctx context.Context) {
-	pending := r.track.pending()
-	if len(pending) == 0 {
-		r.rounds <- round{}
-		return
-	}
-	r.stream.narrow(isJobTag) // until its jid is known
-	job := Job{
-		Tgt: pending, TgtType: "list", Fun: "saltutil.find_job", Arg: []any{r.JID},
-		Kwargs: findJobKwargs(r.job.Kwargs), Timeout: r.track.gather,
-	}
-	go func() {
-		pub, err := r.c.Publish(ctx, job)
-		r.rounds <- round{pending, pub, err}
-	}()
-}
-
-func (r *Run) onRound(found round) {
-	if found.err != nil {
-		r.c.log.Warn("find_job not published", "jid", r.JID, "err", found.err)
-	}
-	r.info = found.pub.JID
-	r.narrow()
-	reached := found.pub.Minions
-	if found.err != nil || len(found.pending) == 0 {
-		reached = nil
-	}
-	r.track.asked(time.Now(), found.pending, reached)
 }
 
 // awaitRound waits for a find_job under way; its context has ended.

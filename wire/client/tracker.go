@@ -9,6 +9,9 @@ import (
 // job: the note of a running job is removed before the return is sent.
 const unknownGrace = 2 * time.Second
 
+// answering is how long after a return the next one is expected without asking.
+const answering = time.Second
+
 // Silence says why a minion gave no return.
 type Silence int
 
@@ -35,13 +38,15 @@ const (
 // no socket.
 //
 // Unlike Salt: it ends as soon as every minion that is still expected is known not to answer, and does not
-// sit out the rest of gather_job_timeout then.
+// sit out the rest of gather_job_timeout then; and nobody is asked while returns keep coming.
 type tracker struct {
 	timeout, gather, grace time.Duration
 	syndicWait             time.Duration
 	ordered                bool // order_masters
 
 	minions  map[string]*minion // expected, or heard of
+	counts   counts             // of those that are expected and have not returned
+	heard    time.Time          // the last return
 	missing  []string           // named by the master as unknown
 	asking   bool               // find_job is being published
 	running  bool               // somebody is at work, or nobody was asked yet
@@ -56,11 +61,30 @@ type minion struct {
 	reason   Silence
 	settled  time.Time // with a reason: from when on it is not waited for any more
 	deadline time.Time // with none: until when it is waited for; zero before the first step
+	counted  standing  // how it is in the counts
 }
+
+// standing is how an expected minion without a return counts.
+type standing struct {
+	pending bool // it is such a minion
+	open    bool // it may still answer
+	young   bool // without a reason, and its time is not over
+}
+
+// counts says how many minions stand how. They are kept up to date by each change of a minion, so that thousands of
+// returns need not look at thousands of minions each.
+type counts struct {
+	pending, open, young int
+	changed              []*minion // that were not counted since
+	wake                 time.Time // not after the next time at which a minion counts differently by itself; zero: none does
+}
+
+// change is to be called for a minion whose standing may be another now.
+func (t *tracker) change(m *minion) { t.counts.changed = append(t.counts.changed, m) }
 
 // start begins the wait for the minions of a publish reply.
 func (t *tracker) start(now time.Time, minions []string) {
-	t.minions = make(map[string]*minion, len(minions))
+	t.minions, t.counts = make(map[string]*minion, len(minions)), counts{}
 	t.running = true
 	t.deadline = now.Add(t.timeout)
 	t.syndics = now.Add(t.syndicWait)
@@ -79,15 +103,18 @@ func (t *tracker) get(id string) *minion {
 // expect adds minions, below a syndic for instance.
 func (t *tracker) expect(ids []string) {
 	for _, id := range ids {
-		t.get(id).expected = true
+		m := t.get(id)
+		m.expected = true
+		t.change(m)
 	}
 }
 
 // returned notes a return and reports whether it is the first of its minion.
-func (t *tracker) returned(id string) bool {
+func (t *tracker) returned(now time.Time, id string) bool {
 	m := t.get(id)
 	first := !m.found
-	m.found = true
+	m.found, t.heard = true, now
+	t.change(m)
 	return first
 }
 
@@ -96,11 +123,12 @@ func (t *tracker) gone(now time.Time, reason Silence, ids ...string) {
 	for _, id := range ids {
 		m := t.get(id)
 		m.reason, m.settled = reason, now
+		t.change(m)
 	}
 }
 
-// asked notes that find_job was published to these, of those that were pending; none when that failed.
-func (t *tracker) asked(now time.Time, pending, reached []string) {
+// asked notes that find_job was published to these, of those that were asked; none when that failed.
+func (t *tracker) asked(now time.Time, asked, reached []string) {
 	t.asking = false
 	t.deadline = now.Add(t.gather)
 	if t.ordered {
@@ -110,8 +138,12 @@ func (t *tracker) asked(now time.Time, pending, reached []string) {
 	if reached == nil {
 		return
 	}
-	for _, id := range pending { // their keys are gone: nothing can come from them
-		if !slices.Contains(reached, id) {
+	accepted := make(map[string]bool, len(reached))
+	for _, id := range reached {
+		accepted[id] = true
+	}
+	for _, id := range asked { // the keys of the others are gone: nothing can come from them
+		if !accepted[id] {
 			t.gone(now, Unknown, id)
 		}
 	}
@@ -123,12 +155,14 @@ func (t *tracker) foundRunning(now time.Time, id string) {
 	m.expected, m.reason = true, Answered
 	m.deadline = now.Add(t.timeout)
 	t.running = true
+	t.change(m)
 }
 
 // foundIdle notes that a minion is not at work on the job.
 func (t *tracker) foundIdle(now time.Time, id string) {
 	if m := t.minions[id]; m != nil && m.reason == Answered {
 		m.reason, m.settled = NotRunning, now.Add(t.grace)
+		t.change(m)
 	}
 }
 
@@ -146,40 +180,33 @@ func (t *tracker) pending() []string {
 
 // next decides what is to be done now, and until when the answer holds. A zero time is without limit.
 func (t *tracker) next(now time.Time) (action, time.Time) {
-	open, over, wake := t.survey(now)
-	if open == 0 && !t.ordered {
+	c := t.count(now)
+	if c.open == 0 && !t.ordered {
 		return done, time.Time{}
 	}
-	if t.ordered && len(t.minions) > 0 && t.complete() {
+	if t.ordered && len(t.minions) > 0 && c.pending == 0 {
 		if now.After(t.syndics) {
 			return done, time.Time{}
 		}
 		return wait, t.syndics
 	}
 	if t.asking {
-		return wait, wake
+		return wait, c.wake
 	}
-	if now.After(t.deadline) {
-		if t.running {
-			t.asking, t.running = true, false
-			return ask, time.Time{}
-		}
-		if over {
-			return done, time.Time{}
-		}
-		return wait, wake
+	if !now.After(t.deadline) {
+		return wait, earlier(c.wake, t.deadline)
 	}
-	return wait, earlier(wake, t.deadline)
-}
-
-// complete reports whether every expected minion has returned.
-func (t *tracker) complete() bool {
-	for _, m := range t.minions {
-		if m.expected && !m.found {
-			return false
+	if t.running {
+		if still := t.heard.Add(min(answering, t.timeout)); !now.After(still) {
+			return wait, earlier(c.wake, still)
 		}
+		t.asking, t.running = true, false
+		return ask, time.Time{}
 	}
-	return true
+	if c.young == 0 {
+		return done, time.Time{}
+	}
+	return wait, c.wake
 }
 
 // silences are the minions without a return and why, sorted: the expected first, then those the master named
@@ -202,30 +229,63 @@ func (t *tracker) silences() []Return {
 	return out
 }
 
-// survey looks at the pending minions: how many may still answer, whether the time of all of them is over, and
-// when that may change.
-func (t *tracker) survey(now time.Time) (open int, over bool, wake time.Time) {
-	over = true
-	for _, m := range t.minions {
-		if !m.expected || m.found {
-			continue
+// count brings the counts up to date: by what has changed, or by all minions when a time has passed that they hang on.
+func (t *tracker) count(now time.Time) *counts {
+	c := &t.counts
+	if !c.wake.IsZero() && !now.Before(c.wake) {
+		*c = counts{}
+		for _, m := range t.minions {
+			m.counted = standing{}
+			s, limit := t.stand(now, m)
+			c.add(m, s, limit)
 		}
-		if m.deadline.IsZero() {
-			m.deadline = now.Add(t.timeout)
-		}
-		limit := m.deadline
-		if m.reason != Answered {
-			limit = m.settled
-		}
-		if now.Before(limit) {
-			over = over && m.reason != Answered
-			wake = earlier(wake, limit)
-		}
-		if m.reason == Answered || now.Before(limit) {
-			open++
-		}
+		return c
 	}
-	return open, over, wake
+	changed := c.changed
+	c.changed = nil
+	for _, m := range changed {
+		c.drop(m)
+		s, limit := t.stand(now, m)
+		c.add(m, s, limit)
+	}
+	return c
+}
+
+// stand tells how a minion stands, and until when; a zero time is without limit.
+func (t *tracker) stand(now time.Time, m *minion) (standing, time.Time) {
+	if !m.expected || m.found {
+		return standing{}, time.Time{}
+	}
+	if m.deadline.IsZero() {
+		m.deadline = now.Add(t.timeout)
+	}
+	limit := m.deadline
+	if m.reason != Answered {
+		limit = m.settled
+	}
+	in := now.Before(limit)
+	if !in {
+		limit = time.Time{}
+	}
+	return standing{pending: true, open: in || m.reason == Answered, young: in && m.reason == Answered}, limit
+}
+
+func (c *counts) add(m *minion, s standing, limit time.Time) {
+	m.counted = s
+	c.pending, c.open, c.young = c.pending+one(s.pending), c.open+one(s.open), c.young+one(s.young)
+	c.wake = earlier(c.wake, limit)
+}
+
+func (c *counts) drop(m *minion) {
+	s := m.counted
+	c.pending, c.open, c.young = c.pending-one(s.pending), c.open-one(s.open), c.young-one(s.young)
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // earlier is the earlier of two times; zero is never.

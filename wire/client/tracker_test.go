@@ -1,6 +1,8 @@
 package client
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -40,11 +42,11 @@ func expectSilences(t *testing.T, tr *tracker, want ...Return) {
 func TestTrackerAllReturn(t *testing.T) {
 	tr := newTracker("a", "b")
 	expectNext(t, tr, 0, wait, 5)
-	if !tr.returned("a") || tr.returned("a") {
+	if !tr.returned(at(0), "a") || tr.returned(at(0), "a") {
 		t.Error("only the first return of a minion counts")
 	}
 	expectNext(t, tr, 1, wait, 5)
-	tr.returned("b")
+	tr.returned(at(1), "b")
 	expectNext(t, tr, 1, done, -1)
 	expectSilences(t, tr)
 }
@@ -56,7 +58,7 @@ func TestTrackerNobodyMatched(t *testing.T) {
 // A dead minion costs timeout and gather_job_timeout, as in Salt.
 func TestTrackerDead(t *testing.T) {
 	tr := newTracker("dead", "alive")
-	tr.returned("alive")
+	tr.returned(at(0), "alive")
 	expectNext(t, tr, 0, wait, 5)
 	expectNext(t, tr, 5.1, ask, -1)
 	expectNext(t, tr, 5.2, wait, -1) // find_job is being published
@@ -80,7 +82,7 @@ func TestTrackerRunning(t *testing.T) {
 	tr.foundRunning(at(15.3), "slow")
 	expectNext(t, tr, 25.3, ask, -1)
 	tr.asked(at(25.3), []string{"slow"}, []string{"slow"})
-	tr.returned("slow")
+	tr.returned(at(25.3), "slow")
 	expectNext(t, tr, 26, done, -1)
 	expectSilences(t, tr)
 }
@@ -111,7 +113,7 @@ func TestTrackerIdle(t *testing.T) {
 	tr.foundIdle(at(5.3), "b")
 	tr.foundIdle(at(5.3), "stranger")
 	expectNext(t, tr, 5.3, wait, 7.2)
-	tr.returned("b") // the return was still on its way
+	tr.returned(at(5.3), "b") // the return was still on its way
 	expectNext(t, tr, 7.3, done, -1)
 	expectSilences(t, tr, Return{ID: "a", Silence: NotRunning})
 }
@@ -132,7 +134,7 @@ func TestTrackerGone(t *testing.T) {
 	tr := newTracker("off", "on")
 	tr.gone(at(0), NotConnected, "off")
 	expectNext(t, tr, 0, wait, 5)
-	tr.returned("on")
+	tr.returned(at(0), "on")
 	expectNext(t, tr, 0.1, done, -1)
 	expectSilences(t, tr, Return{ID: "off", Silence: NotConnected})
 }
@@ -173,9 +175,9 @@ func TestTrackerUnexpectedRunner(t *testing.T) {
 	expectNext(t, tr, 5.1, ask, -1)
 	tr.asked(at(5.1), []string{"a"}, []string{"a"})
 	tr.foundRunning(at(5.2), "b")
-	tr.returned("a")
+	tr.returned(at(5.2), "a")
 	expectNext(t, tr, 5.3, wait, 10.2)
-	tr.returned("b")
+	tr.returned(at(5.3), "b")
 	expectNext(t, tr, 6, done, -1)
 }
 
@@ -183,7 +185,7 @@ func TestTrackerUnexpectedRunner(t *testing.T) {
 func TestTrackerSyndics(t *testing.T) {
 	tr := newTracker("syndic-a")
 	tr.ordered = true
-	tr.returned("syndic-a")
+	tr.returned(at(0), "syndic-a")
 	expectNext(t, tr, 1, wait, 5)
 	tr.expect([]string{"below"})
 	expectNext(t, tr, 2, wait, 5)
@@ -191,7 +193,7 @@ func TestTrackerSyndics(t *testing.T) {
 	tr.asked(at(5.1), []string{"below"}, []string{})
 	expectNext(t, tr, 5.2, wait, 7) // its own timeout began when it was heard of
 	expectNext(t, tr, 7.1, wait, 20.1)
-	tr.returned("below")
+	tr.returned(at(7.1), "below")
 	expectNext(t, tr, 8, done, -1)
 }
 
@@ -208,8 +210,79 @@ func TestTrackerSyndicsNobody(t *testing.T) {
 func TestTrackerMissing(t *testing.T) {
 	tr := newTracker("a")
 	tr.missing = []string{"nope", "a", "came", "nope"}
-	tr.returned("a")
-	tr.returned("came")
+	tr.returned(at(0), "a")
+	tr.returned(at(0), "came")
 	expectNext(t, tr, 1, done, -1)
 	expectSilences(t, tr, Return{ID: "nope", Silence: Unknown})
+}
+
+// TestTrackerAnswersKeepComing asks nobody while returns come in, and asks a second after the last one.
+func TestTrackerAnswersKeepComing(t *testing.T) {
+	tr := newTracker("a", "b", "c", "dead")
+	tr.next(at(0))
+	tr.returned(at(4.5), "a")
+	expectNext(t, tr, 5.1, wait, 5.5)
+	tr.returned(at(5.4), "b")
+	expectNext(t, tr, 5.6, wait, 6.4)
+	expectNext(t, tr, 6.5, ask, -1)
+	tr.asked(at(6.5), []string{"c", "dead"}, []string{"c", "dead"})
+	expectNext(t, tr, 6.5, wait, 16.5)
+	tr.returned(at(16.4), "c") // who was asked has had the time to answer
+	expectNext(t, tr, 16.6, done, -1)
+	expectSilences(t, tr, Return{ID: "dead", Silence: NoResponse})
+}
+
+// TestTrackerCounts checks that the counts which are kept up to date are those of a look at all minions.
+func TestTrackerCounts(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	id := func() string { return string(rune('a' + rnd.IntN(20))) }
+	for range 200 {
+		tr := newTracker("a", "b", "c", "d", "e", "f", "g", "h")
+		now := 0.0
+		for range 60 {
+			now += rnd.Float64()
+			switch rnd.IntN(7) {
+			case 0, 1:
+				tr.returned(at(now), id())
+			case 2:
+				tr.foundIdle(at(now), id())
+			case 3:
+				tr.foundRunning(at(now), id())
+			case 4:
+				tr.gone(at(now), NotConnected, id())
+			case 5:
+				tr.expect([]string{id()})
+			}
+			got := *tr.count(at(now))
+			var want counts
+			for _, m := range tr.minions {
+				s, limit := tr.stand(at(now), m)
+				want.add(&minion{}, s, limit)
+			}
+			if got.pending != want.pending || got.open != want.open || got.young != want.young {
+				t.Fatalf("counted %+v, there are %+v", got, want)
+			}
+			if !want.wake.IsZero() && (got.wake.IsZero() || got.wake.After(want.wake)) {
+				t.Fatalf("wakes at %v, must at %v", got.wake, want.wake)
+			}
+		}
+	}
+}
+
+// BenchmarkTracker takes the returns of many minions, one after another.
+func BenchmarkTracker(b *testing.B) {
+	ids := make([]string, 10_000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("minion%05d", i)
+	}
+	for b.Loop() {
+		tr := newTracker(ids...)
+		for _, id := range ids {
+			tr.returned(at(1), id)
+			tr.next(at(1))
+		}
+		if what, _ := tr.next(at(1)); what != done {
+			b.Fatal("not done")
+		}
+	}
 }

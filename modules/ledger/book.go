@@ -26,16 +26,18 @@ type Book struct {
 }
 
 type part struct {
-	mu    sync.Mutex
-	jobs  map[string]*entry
-	order []string // oldest first, from head on
-	head  int
-	rows  int
+	mu     sync.Mutex
+	jobs   map[string]*entry
+	order  []string // those that somebody has begun, the oldest first, from head on
+	head   int
+	rows   int
+	strays strays
 }
 
 // entry is one job of a part.
 type entry struct {
 	job   Job
+	stray string // the minion that has spoken of it; "" when it was begun here
 	rows  []Row
 	index map[string]int // of rows by id, made when there are many
 	whole bool           // the job itself has facts that are not stored
@@ -61,7 +63,7 @@ func (b *Book) Begin(job Job) {
 	p := b.part(job.JID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.entry(job.JID, b.most)
+	e := p.entry(job.JID, "", b.most)
 	minions, missing := union(e.job.Minions, job.Minions), union(e.job.Missing, job.Missing)
 	merge(&e.job, &job, jobFields)
 	e.job.Minions, e.job.Missing, e.job.Sealed, e.job.Sent = minions, missing, job.Sealed, job.Sent
@@ -97,7 +99,7 @@ func (b *Book) NoteRow(jid, id string, change func(*Row)) {
 	p := b.part(jid)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.entry(jid, b.most)
+	e := p.entry(jid, id, b.most)
 	r := e.row(p, id)
 	change(r)
 	e.touch(r)
@@ -145,7 +147,7 @@ func (b *Book) Returned(jid, id string, ret Return) (asks string) {
 	p := b.part(jid)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.entry(jid, b.most)
+	e := p.entry(jid, id, b.most)
 	r := e.row(p, id)
 	if r.Returned != 0 {
 		r.Again++
@@ -157,6 +159,23 @@ func (b *Book) Returned(jid, id string, ret Return) (asks string) {
 		r.hear(ret.Minion)
 	}
 	return e.job.Asks
+}
+
+// Stance is how a return stands to its job: whether that was announced here, whether its target means the minion, and whether
+// the minion has returned it already.
+func (b *Book) Stance(jid, id string) (announced, meant, again bool) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return false, false, false
+	}
+	_, meant = slices.BinarySearch(e.job.Minions, id)
+	if i := e.find(id); i >= 0 {
+		again = e.rows[i].Returned != 0
+	}
+	return e.job.Announced != 0, meant, again
 }
 
 // Announced is when a job was announced; 0 when that is not known.
@@ -216,82 +235,6 @@ func (b *Book) Meant(jid, id string) bool {
 	}
 	_, meant := slices.BinarySearch(e.job.Minions, id)
 	return meant
-}
-
-// entry finds or makes the entry of a job.
-func (p *part) entry(jid string, most Limits) *entry {
-	if e := p.jobs[jid]; e != nil {
-		return e
-	}
-	e := &entry{job: Job{JID: jid}}
-	p.jobs[jid] = e
-	p.order = append(p.order, jid)
-	for len(p.jobs) > 1 && (len(p.jobs) > most.Jobs || p.rows > most.Rows) {
-		p.drop()
-	}
-	return e
-}
-
-// drop forgets the oldest job.
-func (p *part) drop() {
-	jid := p.order[p.head]
-	p.order[p.head] = ""
-	p.head++
-	p.rows -= len(p.jobs[jid].rows)
-	delete(p.jobs, jid)
-	if p.head > 64 && p.head > len(p.order)/2 {
-		p.order = append([]string(nil), p.order[p.head:]...)
-		p.head = 0
-	}
-}
-
-const (
-	few     = 8       // rows that are searched one by one
-	maxRows = 1 << 16 // of a job; of more minions nothing is noted
-)
-
-func (e *entry) find(id string) int {
-	if e.index != nil {
-		if i, ok := e.index[id]; ok {
-			return i
-		}
-		return -1
-	}
-	for i := range e.rows {
-		if e.rows[i].ID == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// row finds or makes the row of a minion.
-func (e *entry) row(p *part, id string) *Row {
-	i := e.find(id)
-	if i < 0 {
-		if i = len(e.rows); i >= maxRows {
-			return &Row{}
-		}
-		e.rows = append(e.rows, Row{ID: id})
-		p.rows++
-		if e.index != nil {
-			e.index[id] = i
-		} else if len(e.rows) > few {
-			e.index = make(map[string]int, 2*few)
-			for n := range e.rows {
-				e.index[e.rows[n].ID] = n
-			}
-		}
-	}
-	return &e.rows[i]
-}
-
-// touch marks a row as one to be stored.
-func (e *entry) touch(r *Row) {
-	if i := e.find(r.ID); i >= 0 && !r.fresh {
-		r.fresh = true
-		e.dirty = append(e.dirty, i)
-	}
 }
 
 // TakeReturn makes a piece of the facts of a return, which is about to be stored with it, and counts them as stored.

@@ -49,6 +49,7 @@ type Peer struct {
 	SignWhy   string
 	RefusedAt Stamp // its last request that was refused
 	RefusedAs string
+	Denied    *Denials // what it was not allowed; nil: nothing
 
 	history [changes]change // the newest first
 }
@@ -86,7 +87,7 @@ func (p *Peers) Start(now Stamp) {
 	p.begun, p.named, p.all, p.first, p.since, p.until = now, 0, 0, 0, 0, 0
 	for id, peer := range p.byID {
 		peer.Up, peer.Brine, peer.history = 0, false, [changes]change{}
-		if peer.SignedAt == 0 && peer.RefusedAt == 0 {
+		if peer.SignedAt == 0 && peer.RefusedAt == 0 && peer.Denied == nil {
 			delete(p.byID, id)
 		}
 	}
@@ -235,7 +236,12 @@ func (p *Peers) Get(id string) Peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if peer := p.byID[id]; peer != nil {
-		return *peer
+		one := *peer
+		if one.Denied != nil {
+			denied := *one.Denied
+			one.Denied = &denied
+		}
+		return one
 	}
 	return Peer{}
 }

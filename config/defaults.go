@@ -38,6 +38,17 @@ func brineDefaults(role string) *payload.Map {
 			"request_timeout", 60,
 			"acl_require_all", true,
 			"publisher_acl_fields", []any{},
+			"syndics", []any{},
+			"minion_event_whitelist", []any{},
+			"minion_quota_events", 100000,
+			"minion_quota_event_bytes", 512<<20,
+			"minion_quota_jobs", 20000,
+			"minion_quota_mine", 10000,
+			"minion_quota_grains", 10000,
+			"minion_events_max", 20000,
+			"minion_data_max_bytes", 32<<20,
+			"version_2_returns", true,
+			"version_2_grains", false,
 		))
 		return common
 	}

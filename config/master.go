@@ -145,4 +145,25 @@ type Master struct {
 	// PublisherACLFields are the fields of a publication that users with rules may set although no rule can speak of
 	// them: ret_config, ret_kwargs, module_executors, executor_opts, master_id, id, nocache. Unlike Salt, where all are open.
 	PublisherACLFields []string `mapstructure:"publisher_acl_fields"`
+	// Syndics are globs of the ids that may speak as syndics, which only order_masters allows. Empty: an id may whose first
+	// word with its key was that of a syndic.
+	Syndics []string `mapstructure:"syndics"`
+	// MinionEventWhitelist are globs of tags that minions may fire although they are in Salt's own namespace and no minion of
+	// Salt fires them.
+	MinionEventWhitelist []string `mapstructure:"minion_event_whitelist"`
+	// What a minion may do in an hour; 0: as much as it wants. A syndic may do ten times as much, for it speaks for many.
+	MinionQuotaEvents     int   `mapstructure:"minion_quota_events"`      // events
+	MinionQuotaEventBytes int64 `mapstructure:"minion_quota_event_bytes"` // of their events, packed
+	MinionQuotaJobs       int   `mapstructure:"minion_quota_jobs"`        // returns of jobs that this master did not give to it
+	MinionQuotaMine       int   `mapstructure:"minion_quota_mine"`        // changes of its mine
+	MinionQuotaGrains     int   `mapstructure:"minion_quota_grains"`      // requests for its pillar, each of which stores its grains
+	// MinionEventsMax is how many events one request may hold; 0: no limit.
+	MinionEventsMax int `mapstructure:"minion_events_max"`
+	// MinionDataMaxBytes caps the mine of a minion, and its grains, each; 0: no cap.
+	MinionDataMaxBytes int64 `mapstructure:"minion_data_max_bytes"`
+	// Version2Returns says that returns without a token count, as all minions of protocol version 2 send them. Those of an id
+	// that has spoken version 3 never do.
+	Version2Returns bool `mapstructure:"version_2_returns"`
+	// Version2Grains says the same of the grains that come with a request for a pillar.
+	Version2Grains bool `mapstructure:"version_2_grains"`
 }

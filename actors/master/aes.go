@@ -2,11 +2,14 @@ package master
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brine/modules/keys"
+	"brine/modules/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -98,7 +101,7 @@ func pillar(c *core, r *call) (any, error) {
 	}
 	grains.Set("id", r.id)
 	data := payload.NewMap(0)
-	if c.cfg.MinionDataCache {
+	if c.cfg.MinionDataCache && c.mayKeepGrains(r, grains) {
 		if err := c.cache.StoreGrains(r.id, grains); err != nil {
 			c.log.Error("grains could not be kept", "minion", r.id, "err", err)
 		}
@@ -112,22 +115,56 @@ func pillar(c *core, r *call) (any, error) {
 	return c.privateReply(r, data)
 }
 
+// mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what
+// a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
+func (c *core) mayKeepGrains(r *call, grains *payload.Map) bool {
+	if !c.proven(r, c.cfg.Version2Grains, "grains without a token (version_2_grains)") {
+		return false
+	}
+	if c.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
+		c.deny(r.id, ledger.DeniedGrains, 1, c.grainsQuota())
+		return false
+	}
+	if !c.fits(grains) {
+		c.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)", c.cfg.MinionDataMaxBytes))
+		return false
+	}
+	return true
+}
+
+func (c *core) grainsQuota() string {
+	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", c.cfg.MinionQuotaGrains)
+}
+
+// fits tells whether data of a minion is small enough to be kept.
+func (c *core) fits(data *payload.Map) bool {
+	if c.cfg.MinionDataMaxBytes <= 0 {
+		return true
+	}
+	packed, err := payload.Marshal(data)
+	return err == nil && int64(len(packed)) <= c.cfg.MinionDataMaxBytes
+}
+
+// proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever has any
+// accepted key can name any minion, unless a token comes with it. Those that minions send without one are taken where the
+// configuration wants so (allowed), but not in the name of an id that has spoken version 3.
+func (c *core) proven(r *call, allowed bool, why string) bool {
+	if r.req.opened.Load().TokenOK {
+		return true
+	}
+	if allowed && r.id != "" && !c.roles.Of(r.id).V3 {
+		return true
+	}
+	c.deny(r.id, ledger.DeniedVersion, 1, why+": in its name, perhaps not by it; one that has spoken version 3 must go on to do so, or get a new key")
+	return false
+}
+
 func (c *core) privateReply(r *call, data *payload.Map) (any, error) {
 	frame, err := c.auth.PillarReply(r.req.opened.Load(), data)
 	if err != nil {
 		return nil, err
 	}
 	return rawFrame(frame), nil
-}
-
-func registerResources(c *core, r *call) (any, error) {
-	if !r.load.Has("resources") {
-		return payload.NewMap(0), nil
-	}
-	if c.cfg.MinionDataCache && c.cfg.MinionDataCacheEvents {
-		c.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
-	}
-	return true, nil
 }
 
 // fileRecv stores one piece of a file pushed by a minion below its own folder (option file_recv).

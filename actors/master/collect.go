@@ -19,11 +19,16 @@ func (c *core) collect(ctx context.Context, jid string, ids []string, start func
 	stands := make(chan struct{})
 	name := c.streams.next("collect-" + jid)
 	prefix := event.TagJobReturn(jid, "")
+	open := make(map[string]bool, len(ids)) // whose return has not come; only the sink uses it
+	for _, id := range ids {
+		open[id] = true
+	}
 	c.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
-		if strings.HasPrefix(tag, prefix) {
+		if id, ok := strings.CutPrefix(tag, prefix); ok && open[id] {
+			delete(open, id)
 			select {
 			case returns <- body:
-			default: // more returns than minions: repeated ones
+			default: // there is room for one of each
 			}
 		}
 	}})

@@ -12,10 +12,11 @@ import (
 	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/presence"
+	"brine/modules/quota"
 	"brine/modules/returners"
+	"brine/modules/speakers"
 	"brine/supervisor"
 	"brine/wire/auth"
-	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -57,6 +58,12 @@ type core struct {
 	publisherRef *supervisor.Ref // Publisher
 	jobs         *supervisor.Ref // JobStore
 
+	quotas  *quota.Book
+	roles   *speakers.Roles
+	managed *speakers.Resources
+	busy    busyMinions
+	modern  sync.Map // ids that have spoken version 3, where others may speak
+
 	streams   subscriptions
 	questions questions
 	look      atomic.Pointer[presenceLook]
@@ -71,6 +78,8 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
 		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{}, pools: ps, book: newBook(),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
+	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
+	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {
@@ -87,18 +96,12 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	return c, nil
 }
 
-// fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. The
-// time of an event is that of the master: a stamp that came with the data is replaced.
+// fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. What
+// minions say goes by say instead.
 func (c *core) fire(tag string, data *payload.Map) {
-	if data.Has(stampField) {
-		data = data.Clone().Set(stampField, event.Stamp(time.Now()))
+	if body := c.pack(tag, data); body != nil {
+		c.bus.Send(&FireEvent{Body: body})
 	}
-	body, err := event.Pack(tag, data, c.cfg.MaxEventSize)
-	if err != nil {
-		c.log.Error("event cannot be packed", "tag", tag, "err", err)
-		return
-	}
-	c.bus.Send(&FireEvent{Body: body})
 }
 
 // connected tells how many minions are connected and whether id is one of them (max_minions). One look at the

@@ -72,6 +72,8 @@ func (p *eventPublisher) Receive(ctx actor.Context) {
 		p.onSubscribe(m)
 	case *Unsubscribe:
 		p.opt.subs.Remove(m.Name)
+	case *EventsHeard:
+		m.Done()
 	default:
 		supervisor.Unhandled(ctx)
 	}

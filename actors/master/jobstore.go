@@ -22,12 +22,14 @@ type (
 		Minions []string
 		Syndic  string // that reports Minions, "" when they are this master's own
 		NoCache bool
+		By      string // the minion whose job it is; "" when this master was asked for it
 		// Announced says that the files for Salt's tools are written already.
 		Announced bool
 	}
 	// StoreReturn stores one return; Stored is called when it is on disk, from another goroutine.
 	StoreReturn struct {
 		JID, ID string
+		By      string // the minion that sent it, of which a job that nobody announced counts as its own
 		Load    *payload.Map
 		Stored  func(error)
 	}
@@ -174,7 +176,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 	now := time.Now()
 	returns := make([]returners.Return, len(g.returns))
 	for i, r := range g.returns {
-		returns[i] = returners.Return{JID: r.JID, ID: r.ID, Load: r.Load, Facts: s.opt.facts.of(r, now)}
+		returns[i] = returners.Return{JID: r.JID, ID: r.ID, By: r.By, Load: r.Load, Facts: s.opt.facts.of(r, now)}
 	}
 	pieces := s.opt.facts.pieces(g)
 	if len(g.loads)+len(g.returns)+len(pieces) == 0 {
@@ -182,7 +184,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 	}
 	loads := make([]returners.Load, len(g.loads), len(g.loads)+len(pieces))
 	for i, l := range g.loads {
-		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, Announced: l.Announced}
+		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, By: l.By, Announced: l.Announced}
 	}
 	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)

@@ -171,6 +171,9 @@ func (c *core) noteRefused(r *call, err error) {
 // met notes an authentic request of a minion.
 func (c *core) met(o *auth.Opened) {
 	if o.TokenOK {
+		if o.Version >= 3 {
+			c.proves(o.ID)
+		}
 		c.book.Peers.Met(o.ID, o.Version, ledger.At(time.Now()))
 	}
 }

@@ -33,6 +33,7 @@ const (
 	failedRefused   = "refused"   // it cannot be opened, or is not authentic
 	failedHandler   = "error"     // the command failed
 	failedLate      = "late"      // the deadline
+	failedForbidden = "forbidden" // a minion may not, or has had enough
 )
 
 // Upper bounds of buckets in seconds, where the configuration says nothing.

@@ -1,10 +1,13 @@
 package master
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/ledger"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -24,6 +27,11 @@ func mine(c *core, r *call) (any, error) {
 	if !c.cfg.MinionDataCache && !c.cfg.EnforceMineCache {
 		return true, nil
 	}
+	if c.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
+		c.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", c.cfg.MinionQuotaMine))
+		return false, nil
+	}
+	c.asMinion(r.id)
 	if !r.load.Bool("clear") {
 		old, err := c.cache.Mine(r.id)
 		if err != nil {
@@ -33,6 +41,10 @@ func mine(c *core, r *call) (any, error) {
 			old.Update(data)
 			data = old
 		}
+	}
+	if !c.fits(data) {
+		c.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", c.cfg.MinionDataMaxBytes))
+		return false, nil
 	}
 	if err := c.cache.StoreMine(r.id, data); err != nil {
 		return nil, err

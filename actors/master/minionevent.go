@@ -1,83 +1,195 @@
 package master
 
 import (
-	"brine/modules/matchers"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"brine/modules/ledger"
+	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
+// A worker fires this much of one request's events; what is left is fired beside it, in such portions, each when the bus has
+// sent out the one before.
+const (
+	eventPortion      = 256
+	eventPortionBytes = 1 << 20
+)
+
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
 func minionEvent(c *core, r *call) (any, error) {
-	load := r.load
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
-	events, several := load.Value("events").([]any)
+	list, several := r.load.Value("events").([]any)
 	if !several {
-		if tag := load.Str("tag"); tag != "" && load.Has("data") && !c.reservedTag(tag) {
-			c.fire(tag, load)
-		}
-		c.sayMinionError(load)
+		c.singleEvent(r)
 		return nil, nil
 	}
-	for _, e := range events {
-		ev, _ := e.(*payload.Map)
-		if tag := ev.Str("tag"); tag != "" {
-			c.fireListed(load, ev, tag)
-			c.noteMinions(r.id, ev.Map("data"))
+	pretag, _ := r.load.Value("pretag").(string)
+	e := &eventList{core: c, who: speaker{id: r.id}, pretag: pretag, list: list}
+	if e.claimsSyndic() {
+		if e.who.syndic = c.asSyndic(r.id); !e.who.syndic {
+			c.deny(r.id, ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
+			return nil, nil
 		}
 	}
-	return nil, nil
+	e.admit()
+	if e.portion(); len(e.list) == 0 {
+		return nil, nil
+	}
+	if !c.busy.enter(r.id) {
+		c.deny(r.id, ledger.DeniedEvents, len(e.list), "a long list of events while another is being fired")
+		return nil, nil
+	}
+	r.beside("events of a minion", func(ctx context.Context) {
+		defer c.busy.leave(r.id)
+		for len(e.list) > 0 && c.heard(ctx) {
+			e.portion()
+		}
+		c.finish(r.req, nil)
+	})
+	return nil, errLater
 }
 
-// fireListed fires one event of a list: under its tag behind the load's pretag, as syndics send them, and under its
-// tag alone unless that is the master's.
-func (c *core) fireListed(load, ev *payload.Map, tag string) {
+// singleEvent fires an event that is the load itself.
+func (c *core) singleEvent(r *call) {
+	tag := r.load.Str("tag")
+	if tag == "" || !r.load.Has("data") {
+		return
+	}
+	if c.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
+		c.deny(r.id, ledger.DeniedEvents, 1, c.eventQuota())
+		return
+	}
+	switch tag {
+	case event.TagSyndicStarted(r.id):
+		if !c.asSyndic(r.id) {
+			c.deny(r.id, ledger.DeniedSyndic, 1, "it says that it is a syndic, which it is not")
+			return
+		}
+	case event.TagMinionStarted(r.id):
+		c.asMinion(r.id)
+	}
+	c.say(speaker{id: r.id}, tag, r.load)
+	c.sayMinionError(r.load)
+}
+
+func (c *core) eventQuota() string {
+	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", c.cfg.MinionQuotaEvents)
+}
+
+// eventList are the events of one request that have not been fired.
+type eventList struct {
+	core   *core
+	who    speaker
+	pretag string
+	list   []any
+}
+
+// claimsSyndic tells whether the events are those that a syndic forwards.
+func (e *eventList) claimsSyndic() bool {
+	parts := tagParts(e.pretag)
+	return len(parts) > 0 && parts[0] == "syndic"
+}
+
+// admit cuts the list to what one request may hold, and to the speaker's quota.
+func (e *eventList) admit() {
+	c, share := e.core, e.who.share()
+	if most := c.cfg.MinionEventsMax * share; most > 0 && len(e.list) > most {
+		c.deny(e.who.id, ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
+		e.list = e.list[:most]
+	}
+	if given := c.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
+		c.deny(e.who.id, ledger.DeniedEvents, len(e.list)-given, c.eventQuota())
+		e.list = e.list[:given]
+	}
+}
+
+// portion fires as many events as go at a time.
+func (e *eventList) portion() {
+	for n, size := 0, 0; len(e.list) > 0 && n < eventPortion && size < eventPortionBytes; n++ {
+		ev, _ := e.list[0].(*payload.Map)
+		e.list[0], e.list = nil, e.list[1:]
+		if tag := ev.Str("tag"); tag != "" {
+			size += e.fire(ev, tag)
+		}
+	}
+}
+
+// fire fires one event of the list: under its tag behind the pretag, as syndics send them, and under its tag alone. Of what a
+// syndic forwards the second is for who looks after minions below it; what only masters say goes without.
+func (e *eventList) fire(ev *payload.Map, tag string) (size int) {
 	data := ev.Map("data")
 	if data == nil {
 		data = ev
 	}
-	if pretag, isText := load.Value("pretag").(string); isText {
-		c.fire(event.Join(pretag, tag), data)
+	if e.pretag != "" {
+		size = e.core.say(e.who, event.Join(e.pretag, tag), data)
 	}
-	if !c.reservedTag(tag) {
-		c.fire(tag, data)
+	if !e.who.syndic {
+		return size + e.core.say(e.who, tag, data)
 	}
+	e.core.noteMinions(e.who.id, data)
+	if e.core.forbidden(e.who, tag, data) == "" {
+		size += e.core.say(e.who, tag, data)
+	}
+	return size
 }
 
 // noteMinions adds the minions that a syndic tells of to their job.
 func (c *core) noteMinions(syndic string, data *payload.Map) {
 	jid, ids := data.Str("jid"), data.List("minions")
-	if jid == "" || ids == nil {
+	if jid == "" || ids == nil || !c.knows(jid) {
 		return
 	}
 	minions := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if text, ok := id.(string); ok {
+		if text, ok := id.(string); ok && auth.ValidID(text) {
 			minions = append(minions, text)
 		}
 	}
 	c.jobs.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
 }
 
+// maxMinionError is how much of an error that a minion reports is logged, in bytes.
+const maxMinionError = 1024
+
 // sayMinionError puts an error that a minion reports into the master's log.
 func (c *core) sayMinionError(load *payload.Map) {
 	if load.Str("tag") == "_salt_error" {
-		c.log.Error("Received minion error from [" + load.Str("id") + "]: " + load.Map("data").Str("message"))
+		text := load.Map("data").Str("message")
+		c.log.Error("Received minion error from [" + load.Str("id") + "]: " + text[:min(len(text), maxMinionError)])
 	}
 }
 
-// reservedTags are those a minion may not speak in the name of the master (3006.28 and later).
-var reservedTags = []string{"salt/job/*/publish", "salt/job/*/new", "salt/job/*/return", "salt/key", "salt/cloud/*",
-	"salt/run/*", "salt/cluster/*", "salt/wheel/*/new", "salt/wheel/*/return"}
+// EventsHeard calls Done when all events that were fired before it have been sent out.
+type EventsHeard struct{ Done func() }
 
-// reservedTag tells whether a minion may not fire a tag. Unlike Salt: 3008.3 looks only at lists of events.
-func (c *core) reservedTag(tag string) bool {
-	for _, pattern := range reservedTags {
-		if matchers.GlobMatch(pattern, tag) {
-			c.log.Warn("Filtering blacklisted event tag " + tag)
-			return true
-		}
+// Lost ends the wait.
+func (m *EventsHeard) Lost(error) { m.Done() }
+
+// heard waits until the bus has sent out what was fired so far; false when ctx ended before.
+func (c *core) heard(ctx context.Context) bool {
+	done := make(chan struct{})
+	c.bus.Send(&EventsHeard{Done: sync.OnceFunc(func() { close(done) })})
+	select {
+	case <-done:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
 	}
-	return false
 }
+
+// busyMinions are those of whom a long list of events is being fired: one at a time of each.
+type busyMinions struct{ ids sync.Map }
+
+func (b *busyMinions) enter(id string) bool {
+	_, there := b.ids.LoadOrStore(id, true)
+	return !there
+}
+
+func (b *busyMinions) leave(id string) { b.ids.Delete(id) }

@@ -15,7 +15,8 @@ import (
 type questions struct{ open sync.Map } // jid → *question
 
 type question struct {
-	answers chan answer
+	answers chan answer // has room for one of each
+	open    sync.Map    // ids that were asked and have not answered
 }
 
 // answer is what one minion says.
@@ -34,9 +35,9 @@ func (q *questions) take(load *payload.Map, at time.Time) bool {
 	if !ok {
 		return false
 	}
-	select {
-	case v.(*question).answers <- answer{load.Str("id"), load, at}:
-	default: // more answers than minions were asked
+	asked := v.(*question)
+	if _, first := asked.open.LoadAndDelete(load.Str("id")); first {
+		asked.answers <- answer{load.Str("id"), load, at}
 	}
 	return true
 }
@@ -76,6 +77,9 @@ func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	own, q := c.jids.next(time.Now()), &question{answers: make(chan answer, len(ids))}
+	for _, id := range ids {
+		q.open.Store(id, true)
+	}
 	c.questions.open.Store(own, q)
 	defer c.questions.open.Delete(own)
 	pub := payload.M("fun", brinemod.Job, "arg", []any{jid}, "tgt", anyList(ids), "jid", own, "ret", "", "tgt_type", "list", "user", c.cfg.User)

@@ -25,39 +25,80 @@ func storeReturn(c *core, r *call) (any, error) {
 		c.noteRefused(r, err)
 		return false, nil
 	}
+	if !c.proven(r, c.cfg.Version2Returns, "a return without a token (version_2_returns)") {
+		return false, nil
+	}
+	c.asMinion(r.id)
 	r.from.minion = c.takeFacts(r.id, r.load, r.from)
 	if c.questions.take(r.load, r.from.at) {
 		return nil, nil
 	}
-	return c.acceptReturn(r, r.load)
-}
-
-func (c *core) acceptReturn(r *call, load *payload.Map) (any, error) {
-	if !c.returned(load, r.from, func(err error) {
+	if !c.ofResource(r) || !isReturn(r.load) {
+		return nil, nil
+	}
+	who := speaker{id: r.id}
+	if !c.mayStore(who, r.load) {
+		return false, nil
+	}
+	c.returned(who, r.load, r.from, func(err error) {
 		if err != nil {
 			r.req.fail()
 			return
 		}
 		c.finish(r.req, nil)
-	}) {
-		return nil, nil
-	}
+	})
 	return nil, errLater
 }
 
-// returned announces a return and hands it to the job store. False means that it is no return and nothing
-// will happen; otherwise stored is called when it is on disk, or could not be put there.
-func (c *core) returned(load *payload.Map, from origin, stored func(error)) bool {
-	if rid, ok := load.Get("resource_id"); ok { // 3008: what a minion manages answers under its own id
-		load.Set("id", rid)
-		load.Delete("resource_id")
+// ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's. False: the minion does not
+// manage it.
+func (c *core) ofResource(r *call) bool {
+	rid, ok := r.load.Get("resource_id")
+	if !ok {
+		return true
 	}
-	id, jid := load.Str("id"), load.Str("jid")
-	if !load.Has("return") || !load.Has("jid") || !auth.ValidID(id) {
+	id, _ := rid.(string)
+	if r.id == "" || !auth.ValidID(id) {
 		return false
 	}
+	if id != r.id && !c.managed.MayReturn(r.id, id) {
+		c.deny(r.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is no resource that it manages")
+		return false
+	}
+	r.load.Set("id", id).Delete("resource_id")
+	return true
+}
+
+// isReturn tells whether a load has what a return needs. The job id becomes a part of a tag.
+func isReturn(load *payload.Map) bool {
+	return load.Has("return") && validJID(load.Str("jid")) && auth.ValidID(load.Str("id"))
+}
+
+// validJID tells whether a text from outside may be a job id: it is one part of a tag, on one line.
+func validJID(jid string) bool { return len(jid) <= payload.MaxJID && payload.ValidID(jid) }
+
+// mayStore takes a return out of the quota of who sent it, unless it is the first to a job that the master gave to that minion.
+// Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic answers for
+// minions that the master does not know.
+func (c *core) mayStore(who speaker, load *payload.Map) bool {
+	announced, meant, again := c.book.Stance(load.Str("jid"), load.Str("id"))
+	if announced && !again && (meant || who.syndic) || c.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
+		return true
+	}
+	c.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", c.cfg.MinionQuotaJobs))
+	return false
+}
+
+// returned announces a return and hands it to the job store. stored is called when it is on disk, or could not be put there.
+func (c *core) returned(who speaker, load *payload.Map, from origin, stored func(error)) {
+	for _, field := range believed { // by which tools would learn of other minions, or end
+		if field != "return" {
+			load.Delete(field)
+		}
+	}
+	id, jid := load.Str("id"), load.Str("jid")
 	if jid == "req" {
-		jid = c.assignJID(load, id)
+		jid = c.assignJID(who, load)
 	}
 	c.noteReturn(jid, id, load, from)
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
@@ -67,65 +108,100 @@ func (c *core) returned(load *payload.Map, from origin, stored func(error)) bool
 	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
 		c.kept(jid, id, 0, ledger.NotKept)
 		stored(nil)
-		return true
+		return
 	}
 	kept := func(err error) {
 		c.noteKept(jid, id, err)
 		stored(err)
 	}
-	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: kept}) {
+	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept}) {
 		stored(errors.New("the job store does not take returns"))
 	}
-	return true
 }
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
-func (c *core) assignJID(load *payload.Map, id string) string {
-	jid := c.jids.next(time.Now())
+func (c *core) assignJID(who speaker, load *payload.Map) string {
+	jid, id := c.jids.next(time.Now()), load.Str("id")
 	arg := load.Value("arg")
 	if arg == nil {
 		arg = load.Value("fun_args")
 	}
 	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
-	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache")})
+	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id})
 	return jid
 }
 
-// syndicReturn unpacks the returns a syndic has collected.
+// syndicReturn takes the returns that a syndic has collected: only with order_masters, only from a syndic, and signed by it
+// where returns must be.
 func syndicReturn(c *core, r *call) (any, error) {
+	if accept, err := c.auth.VerifyReturn(r.req.opened.Load()); !accept {
+		c.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
+		return false, nil
+	}
+	if r.id == "" || !c.proven(r, c.cfg.Version2Returns, "returns of a syndic without a token (version_2_returns)") {
+		return false, nil
+	}
+	if !c.asSyndic(r.id) {
+		why := "returns of a syndic, which it is not (syndics names them)"
+		if !c.cfg.OrderMasters {
+			why = "returns of a syndic, which need order_masters"
+		}
+		c.deny(r.id, ledger.DeniedSyndic, 1, why)
+		return false, nil
+	}
 	loads, several := r.load.Value("load").([]any)
 	if !several {
 		loads = []any{r.load}
 	}
 	c.touchSyndic(r.id)
+	who := speaker{id: r.id, syndic: true}
 	for _, l := range loads {
-		load, _ := l.(*payload.Map)
-		if load.Str("jid") == "" || load.Map("return") == nil {
-			continue
-		}
-		if job := load.Map("load"); job != nil {
-			c.jobs.Send(&SaveLoad{JID: load.Str("jid"), Load: withoutSecrets(job)})
-		}
-		for id, v := range load.Map("return").All() {
-			ret, ok := v.(*payload.Map)
-			if !ok {
-				ret = payload.M("return", v)
-			}
-			one := payload.M("jid", load.Value("jid"), "id", id)
-			one.Update(ret)
-			for _, k := range []string{"master_id", "fun", "fun_args", "out", "sig"} {
-				if v, ok := load.Get(k); ok && !one.Has(k) {
-					one.Set(k, v)
-				}
-			}
-			c.returned(one, r.from, func(err error) {
-				if err != nil {
-					c.log.Error("return from a syndic could not be stored", "minion", id, "err", err)
-				}
-			})
+		if load, ok := l.(*payload.Map); ok {
+			c.syndicJob(who, load, r.from)
 		}
 	}
 	return nil, nil
+}
+
+// syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know; what it
+// knows of a job is not changed.
+func (c *core) syndicJob(who speaker, load *payload.Map, from origin) {
+	jid, returns := load.Str("jid"), load.Map("return")
+	if !validJID(jid) || returns == nil {
+		return
+	}
+	job := load.Map("load")
+	for k, v := range returns.All() {
+		id, _ := k.(string)
+		if !c.speaksFor(who, id) {
+			c.deny(who.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of this master")
+			continue
+		}
+		one := payload.M("jid", jid, "id", id)
+		if ret, ok := v.(*payload.Map); ok {
+			one.Update(ret)
+		} else {
+			one.Set("return", v)
+		}
+		one.Set("jid", jid).Set("id", id)
+		for _, k := range []string{"master_id", "fun", "fun_args", "out", "sig"} {
+			if v, ok := load.Get(k); ok && !one.Has(k) {
+				one.Set(k, v)
+			}
+		}
+		if !isReturn(one) || jid == "req" || !c.mayStore(who, one) {
+			continue
+		}
+		if job != nil && !c.knows(jid) {
+			c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
+		}
+		job = nil
+		c.returned(who, one, from, func(err error) {
+			if err != nil {
+				c.log.Error("return from a syndic could not be stored", "minion", id, "err", err)
+			}
+		})
+	}
 }
 
 // touchSyndic marks a syndic as known to the command line.

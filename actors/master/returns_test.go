@@ -247,7 +247,7 @@ func TestReturnSigned(t *testing.T) {
 }
 
 func TestSyndicReturn(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, "order_masters: true")
 	m := r.minion("syn1")
 	ear := r.hear()
 	one := payload.M("id", "syn1", "jid", someJID, "fun", "test.ping", "fun_args", []any{}, "master_id", "top",

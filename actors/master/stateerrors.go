@@ -1,15 +1,20 @@
 package master
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"brine/modules/ledger"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
 // stateFunctions are the functions whose failed states are fired one by one. Salt names only these two.
 var stateFunctions = []string{"state.highstate", "state.sls"}
+
+// maxStateErrors is how many failed states of one return are fired.
+const maxStateErrors = 1000
 
 // stateKeyMark separates the parts of a state's key: module, id, name, function.
 const stateKeyMark = "_|-"
@@ -47,16 +52,24 @@ func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result a
 		return
 	}
 	jid, id := load.Str("jid"), load.Str("id")
+	who, left := speaker{id: id}, maxStateErrors
 	for k, v := range states.All() {
 		key, _ := k.(string)
 		state, _ := v.(*payload.Map)
 		if key == "" || state.Value("result") != false {
 			continue
 		}
+		if left--; left < 0 {
+			c.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired one by one (%d)", maxStateErrors))
+			return
+		}
 		parts := strings.Split(key, stateKeyMark)
 		name := parts[0] + "." + parts[len(parts)-1]
 		data := state.Clone().Set("retcode", retcode)
-		c.fire(name, data)
+		for _, field := range believed {
+			data.Delete(field)
+		}
+		c.say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
 		if user, ok := load.Get("user"); ok {
 			data.Set("user", user)

@@ -17,6 +17,7 @@ type Load struct {
 	Minions []string     // ids it was sent to; they are added to those of a known job
 	Syndic  string       // id of the syndic that reports Minions, "" when they are this master's own
 	NoCache bool         // returns of the job are not stored
+	By      string       // the minion whose job it is; "" when somebody asked the master for it
 
 	Announced bool // the files for Salt's tools are written already (Store.Announce)
 
@@ -28,6 +29,7 @@ type Load struct {
 // Return is the answer of one minion.
 type Return struct {
 	JID, ID string
+	By      string       // the minion that sent it: a job that nobody announced is its own
 	Load    *payload.Map // as the minion sent it
 	Facts   []byte       // a piece of what the master knows of it, kept with it (Store only); nil: none
 }

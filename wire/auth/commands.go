@@ -18,6 +18,9 @@ var tokenCommands = map[string]bool{
 	payload.CmdMinionPublish: true,
 	payload.CmdPubRet:        true,
 	payload.CmdRevokeAuth:    true,
+
+	payload.CmdRegisterResources: true, // which only releases of version 3 know
+	payload.CmdBrineFacts:        true, // the same
 }
 
 // fileCommands are the commands of version 2 that go without id and signature, as old minions send them: their

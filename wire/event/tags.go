@@ -55,6 +55,9 @@ func TagJobError(jid string) string {
 // TagMinionStarted is fired by a minion that has signed in.
 func TagMinionStarted(id string) string { return "salt/minion/" + id + "/start" }
 
+// TagSyndicStarted is fired by a syndic that has signed in.
+func TagSyndicStarted(id string) string { return "salt/syndic/" + id + "/start" }
+
 // TagMinionRefresh is fired when the cached grains and pillar of a minion changed.
 func TagMinionRefresh(id string) string { return "minion/refresh/" + id }
 

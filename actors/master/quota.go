@@ -1,0 +1,22 @@
+package master
+
+import (
+	"brine/config"
+	"brine/modules/quota"
+)
+
+// What a minion may have only so much of in an hour.
+const (
+	quotaEvents     = iota
+	quotaEventBytes // of events, packed
+	quotaJobs       // returns of jobs that the master did not give to the minion
+	quotaMine       // changes of the mine
+	quotaGrains     // grains to be stored
+)
+
+// syndicShare is how many times as much as a minion a syndic may have, which speaks for many.
+const syndicShare = 10
+
+func newQuotas(cfg *config.Master) *quota.Book {
+	return quota.NewBook(int64(cfg.MinionQuotaEvents), cfg.MinionQuotaEventBytes, int64(cfg.MinionQuotaJobs), int64(cfg.MinionQuotaMine), int64(cfg.MinionQuotaGrains))
+}

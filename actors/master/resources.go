@@ -1,0 +1,40 @@
+package master
+
+import (
+	"time"
+
+	"brine/modules/ledger"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// registerResources notes the resources that a minion manages.
+func registerResources(c *core, r *call) (any, error) {
+	if !r.load.Has("resources") {
+		return payload.NewMap(0), nil
+	}
+	if c.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
+		c.deny(r.id, ledger.DeniedGrains, 1, c.grainsQuota())
+		return false, nil
+	}
+	var ids []string
+	for _, list := range r.load.Map("resources").All() {
+		names, _ := list.([]any)
+		for _, v := range names {
+			if id, ok := v.(string); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	refused, err := c.managed.Register(r.id, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(refused) > 0 {
+		c.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
+	}
+	if c.cfg.MinionDataCache && c.cfg.MinionDataCacheEvents {
+		c.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
+	}
+	return true, nil
+}

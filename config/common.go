@@ -130,4 +130,7 @@ type Brine struct {
 	ControlMode fs.FileMode `mapstructure:"control_mode"`
 	// EventQueueMax is how many events wait for one slow subscriber of the bus before the oldest are dropped.
 	EventQueueMax int `mapstructure:"event_queue_max"`
+	// AllowWeakKeys lets RSA keys under 2048 bits, or with a public exponent below 65537, count: those of the peers, and
+	// one's own. Unlike Salt: it has no such check.
+	AllowWeakKeys bool `mapstructure:"allow_weak_keys"`
 }

@@ -27,6 +27,7 @@ func brineDefaults(role string) *payload.Map {
 		"chaos", false,
 		"control_mode", "0600", // octal
 		"event_queue_max", 10000,
+		"allow_weak_keys", false,
 	)
 	if role == roleMaster {
 		common.Update(payload.M(

@@ -68,6 +68,7 @@ type core struct {
 	questions questions
 	look      atomic.Pointer[presenceLook]
 	mute      atomic.Bool // files of jobs cannot be written, which was said
+	weakKeys  weakKeys
 	rotate    atomic.Bool // a new shared key is to be made
 	runs      sync.Map    // name of a runner's actor → its runners.Request
 }
@@ -161,7 +162,9 @@ func (c *core) covers(target string, ids []string) bool {
 func (c *core) signedIn(o auth.Outcome) {
 	c.meter.signIn(o.Act)
 	c.book.Peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
-	if o.Reason != "" {
+	if o.Weak {
+		c.weakKeys.say(c.log, o.ID, o.Reason)
+	} else if o.Reason != "" {
 		c.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
 	}
 	withGrains := false

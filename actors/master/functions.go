@@ -68,8 +68,11 @@ func keyManager(cfg *config.Master, st *stores, preserve bool) *keys.Manager {
 		KeySize: cfg.KeySize, PublicSignature: cfg.MasterPubkeySignature, SignKeyName: cfg.MasterSignKeyName,
 		Data: keyCache{st.cache},
 		CheckKey: func(pem string) error {
-			_, err := crypt.ParsePublicKey([]byte(pem))
-			return err
+			key, err := crypt.ParsePublicKey([]byte(pem))
+			if err != nil || cfg.AllowWeakKeys {
+				return err
+			}
+			return key.Weak()
 		},
 		Generate: generatePair,
 		Sign: func(priv string, msg []byte) ([]byte, error) {

@@ -23,6 +23,9 @@ type Keys struct {
 // LoadKeys reads the keys of a master and makes those that are missing.
 func LoadKeys(cfg *config.Master) (*Keys, error) {
 	own, err := crypt.LoadMaster(cfg.PKIDir, cfg.ID, cfg.KeySize, cfg.KeyPass)
+	if err == nil {
+		err = notWeak(cfg, own)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +39,14 @@ func LoadKeys(cfg *config.Master) (*Keys, error) {
 	return k, err
 }
 
+// notWeak refuses a key of this master that others could break.
+func notWeak(cfg *config.Master, key *crypt.PrivateKey) error {
+	if weak := key.Public().Weak(); weak != nil && !cfg.AllowWeakKeys {
+		return fmt.Errorf("a key of this master in %s: %w; make another one, or see allow_weak_keys", cfg.PKIDir, weak)
+	}
+	return nil
+}
+
 // signatureFile is the default of master_pubkey_signature.
 const signatureFile = "master_pubkey_signature"
 
@@ -43,6 +54,9 @@ const signatureFile = "master_pubkey_signature"
 // to be sent.
 func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
 	key, err := crypt.LoadOrGenerate(cfg.PKIDir, cfg.MasterSignKeyName, cfg.KeySize, cfg.SigningKeyPass)
+	if err == nil {
+		err = notWeak(cfg, key)
+	}
 	if err != nil || !cfg.MasterUsePubkeySignature {
 		return key, "", err
 	}
@@ -66,7 +80,7 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: c.refused, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, MaxMinions: cfg.MaxMinions, Connected: c.connected, SignPublications: cfg.SignPubMessages,
+		Refused: c.refused, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: c.connected, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	})

@@ -38,7 +38,7 @@ func (t *callTool) connect(ctx context.Context) error {
 	if len(masters) == 0 {
 		return nil
 	}
-	key, err := crypt.LoadOrGenerate(t.minion.PKIDir, "minion", t.minion.KeySize, "")
+	key, err := ownKey(t.minion)
 	if err != nil {
 		return err
 	}

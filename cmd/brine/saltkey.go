@@ -67,7 +67,7 @@ func (s *session) keyTool() *keyTool {
 		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, KeySize: s.opt.Int("keysize"),
 		RotateAESKey: s.opt.Bool("rotate_aes_key"), PreserveMinions: s.opt.Get("preserve_minions") == true,
 		PreserveMinionCache: m.PreserveMinionCache, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName,
-		Data: newMinionData(m.CacheDir), CheckKey: checkPublicKey, Generate: generatePair,
+		Data: newMinionData(m.CacheDir), CheckKey: s.checkPublicKey, Generate: generatePair,
 		Sign: func(priv string, msg []byte) ([]byte, error) {
 			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
 			if err != nil {
@@ -79,8 +79,15 @@ func (s *session) keyTool() *keyTool {
 	return k
 }
 
-func checkPublicKey(pem string) error {
-	_, err := crypt.ParsePublicKey([]byte(pem))
+// checkPublicKey tells what is wrong with the key of a minion that is to be accepted.
+func (s *session) checkPublicKey(pem string) error {
+	key, err := crypt.ParsePublicKey([]byte(pem))
+	if err != nil || s.master.AllowWeakKeys {
+		return err
+	}
+	if err = key.Weak(); err != nil {
+		s.log.Error("the key is not accepted; see allow_weak_keys", "err", err)
+	}
 	return err
 }
 

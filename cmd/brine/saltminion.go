@@ -69,6 +69,18 @@ func (s *minionService) stop() (supervisor.Report, error) {
 	return report, err
 }
 
+// ownKey reads a minion's own key, or makes it. One that others can break is refused.
+func ownKey(cfg *config.Minion) (*crypt.PrivateKey, error) {
+	key, err := crypt.LoadOrGenerate(cfg.PKIDir, "minion", cfg.KeySize, "")
+	if err != nil {
+		return nil, err
+	}
+	if weak := key.Public().Weak(); weak != nil && !cfg.AllowWeakKeys {
+		return nil, fmt.Errorf("the key of this minion in %s: %w; make another one, or see allow_weak_keys", cfg.PKIDir, weak)
+	}
+	return key, nil
+}
+
 // startMinion puts a minion together: keys, functions, grains, sockets.
 func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	cfg := s.minion
@@ -76,7 +88,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	key, err := crypt.LoadOrGenerate(cfg.PKIDir, "minion", cfg.KeySize, "")
+	key, err := ownKey(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +155,7 @@ func signInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 		AutosignGrains: autosign,
 		ID:             cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
 		EncAlgo: cfg.EncryptionAlgorithm, SigAlgo: cfg.SigningAlgorithm,
-		MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
+		AllowWeakKeys: cfg.AllowWeakKeys, MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
 		AlwaysVerifySignature: cfg.AlwaysVerifySignature, OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry,
 		AuthSafemode: cfg.AuthSafemode, AcceptanceWait: cfg.AcceptanceWaitTime, AcceptanceWaitMax: cfg.AcceptanceWaitTimeMax,
 		SignMessages: cfg.MinionSignMessages, SignPubMessages: cfg.SignPubMessages,

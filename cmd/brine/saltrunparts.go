@@ -78,7 +78,7 @@ func (s *session) manager() *keys.Manager {
 	return keys.NewManager(keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir}), keys.ManagerOptions{
 		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, RotateAESKey: m.RotateAESKey, PreserveMinionCache: m.PreserveMinionCache,
 		KeySize: m.KeySize, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName, Data: cachedMinions{s.cache()},
-		CheckKey: checkPublicKey, Generate: generatePair,
+		CheckKey: s.checkPublicKey, Generate: generatePair,
 		Sign: func(priv string, msg []byte) ([]byte, error) {
 			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
 			if err != nil {

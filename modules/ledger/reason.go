@@ -31,6 +31,7 @@ const (
 	KeyPending  Code = "key_pending"
 	KeyRejected Code = "key_rejected"
 	KeyDenied   Code = "key_denied"
+	KeyWeak     Code = "key_weak"    // others could break the key that came
 	KeyDeleted  Code = "key_deleted" // it was accepted when the job was published
 	KeyNone     Code = "key_none"    // the master has never had one, or not at that time
 	NotTargeted Code = "not_targeted"
@@ -272,6 +273,8 @@ func byKey(c *Case) Reason {
 		r = say(KeyRejected, "its key is rejected: salt-key -d ", c.ID, ", and let it sign in again")
 	default:
 		switch {
+		case c.weak().Code != "":
+			return c.weak()
 		case c.Denied:
 			r = say(KeyDenied, "its key is denied: another key was known for the id; salt-key -d ", c.ID, ", and let it sign in again")
 		case c.Target == Meant:
@@ -307,6 +310,8 @@ func refusedAtPort(c *Case) Reason {
 		switch {
 		case p.SignAct == "full":
 			return say(MasterFull, "the master turned it away ", c.at(p.SignedAt), ": max_minions is reached")
+		case c.weak().Code != "":
+			return c.weak()
 		case p.SignAct == "" && strings.Contains(p.SignWhy, "version"):
 			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy, "; see minimum_auth_version")
 		case p.SignAct == "":

@@ -144,6 +144,7 @@ func TestWhy(t *testing.T) {
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 
 		{"master full", meant(signIn("full", "max_minions is reached")), MasterFull, "max_minions is reached"},
+		{"weak key", meant(signIn("reject", "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys")), KeyWeak, "1024 bits, fewer than 2048"},
 		{"version at sign-in", meant(signIn("", "protocol version 1 is below minimum_auth_version")), RefusedVersion, "protocol version 1"},
 		{"sign-in refused", meant(signIn("", "incomplete request")), RefusedRequest, "refused a sign-in in its name"},
 		{"accepted", meant(signIn("accept", "")), UnknownCause, "was not asked"},

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,15 @@ func byOtherKey(c *Case) Reason {
 		return say(KeyDenied, "it is not connected, and another key than the accepted one has come in its name and is denied", then, c.ID, " forgets both keys, then start the minion")
 	}
 	return Reason{}
+}
+
+// weak tells of a minion that the master turned away last because of its key.
+func (c *Case) weak() Reason {
+	p := &c.Peer
+	if p.SignAct != "reject" || p.SignedAt <= p.Heard || !strings.Contains(p.SignWhy, "allow_weak_keys") {
+		return Reason{}
+	}
+	return say(KeyWeak, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy)
 }
 
 // byLink tells of a minion that had no connection when the job was sent.

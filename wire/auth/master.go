@@ -29,6 +29,7 @@ type MasterOptions struct {
 	MinimumAuthVersion int           // [minimum_auth_version] requests below get "bad load"; 0 accepts all
 	RequestServerTTL   time.Duration // [request_server_ttl] greatest age of a version 3 request; 0: not checked
 	OpenMode           bool          // [open_mode] accept every key
+	AllowWeakKeys      bool          // [allow_weak_keys] minions may have keys that others can break, as with Salt
 	MaxMinions         int           // [max_minions] 0: no limit
 	// Connected returns the number of connected minions and whether id is among them; asked with MaxMinions.
 	Connected func(id string) (n int, present bool)

@@ -40,6 +40,7 @@ type MinionOptions struct {
 
 	MasterFinger          string // [master_finger, syndic_finger] "": any master
 	HashType              string // [hash_type] of MasterFinger, default sha256
+	AllowWeakKeys         bool   // [allow_weak_keys] the master may have a key that others can break, as with Salt
 	VerifyMasterPubkey    bool   // [verify_master_pubkey_sign]
 	AlwaysVerifySignature bool   // [always_verify_signature]
 	OpenMode              bool   // [open_mode]

@@ -87,6 +87,9 @@ func (m *Minion) checkVouched(inner *payload.Map, sent string) error {
 	if err != nil {
 		return fmt.Errorf("verification public key: %w", err)
 	}
+	if weak := allowed(key.Weak()); weak != nil && !m.opt.AllowWeakKeys {
+		return fmt.Errorf("verification public key: %w", weak)
+	}
 	// Line ends, where the text has them, are no part of base64.
 	sig, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(inner.Bytes("pub_sig"))))
 	if err != nil {
@@ -104,6 +107,9 @@ func (m *Minion) checkVouched(inner *payload.Map, sent string) error {
 // readKeys decrypts the shared and the session key and checks that they come from masterKey.
 func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) (*creds, error) {
 	key, err := crypt.ParsePublicKey([]byte(masterKey))
+	if err == nil && !m.opt.AllowWeakKeys {
+		err = allowed(key.Weak())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", textMasterKey, err)
 	}

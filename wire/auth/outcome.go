@@ -19,6 +19,7 @@ type Outcome struct {
 	Act     string // one of the Act constants
 	ID, Pub string
 	Grains  *payload.Map // autosign_grains of the request, nil when it had none
+	Weak    bool         // the key was refused because others can break it
 	Session bool         // a session key was made
 	Reason  string       // for the log: why the answer is not an acceptance
 }
@@ -30,6 +31,9 @@ func (o Outcome) Event(withGrains bool) *payload.Map {
 		return nil
 	}
 	data := payload.M("result", o.Result, "act", o.Act, "id", o.ID, "pub", o.Pub)
+	if o.Weak { // Unlike Salt: it lets such keys in
+		data.Set("why", o.Reason)
+	}
 	if withGrains && o.Grains.Len() > 0 {
 		data.Set("autosign_grains", o.Grains)
 	}

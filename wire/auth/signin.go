@@ -75,6 +75,10 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 		out.Act, out.Reason = ActFull, "max_minions is reached"
 		return m.signed(in, ret("full")), out
 	}
+	if why := m.weak(in.pub); why != nil {
+		out.Act, out.Weak, out.Reason = ActReject, true, why.Error()
+		return m.signed(in, ret(false)), out
+	}
 	adm := m.admit(in, now)
 	out.Result, out.Act, out.Reason, out.Session = adm.accept || adm.ret, adm.act, adm.why, adm.newSession
 	if adm.err == nil && !adm.accept {
@@ -93,6 +97,27 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 		return packText(payload.TextHandlerFailed), out
 	}
 	return reply, out
+}
+
+// weak tells what is wrong with a key that others could break, whatever was decided about it before. A text that is no key
+// is judged by admit.
+func (m *Master) weak(pub string) error {
+	if m.opt.AllowWeakKeys {
+		return nil
+	}
+	key, err := crypt.ParsePublicKey([]byte(pub))
+	if err != nil {
+		return nil
+	}
+	return allowed(key.Weak())
+}
+
+// allowed names the option that would let a weak key in.
+func allowed(weak error) error {
+	if weak == nil {
+		return nil
+	}
+	return fmt.Errorf("%w; see allow_weak_keys", weak)
 }
 
 func (m *Master) full(id string) bool {

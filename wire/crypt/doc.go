@@ -26,6 +26,8 @@ var (
 	ErrUnknownAlgorithm = errors.New("crypt: unknown algorithm")
 	// ErrBadKey means a text is no RSA key in any form Salt writes, or its passphrase is wrong.
 	ErrBadKey = errors.New("crypt: not a usable RSA key")
+	// ErrWeakKey means a key that others can break: of few bits, or with a small public exponent.
+	ErrWeakKey = errors.New("weak RSA key")
 )
 
 // Names of the algorithms as they stand in enc_algo and sig_algo. Those with SHA1 are Salt's defaults.

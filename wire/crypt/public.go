@@ -42,7 +42,29 @@ func ParsePublicKey(text []byte) (*PublicKey, error) {
 	return nil, fmt.Errorf("%w: a %T", ErrBadKey, key)
 }
 
+// Sizes of RSA keys. Salt makes keys of 2048 bits or more, all with the exponent 65537.
+const (
+	strongBits     = 2048
+	strongExponent = 65537
+	maxBits        = 16384 // OpenSSL takes no larger ones either
+	maxExponent    = 1<<32 - 1
+)
+
+// Weak returns an error that wraps ErrWeakKey and says what is wrong, when others could break the key.
+func (p *PublicKey) Weak() error {
+	switch {
+	case p.Bits() < strongBits:
+		return fmt.Errorf("%w: %d bits, fewer than %d", ErrWeakKey, p.Bits(), strongBits)
+	case p.rsa.E < strongExponent:
+		return fmt.Errorf("%w: public exponent %d, less than %d", ErrWeakKey, p.rsa.E, strongExponent)
+	}
+	return nil
+}
+
 func newPublicKey(key *rsa.PublicKey) (*PublicKey, error) {
+	if key.N.BitLen() > maxBits || uint64(key.E) > maxExponent {
+		return nil, fmt.Errorf("%w: too large", ErrBadKey)
+	}
 	if key.E < 3 || key.E&1 == 0 || key.N.Bit(0) == 0 {
 		return nil, fmt.Errorf("%w: odd parameters", ErrBadKey)
 	}

@@ -35,6 +35,7 @@ func brineDefaults(role string) *payload.Map {
 			"job_store_compact_percent", 50,
 			"job_store_compact_min_bytes", 64<<20,
 			"job_store_commit_delay", 2, // milliseconds
+			"max_connections", 0,
 			"request_queue_max", 10000,
 			"request_timeout", 60,
 			"acl_require_all", true,

@@ -136,6 +136,9 @@ type Master struct {
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
 	// JobStoreCommitDelay is how long the first return of a group waits for others before the commit.
 	JobStoreCommitDelay time.Duration `mapstructure:"job_store_commit_delay" unit:"ms"`
+	// MaxConnections bounds the connections at each of the two ports; 0: as many as max_open_files leaves room for. When
+	// there is one too many, the network address with the most loses its newest.
+	MaxConnections int `mapstructure:"max_connections"`
 	// RequestQueueMax is how many requests wait for workers before the master sheds load.
 	RequestQueueMax int `mapstructure:"request_queue_max"`
 	// RequestTimeout bounds the handling of one request; after it the peer gets the failure text.

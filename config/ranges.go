@@ -17,6 +17,7 @@ type span struct {
 func spans() []span {
 	return []span{
 		{"job_store_compact_percent", 0, 100},
+		{"max_connections", 0, 1 << 30},
 		{"job_store_compact_min_bytes", 0, math.MaxInt64},
 	}
 }

@@ -22,7 +22,8 @@ const maxPath = 107
 const (
 	probeTimeout = time.Second      // to find out whether somebody serves a socket that is there
 	acceptPause  = time.Second / 10 // after a failed accept, for example for want of descriptors
-	maxPeers     = 1024             // connections at one socket
+	maxPeers     = 1024             // connections at one socket,
+	peersShare   = 8                // at most one in so many of the descriptors of the process
 )
 
 var (
@@ -33,6 +34,15 @@ var (
 	// ErrNotListening means that Serve was called before Listen.
 	ErrNotListening = errors.New("ipc: not listening")
 )
+
+// MaxPeers is how many connections one socket takes in this process: local tools must not take the last descriptor.
+func MaxPeers() int {
+	var lim unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
+		return maxPeers
+	}
+	return int(max(min(lim.Cur/peersShare, maxPeers), 4))
+}
 
 // network splits an address into what net wants.
 func network(addr string) (kind, name string, err error) {
@@ -168,12 +178,15 @@ func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func
 	defer closing()
 	stop := context.AfterFunc(ctx, closing)
 	defer stop()
-	slots := make(chan struct{}, maxPeers)
+	slots := make(chan struct{}, MaxPeers())
+	var full, starved trouble // full belongs to take, which is called by one at a time
 	take := func(conn net.Conn) {
 		select {
 		case slots <- struct{}{}:
 		default:
-			l.log.Warn("too many connections, one refused", "socket", l.addr, "limit", maxPeers)
+			if full.begins() {
+				l.log.Warn("too many connections, those that come now are refused", "socket", l.addr, "limit", cap(slots))
+			}
 			_ = conn.Close()
 			return
 		}
@@ -193,10 +206,22 @@ func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func
 			return fmt.Errorf("accept on %s: %w", l.addr, err)
 		}
 		if err != nil {
-			l.log.Warn("accept failed", "socket", l.addr, "err", err)
+			if starved.begins() {
+				l.log.Warn("accept failed", "socket", l.addr, "err", err)
+			}
 			pause(ctx, acceptPause)
 		}
 	}
+}
+
+// trouble is something that is said once, and again only after it had been over for a minute.
+type trouble struct{ last time.Time }
+
+func (t *trouble) begins() bool {
+	now := time.Now()
+	said := !t.last.IsZero() && now.Sub(t.last) < time.Minute
+	t.last = now
+	return !said
 }
 
 // takeWaiting takes all connections that peers have made by now.

@@ -50,11 +50,15 @@ const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CON
 	zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
+// crowded are those that a bound on connections needs.
+const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED
+
 // monitor follows the connections of one socket in a goroutine of its own.
 type monitor struct {
 	sock   *socket
 	server bool
-	tell   func(Event)
+	tell   func(Event)    // may be nil
+	crowd  *crowd         // of a server with a bound; may be nil
 	peers  map[int]string // accepted connections by descriptor
 	online map[string]bool
 	cancel context.CancelFunc
@@ -62,9 +66,16 @@ type monitor struct {
 }
 
 // newMonitor starts to watch raw. It must be stopped before raw is closed.
-func newMonitor(c *Context, raw *zmq4.Socket, server bool, tell func(Event)) (*monitor, error) {
+func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tell func(Event)) (*monitor, error) {
 	addr := fmt.Sprintf("inproc://monitor-%d", c.monitors.Add(1))
-	if err := raw.Monitor(addr, monitored); err != nil {
+	events := zmq4.Event(monitored)
+	if tell == nil {
+		events, tell = 0, func(Event) {}
+	}
+	if crowd != nil {
+		events |= crowded
+	}
+	if err := raw.Monitor(addr, events); err != nil {
 		return nil, fmt.Errorf("watch connections: %w", err)
 	}
 	sock := newSocket(c)
@@ -77,7 +88,7 @@ func newMonitor(c *Context, raw *zmq4.Socket, server bool, tell func(Event)) (*m
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &monitor{
-		sock: sock, server: server, tell: tell, cancel: cancel, done: make(chan struct{}),
+		sock: sock, server: server, tell: tell, crowd: crowd, cancel: cancel, done: make(chan struct{}),
 		peers: map[int]string{}, online: map[string]bool{},
 	}
 	go func() {
@@ -114,6 +125,13 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	case zmq4.EVENT_ACCEPTED:
 		m.peers[value] = peerOf(value)
 		m.tell(Event{Connected, m.peers[value]})
+		if m.crowd != nil {
+			m.crowd.accepted(value, m.peers[value])
+		}
+	case zmq4.EVENT_ACCEPT_FAILED:
+		if m.crowd != nil {
+			m.crowd.failed()
+		}
 	case zmq4.EVENT_HANDSHAKE_SUCCEEDED:
 		if !m.server { // a server was told on accept
 			m.online[endpoint] = true
@@ -129,6 +147,9 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 }
 
 func (m *monitor) onDisconnected(fd int, endpoint string) {
+	if m.crowd != nil {
+		m.crowd.gone(fd)
+	}
 	peer, accepted := m.peers[fd]
 	switch {
 	case accepted:

@@ -23,6 +23,12 @@ type PubOptions struct {
 	Context          *Context      // nil: one of its own
 	OnEvent          func(Event)   // connections made and lost; may be nil
 
+	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
+	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
+	// may be nil.
+	MaxPeers int
+	OnFull   func(full bool, peers int, who string)
+
 	// OnSubscription is told of every subscription that begins or ends, with the number of peers that now
 	// hold it. The empty topic is everything. It must not block; may be nil.
 	OnSubscription func(topic string, peers int)
@@ -51,7 +57,9 @@ type PubStats struct {
 
 // NewPub makes a Pub; nothing is opened yet.
 func NewPub(opt PubOptions) *Pub {
-	return &Pub{opt: opt, sock: newSocket(opt.Context), topics: map[string]int{}}
+	p := &Pub{opt: opt, sock: newSocket(opt.Context), topics: map[string]int{}}
+	p.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	return p
 }
 
 // Open binds the port and starts to follow subscriptions. A Pub is opened once.

@@ -39,6 +39,12 @@ type RouterOptions struct {
 	HeartbeatTimeout time.Duration // option zmq_heartbeat_timeout
 	Context          *Context      // nil: one of its own
 	OnEvent          func(Event)   // connections made and lost; may be nil
+
+	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
+	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
+	// may be nil.
+	MaxPeers int
+	OnFull   func(full bool, peers int, who string)
 }
 
 // RouterStats counts since the Router was made.
@@ -61,7 +67,9 @@ type Router struct {
 
 // NewRouter makes a Router; nothing is opened yet.
 func NewRouter(opt RouterOptions) *Router {
-	return &Router{opt: opt, sock: newSocket(opt.Context)}
+	r := &Router{opt: opt, sock: newSocket(opt.Context)}
+	r.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	return r
 }
 
 // Listen binds the port. Serve does so by itself; calling Listen first shows a taken port early.

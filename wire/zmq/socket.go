@@ -35,6 +35,7 @@ type socket struct {
 	ownCtx   bool
 	raw      *zmq4.Socket // nil before open and after close
 	gate     *gate
+	crowd    *crowd // bounds the connections of a server; nil: nothing does
 	watch    *monitor
 	endpoint string
 	waiting  bool // the reader found nothing and is at the gate
@@ -69,9 +70,9 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 	if s.raw, err = s.ctx.socket(kind); err != nil {
 		return err
 	}
-	if onEvent != nil {
+	if onEvent != nil || s.crowd != nil {
 		server := kind == zmq4.ROUTER || kind == zmq4.XPUB
-		if s.watch, err = newMonitor(s.ctx, s.raw, server, onEvent); err != nil {
+		if s.watch, err = newMonitor(s.ctx, s.raw, server, s.crowd, onEvent); err != nil {
 			return err
 		}
 	}

@@ -164,12 +164,20 @@ func TestFailFast(t *testing.T) {
 	for range 3 {
 		requests := make(chan Message, 1)
 		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m Message) { requests <- m })
-		lost := make(chan error, 1)
+		lost, begun := make(chan error, 1), make(chan struct{})
 		go func() {
-			_, err := q.Do(context.Background(), []byte("never"))
-			lost <- err
+			for {
+				_, err := q.Do(context.Background(), []byte("never"))
+				select {
+				case <-begun:
+					lost <- err
+					return
+				default: // the connection before was just found to be gone
+				}
+			}
 		}()
 		receive(t, "request", requests)
+		close(begun)
 		stop()
 		if err := receive(t, "end of the request", lost); !errors.Is(err, ErrLost) {
 			t.Fatalf("connection ended: got %v, want ErrLost", err)

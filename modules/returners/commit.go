@@ -26,53 +26,130 @@ func (s *Store) Announce(l Load) error {
 	return nil
 }
 
-// Commit stores loads and returns in one synced transaction: when it returns nil, all of them outlive this
-// process and the machine's power; on an error none was stored. A return whose job nobody announced makes
-// the job. Of several returns of a minion the first stays.
+// Commit stores loads and returns in one synced transaction: when it returns nil, they outlive this process and the
+// machine's power, but for those in Failed; on an error none was stored. What cannot be stored because of what it holds
+// fails alone: an error means the file or its disk. A return whose job nobody announced makes the job. Of several
+// returns of a minion the first stays.
 func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
-	var res Result
-	var files []Load
-	var evicted, jids []string
+	res, err := s.commit(loads, returns)
+	if n := len(loads) + len(returns); !errors.Is(err, ErrDamaged) || n < 2 {
+		return res, err
+	}
+	// Something in the file stops the transaction: what has nothing to do with it is stored all the same.
+	nl, nr := len(loads)/2, len(returns)/2
+	if len(returns) > 0 { // loads before the returns that belong to them
+		nl = len(loads)
+	}
+	first, errFirst := s.Commit(loads[:nl], returns[:nr])
+	second, errSecond := s.Commit(loads[nl:], returns[nr:])
+	first.add(nl, nr, errFirst, 0, 0)
+	second.add(len(loads)-nl, len(returns)-nr, errSecond, nl, nr)
+	return first.join(second), nil
+}
+
+func (s *Store) commit(loads []Load, returns []Return) (Result, error) {
+	c := newBatch(returns)
 	err := s.update(func(tx *bbolt.Tx) error {
 		t := newTxn(tx, s.opt, s.layout)
 		t.noted, t.changes = s.notes.get, s.changes
-		for _, l := range loads {
-			if !validJID(l.JID) || l.Facts != nil {
-				continue
-			}
-			if err := t.putLoad(l); err != nil {
-				return err
-			}
-			jids = append(jids, l.JID)
-			if !l.Announced {
-				files = append(files, l)
-			}
-		}
-		for i, r := range returns {
-			made, why, err := t.putReturn(r)
-			if err != nil {
-				return err
-			}
-			if why != 0 {
-				res.Extras = append(res.Extras, Extra{i, why})
-			}
-			if made != nil {
-				files = append(files, *made)
-			}
-			jids = append(jids, r.JID)
-		}
-		if err := t.putFacts(loads); err != nil {
-			return err
-		}
-		err := t.finish(s.opt.MaxBytes)
-		evicted = t.removed
-		return err
+		return c.run(t, loads, returns)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
 	}
-	res.Files = errors.Join(s.syncFiles(files, evicted), s.notes.stored(jids))
-	return res, nil
+	c.res.Files = errors.Join(s.syncFiles(c.files, c.evicted), s.notes.stored(c.jids))
+	return c.res, nil
+}
+
+// batch is what one transaction stores.
+type batch struct {
+	res           Result
+	packed        []packed // returns, by index
+	files         []Load   // to be written for Salt's tools
+	evicted, jids []string
+}
+
+// packed is the value of a return, or why there is none.
+type packed struct {
+	value []byte
+	head  int // of its facts
+	err   error
+}
+
+// newBatch packs returns, before there is a transaction that the failure of one of them could end.
+func newBatch(returns []Return) *batch {
+	c := &batch{packed: make([]packed, len(returns))}
+	var buf []byte
+	for i, r := range returns {
+		p := &c.packed[i]
+		buf = appendFacts(buf[:0], r.Facts)
+		p.head = len(buf)
+		if buf, p.err = payload.AppendBin(buf, record(r.Load)); p.err == nil {
+			p.value = bytes.Clone(buf)
+		}
+	}
+	return c
+}
+
+func (c *batch) run(t *txn, loads []Load, returns []Return) error {
+	for i, l := range loads {
+		if !validJID(l.JID) || l.Facts != nil {
+			continue
+		}
+		if err := t.putLoad(l); err != nil {
+			c.res.Loads = append(c.res.Loads, Failure{i, err})
+			continue
+		}
+		c.jids = append(c.jids, l.JID)
+		if !l.Announced {
+			c.files = append(c.files, l)
+		}
+	}
+	for i, r := range returns {
+		made, why, err := t.putReturn(r, c.packed[i])
+		if made != nil {
+			c.files = append(c.files, *made)
+		}
+		switch {
+		case err != nil:
+			c.res.Failed = append(c.res.Failed, Failure{i, err})
+			continue
+		case why != 0:
+			c.res.Extras = append(c.res.Extras, Extra{i, why})
+		}
+		c.jids = append(c.jids, r.JID)
+	}
+	if err := t.putFacts(loads); err != nil {
+		return err
+	}
+	err := t.finish(t.opt.MaxBytes)
+	c.evicted = t.removed
+	return err
+}
+
+// add makes the result of a part of a batch one of the whole: where the part begins, and that all of it failed if it did.
+func (r *Result) add(loads, returns int, err error, firstLoad, firstReturn int) {
+	if err != nil {
+		for i := range loads {
+			r.Loads = append(r.Loads, Failure{i, err})
+		}
+		for i := range returns {
+			r.Failed = append(r.Failed, Failure{i, err})
+		}
+	}
+	for i := range r.Loads {
+		r.Loads[i].Index += firstLoad
+	}
+	for i := range r.Failed {
+		r.Failed[i].Index += firstReturn
+	}
+	for i := range r.Extras {
+		r.Extras[i].Index += firstReturn
+	}
+}
+
+func (r Result) join(o Result) Result {
+	return Result{append(r.Extras, o.Extras...), append(r.Failed, o.Failed...), append(r.Loads, o.Loads...), errors.Join(r.Files, o.Files)}
 }
 
 // syncFiles writes the files of jobs that were not announced and removes those of jobs that had to go.
@@ -94,7 +171,7 @@ func (s *Store) syncFiles(loads []Load, evicted []string) error {
 // SaveLoad stores one load; see Commit.
 func (s *Store) SaveLoad(l Load) error {
 	res, err := s.Commit([]Load{l}, nil)
-	return errors.Join(err, res.Files)
+	return errors.Join(err, res.Err(), res.Files)
 }
 
 // SaveMinions adds minions to a job, those of a syndic under its name.
@@ -105,7 +182,7 @@ func (s *Store) SaveMinions(jid string, minions []string, syndic string) error {
 // StoreReturns stores a batch of returns; see Commit.
 func (s *Store) StoreReturns(returns []Return) ([]Extra, error) {
 	res, err := s.Commit(nil, returns)
-	return res.Extras, err
+	return res.Extras, errors.Join(err, res.Err())
 }
 
 // txn is a write transaction that counts the bytes it stores.
@@ -119,7 +196,6 @@ type txn struct {
 	known         map[string]bool // jid → nocache, of jobs this transaction has met
 	noted         func(jid string) (Load, bool)
 	changes       *changes // nil: nobody wants to know
-	buf           []byte
 	removed       []string // jids of jobs that went because of the cap
 }
 
@@ -210,9 +286,12 @@ func (t *txn) putJob(jid string, j *job, old []byte) error {
 }
 
 // putReturn stores a return. made is the job that had to be made for it.
-func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
+func (t *txn) putReturn(r Return, p packed) (made *Load, why Why, err error) {
 	if !validJID(r.JID) || !validID(r.ID) {
 		return nil, Malformed, nil
+	}
+	if p.err != nil {
+		return nil, 0, fmt.Errorf("pack return of %s for job %s: %w", r.ID, r.JID, p.err)
 	}
 	noCache, met := t.known[r.JID]
 	if !met {
@@ -232,22 +311,17 @@ func (t *txn) putReturn(r Return) (made *Load, why Why, err error) {
 	if noCache {
 		return made, Uncached, nil
 	}
-	t.buf = appendFacts(t.buf[:0], r.Facts)
-	head := len(t.buf)
-	if t.buf, err = payload.AppendBin(t.buf, record(r.Load)); err != nil {
-		return made, 0, fmt.Errorf("pack return of %s for job %s: %w", r.ID, r.JID, err)
-	}
 	key := returnKey(r.JID, r.ID)
 	if old := t.returns.Get(key); old != nil {
 		if _, old, err = splitFacts(old); err != nil {
 			return made, 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
 		}
-		if bytes.Equal(old, t.buf[head:]) {
+		if bytes.Equal(old, p.value[p.head:]) {
 			return made, Repeated, nil
 		}
 		return made, Differing, nil
 	}
-	if err := t.put(t.returns, key, bytes.Clone(t.buf), nil); err != nil {
+	if err := t.put(t.returns, key, p.value, nil); err != nil {
 		return made, 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
 	}
 	if t.opt.EndTimes {

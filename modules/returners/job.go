@@ -63,10 +63,28 @@ func (w Why) String() string {
 	return "malformed job id or minion id"
 }
 
+// Failure is a return, or a load, of a batch that could not be stored because of what it holds, or of what is stored of
+// it already. It has kept nothing else from being stored.
+type Failure struct {
+	Index int // in the batch
+	Err   error
+}
+
 // Result is what became of a commit that succeeded.
 type Result struct {
-	Extras []Extra // returns that were not stored
-	Files  error   // the files for Salt's tools could not all be written; the jobs are stored all the same
+	Extras []Extra   // returns that were not stored, and need not be
+	Failed []Failure // returns that should have been stored
+	Loads  []Failure // loads of the same kind
+	Files  error     // the files for Salt's tools could not all be written; the jobs are stored all the same
+}
+
+// Err joins what has failed alone.
+func (r Result) Err() error {
+	var errs []error
+	for _, f := range append(r.Loads, r.Failed...) {
+		errs = append(errs, f.Err)
+	}
+	return errors.Join(errs...)
 }
 
 // Filter selects jobs.

@@ -75,12 +75,12 @@ func (l layout) writeLoad(job Load, durable bool) error {
 func (l layout) extend(dir string, job Load, durable bool) error {
 	how := manner{jobFileMode, durable}
 	if _, err := os.Lstat(filepath.Join(dir, fileJID)); err != nil {
-		if err := os.WriteFile(filepath.Join(dir, fileJID), []byte(job.JID), jobFileMode); err != nil {
+		if err := writeFile(filepath.Join(dir, fileJID), dir, []byte(job.JID), manner{mode: jobFileMode}); err != nil {
 			return err
 		}
 	}
 	if job.NoCache {
-		if err := os.WriteFile(filepath.Join(dir, fileNoCache), nil, jobFileMode); err != nil {
+		if err := writeFile(filepath.Join(dir, fileNoCache), dir, nil, manner{mode: jobFileMode}); err != nil {
 			return err
 		}
 	}

@@ -63,18 +63,20 @@ func (c *LocalCache) SaveMinions(jid string, minions []string, syndic string) er
 // StoreReturns stores a batch of returns.
 func (c *LocalCache) StoreReturns(returns []Return) ([]Extra, error) {
 	res, err := c.Commit(nil, returns)
-	return res.Extras, err
+	return res.Extras, errors.Join(err, res.Err())
 }
 
 // syncWriters is how many returns are written at the same time: waiting for the disk is most of the work.
 const syncWriters = 16
 
-// Commit stores loads and returns. On an error some of them may be stored; to store them again does no harm.
+// Commit stores loads and returns, each for itself. On an error, which means that none could be stored, some may be in
+// part; to store them again does no harm.
 func (c *LocalCache) Commit(loads []Load, returns []Return) (Result, error) {
-	for _, l := range loads {
+	var res Result
+	for i, l := range loads {
 		if validJID(l.JID) && !l.Announced && l.Facts == nil {
 			if err := c.Announce(l); err != nil {
-				return Result{}, err
+				res.Loads = append(res.Loads, Failure{i, err})
 			}
 		}
 	}
@@ -83,20 +85,26 @@ func (c *LocalCache) Commit(loads []Load, returns []Return) (Result, error) {
 	for _, i := range again { // a minion that answered twice within this batch
 		b.why[i], b.errs[i] = c.store(returns[i])
 	}
-	if err := errors.Join(b.errs...); err != nil {
-		return Result{}, err
+	for i, w := range b.why {
+		switch {
+		case b.errs[i] != nil:
+			res.Failed = append(res.Failed, Failure{i, b.errs[i]})
+			b.why[i] = failed
+		case w != 0:
+			res.Extras = append(res.Extras, Extra{i, w})
+		}
+	}
+	if n := len(res.Failed) + len(res.Loads); n > 0 && n == len(loads)+len(returns) {
+		return Result{}, res.Err()
 	}
 	if err := c.keepFacts(loads, returns, b.why); err != nil {
 		return Result{}, err
 	}
-	var res Result
-	for i, w := range b.why {
-		if w != 0 {
-			res.Extras = append(res.Extras, Extra{i, w})
-		}
-	}
 	return res, nil
 }
+
+// failed is in place of a Why for a return that could not be stored.
+const failed Why = -1
 
 // localBatch collects what becomes of the returns of one commit, by index.
 type localBatch struct {

@@ -51,6 +51,7 @@ type core struct {
 	manager       func(preserve bool) *keys.Manager
 	meter         *meter   // nil: nothing is counted
 	trace         *tracing // nil: nothing is traced
+	owed          *owed    // to the job store
 
 	// Set when the children start, each before whoever uses it.
 	top          *supervisor.Supervisor
@@ -81,6 +82,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
+	c.owed = &owed{log: c.log}
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {

@@ -40,7 +40,7 @@ func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map)
 	}
 	stored := make(chan error, 1)
 	m.core.jobs.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
-	m.core.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Stored: func(err error) { stored <- err }})
+	m.core.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) { stored <- err }})
 	select {
 	case err := <-stored:
 		return err

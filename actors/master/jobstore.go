@@ -25,13 +25,17 @@ type (
 		By      string // the minion whose job it is; "" when this master was asked for it
 		// Announced says that the files for Salt's tools are written already.
 		Announced bool
+		// Again says that whoever sent it sends it again when it cannot be stored.
+		Again bool
 	}
-	// StoreReturn stores one return; Stored is called when it is on disk, from another goroutine.
+	// StoreReturn stores one return; Stored is called when it is on disk, or could not be put there, from another
+	// goroutine.
 	StoreReturn struct {
 		JID, ID string
 		By      string // the minion that sent it, of which a job that nobody announced counts as its own
 		Load    *payload.Map
-		Stored  func(error)
+		Stored  func(error) // nil: nobody wants to know
+		Keep    bool        // nobody sends it again: it is held until it can be stored
 	}
 	// SaveFacts stores what is known of jobs and goes with no load or return.
 	SaveFacts struct{}
@@ -44,12 +48,20 @@ type (
 		Err   error
 		Files error // the files for Salt's tools could not be written
 	}
+	// RetryJobs tries again to write what could not be written.
+	RetryJobs struct{}
 	// CleanDone says that old jobs have been removed.
 	CleanDone struct{}
 )
 
 // Lost tells the requester that the return was not stored.
-func (m *StoreReturn) Lost(why error) { m.Stored(why) }
+func (m *StoreReturn) Lost(why error) { m.stored(why) }
+
+func (m *StoreReturn) stored(err error) {
+	if m.Stored != nil {
+		m.Stored(err)
+	}
+}
 
 // Lost ends the wait.
 func (m *AwaitJobs) Lost(error) { m.Done() }
@@ -67,6 +79,7 @@ type jobStoreOptions struct {
 	facts       jobFacts
 	meter       *meter
 	log         *slog.Logger
+	owed        *owed                       // outlives the actor
 	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
 }
 
@@ -77,9 +90,11 @@ type jobStore struct {
 	next     *group        // gathers
 	work     chan *group   // to the writer, which has one at a time
 	ended    chan struct{} // closed when the writer has
+	failed   chan *group   // from the writer: what of a group that it could not write nobody sends again
 	busy     bool          // the writer has a group
 	cleaning bool
 	failing  bool // the last commit failed: said once, until one succeeds
+	retrying bool // a RetryJobs is on its way
 }
 
 // group is what one commit writes.
@@ -113,6 +128,10 @@ func (s *jobStore) Receive(ctx actor.Context) {
 		s.onCommitDone(ctx, m)
 	case *CleanJobs:
 		s.onCleanJobs(ctx, m)
+	case *RetryJobs:
+		s.retrying = false
+		s.takeOwed()
+		s.commit()
 	case *CleanDone:
 		s.cleaning = false
 	case *actor.Stopping:
@@ -134,20 +153,28 @@ func (s *jobStore) onAwaitJobs(m *AwaitJobs) {
 
 // onStarted starts the writer. The next incarnation starts when it has ended: two never write at once.
 func (s *jobStore) onStarted(ctx actor.Context) {
-	s.next, s.work, s.ended = &group{}, make(chan *group, 1), make(chan struct{})
-	self, work, ended := supervisor.Self(ctx), s.work, s.ended
+	s.next, s.work, s.ended, s.failed = &group{}, make(chan *group, 1), make(chan struct{}), make(chan *group, 1)
+	if s.opt.owed == nil {
+		s.opt.owed = &owed{log: s.opt.log}
+	}
+	self, work, ended, failed := supervisor.Self(ctx), s.work, s.ended, s.failed
 	supervisor.Go(ctx, "writer", func(ctx context.Context) error {
 		defer close(ended)
 		for {
 			select {
 			case g := <-work:
 				files, err := s.write(g)
+				if err != nil {
+					failed <- g.owed()
+				}
 				self.Send(&CommitDone{Err: err, Files: files})
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 		}
 	})
+	s.takeOwed() // of a predecessor
+	s.commit()
 }
 
 // commit gives the group that has gathered to the writer, unless that has one.
@@ -162,12 +189,17 @@ func (s *jobStore) commit() {
 // write commits one group and answers for each of its returns. It runs beside the actor and touches only what
 // it was given.
 func (s *jobStore) write(g *group) (files, err error) {
+	var alone map[int]error // returns that failed for themselves
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("job store: %v", p)
 		}
-		for _, r := range g.returns {
-			r.Stored(err)
+		for i, r := range g.returns {
+			if why := alone[i]; why != nil {
+				r.stored(why)
+			} else {
+				r.stored(err)
+			}
 		}
 		for _, w := range g.waiting {
 			w.Done()
@@ -193,15 +225,29 @@ func (s *jobStore) write(g *group) (files, err error) {
 		s.opt.facts.unkept(pieces, returns)
 		return nil, err
 	}
-	s.tell(res, g.returns)
+	s.tell(res, g)
+	for _, f := range res.Failed {
+		if alone == nil {
+			alone = map[int]error{}
+		}
+		alone[f.Index] = f.Err
+		s.opt.facts.again(g.returns[f.Index].JID)
+	}
 	return res.Files, nil
 }
 
 // tell logs what was not stored, and why. A return that came again, the same as before, is what a minion sends
 // when it did not hear our answer.
-func (s *jobStore) tell(res returners.Result, returns []*StoreReturn) {
+func (s *jobStore) tell(res returners.Result, g *group) {
+	for _, f := range res.Failed {
+		r := g.returns[f.Index]
+		s.opt.log.Error("a return cannot be stored", "minion", r.ID, "jid", r.JID, "err", f.Err)
+	}
+	for _, f := range res.Loads {
+		s.opt.log.Error("a job cannot be stored", "jid", g.loads[f.Index].JID, "err", f.Err)
+	}
 	for _, x := range res.Extras {
-		r := returns[x.Index]
+		r := g.returns[x.Index]
 		if x.Why == returners.Differing {
 			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, this could be a replay attack", r.ID), "jid", r.JID)
 			continue
@@ -217,8 +263,11 @@ func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
 		if !s.failing {
 			s.opt.log.Error("jobs cannot be stored: returns are refused until they can", "err", m.Err)
 		}
+		s.owe(ctx)
 	} else if s.failing {
 		s.opt.log.Warn("jobs can be stored again")
+		s.opt.owed.again()
+		s.takeOwed()
 	}
 	s.failing = m.Err != nil
 	if m.Files != nil {
@@ -266,6 +315,7 @@ func (s *jobStore) onStopping() {
 		return
 	}
 	<-s.ended // its context is cancelled: it ends with the group in hand
+	s.addOwed()
 	select {
 	case g := <-s.work:
 		s.next.loads, s.next.returns = append(g.loads, s.next.loads...), append(g.returns, s.next.returns...)
@@ -273,8 +323,10 @@ func (s *jobStore) onStopping() {
 	default:
 	}
 	s.next.facts = true
+	s.takeOwed()
 	if _, err := s.write(s.next); err != nil {
 		s.opt.log.Error("jobs cannot be stored", "err", err)
+		s.opt.owed.add(s.next.owed())
 	}
 	s.next = &group{}
 }

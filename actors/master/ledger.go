@@ -277,6 +277,13 @@ func (f jobFacts) of(r *StoreReturn, now time.Time) []byte {
 	return piece
 }
 
+// again gives the facts of a job back.
+func (f jobFacts) again(jid string) {
+	if f.book != nil {
+		f.book.Again(jid)
+	}
+}
+
 // unkept gives pieces back that were not stored.
 func (f jobFacts) unkept(pieces []returners.Load, returns []returners.Return) {
 	for _, p := range pieces {

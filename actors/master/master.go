@@ -171,7 +171,7 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, filesFailed: c.filesFailed}
+	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.owed, filesFailed: c.filesFailed}
 }
 
 func (c *core) reqOptions() reqServerOptions {

@@ -100,12 +100,15 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 	if jid == "req" {
 		jid = c.assignJID(who, load)
 	}
+	told := c.book.Told(jid, id)
 	c.noteReturn(jid, id, load, from)
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
-	c.fire(event.TagJobReturn(jid, id), load)
-	c.book.Fired(jid, id, ledger.At(time.Now()))
-	c.fireStateErrors(load)
-	if !c.cfg.JobCache || c.cfg.ExtJobCache != "" || jid == "nocache" {
+	if !told { // it comes again because it could not be stored: the event has done what it does
+		c.fire(event.TagJobReturn(jid, id), load)
+		c.book.Fired(jid, id, ledger.At(time.Now()))
+		c.fireStateErrors(load)
+	}
+	if !c.storesReturns() || jid == "nocache" {
 		c.kept(jid, id, 0, ledger.NotKept)
 		stored(nil)
 		return
@@ -119,6 +122,9 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 	}
 }
 
+// storesReturns tells whether returns go to the job store.
+func (c *core) storesReturns() bool { return c.cfg.JobCache && c.cfg.ExtJobCache == "" }
+
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (c *core) assignJID(who speaker, load *payload.Map) string {
 	jid, id := c.jids.next(time.Now()), load.Str("id")
@@ -127,7 +133,7 @@ func (c *core) assignJID(who speaker, load *payload.Map) string {
 		arg = load.Value("fun_args")
 	}
 	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
-	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id})
+	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id, Again: c.storesReturns()})
 	return jid
 }
 

@@ -93,7 +93,7 @@ func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
 	a.opt.store(
 		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", data.Value("fun"), "arg", data.Value("fun_args"),
 			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
-		&StoreReturn{JID: req.JID, ID: a.opt.id, Stored: func(error) {}, Load: payload.M("jid", req.JID, "id", a.opt.id,
+		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
 			"fun", data.Value("fun"), "return", data, "success", m.result.Success)})
 	a.opt.log.Info("Runner completed: " + req.JID)
 	a.opt.ended()

@@ -201,6 +201,19 @@ func (b *Book) Fired(jid, id string, at Stamp) {
 	}
 }
 
+// Told tells whether the event of a return was fired that could not be stored, and so comes again.
+func (b *Book) Told(jid, id string) bool {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return false
+	}
+	i := e.find(id)
+	return i >= 0 && e.rows[i].Fired != 0 && e.rows[i].Stored == 0 && e.rows[i].Lost != "" && e.rows[i].Lost != NotKept
+}
+
 // Kept notes what became of a return: it is on disk, or why it is not. What is stored with a return needs no piece
 // of its own. first says that nothing was known of that before.
 func (b *Book) Kept(jid, id string, at Stamp, lost string) (first bool) {

@@ -192,7 +192,11 @@ func returned(c *Case) Reason {
 	}
 	at := c.at(r.Returned)
 	if r.Stored == 0 && r.Lost != "" && r.Lost != NotKept && !c.Stored {
-		return say(ReturnLost, "its return came ", at, " and is not stored: ", r.Lost)
+		again := ""
+		if m := c.minion(); m != nil {
+			again = "; the minion keeps it and sends it again"
+		}
+		return say(ReturnLost, "its return came ", at, " and is not stored: ", r.Lost, again)
 	}
 	if cl := c.Job.Job.Client; cl != nil && cl.Ended != 0 && r.Returned > cl.Ended && cl.Seen[c.ID] == 0 {
 		return say(ReturnedLate, "it returned ", at, ", ", span(r.Returned.Sub(cl.Ended)), " after the command line had stopped waiting; see salt-run jobs.lookup_jid ", c.JID)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"brine/modules/ledger"
@@ -40,14 +41,17 @@ func storeReturn(c *core, r *call) (any, error) {
 	if !c.mayStore(who, r.load) {
 		return false, nil
 	}
-	c.returned(who, r.load, r.from, func(err error) {
-		if err != nil {
-			r.req.fail()
-			return
-		}
-		c.finish(r.req, nil)
-	})
+	c.returned(who, r.load, r.from, func(err error) { c.acknowledge(r, err) })
 	return nil, errLater
+}
+
+// acknowledge answers for returns, as soon as they are on disk.
+func (c *core) acknowledge(r *call, err error) {
+	if err != nil {
+		r.req.fail()
+		return
+	}
+	c.finish(r.req, nil)
 }
 
 // ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's. False: the minion does not
@@ -82,6 +86,9 @@ func validJID(jid string) bool { return len(jid) <= payload.MaxJID && payload.Va
 // minions that the master does not know.
 func (c *core) mayStore(who speaker, load *payload.Map) bool {
 	announced, meant, again := c.book.Stance(load.Str("jid"), load.Str("id"))
+	if again && c.book.Told(load.Str("jid"), load.Str("id")) { // it could not be stored before
+		return true
+	}
 	if announced && !again && (meant || who.syndic) || c.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
 		return true
 	}
@@ -117,7 +124,7 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 		c.noteKept(jid, id, err)
 		stored(err)
 	}
-	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept}) {
+	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept, Keep: who.syndic}) {
 		stored(errors.New("the job store does not take returns"))
 	}
 }
@@ -160,18 +167,53 @@ func syndicReturn(c *core, r *call) (any, error) {
 		loads = []any{r.load}
 	}
 	c.touchSyndic(r.id)
-	who := speaker{id: r.id, syndic: true}
+	who, all := speaker{id: r.id, syndic: true}, newGathering(func(err error) { c.acknowledge(r, err) })
 	for _, l := range loads {
 		if load, ok := l.(*payload.Map); ok {
-			c.syndicJob(who, load, r.from)
+			c.syndicJob(who, load, r.from, all)
 		}
 	}
-	return nil, nil
+	all.tell(nil)
+	return nil, errLater
+}
+
+// gathering waits for several outcomes.
+type gathering struct {
+	left   atomic.Int64
+	failed atomic.Pointer[error]
+	done   func(error)
+}
+
+// newGathering calls done with the first error, or nil, when as many outcomes are told as were announced.
+func newGathering(done func(error)) *gathering {
+	g := &gathering{done: done}
+	g.left.Store(1) // that of whoever announces
+	return g
+}
+
+// one announces an outcome. When all are announced, tell(nil) says so.
+func (g *gathering) one() func(error) {
+	g.left.Add(1)
+	return g.tell
+}
+
+func (g *gathering) tell(err error) {
+	if err != nil {
+		g.failed.CompareAndSwap(nil, &err)
+	}
+	if g.left.Add(-1) > 0 {
+		return
+	}
+	if why := g.failed.Load(); why != nil {
+		g.done(*why)
+		return
+	}
+	g.done(nil)
 }
 
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know; what it
 // knows of a job is not changed.
-func (c *core) syndicJob(who speaker, load *payload.Map, from origin) {
+func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathering) {
 	jid, returns := load.Str("jid"), load.Map("return")
 	if !validJID(jid) || returns == nil {
 		return
@@ -202,11 +244,7 @@ func (c *core) syndicJob(who speaker, load *payload.Map, from origin) {
 			c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
 		}
 		job = nil
-		c.returned(who, one, from, func(err error) {
-			if err != nil {
-				c.log.Error("return from a syndic could not be stored", "minion", id, "err", err)
-			}
-		})
+		c.returned(who, one, from, all.one())
 	}
 }
 

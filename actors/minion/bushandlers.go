@@ -124,7 +124,10 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 }
 
 func (m *Minion) logFailure(what string) func(any, error) {
-	return func(_ any, err error) {
+	return func(v any, err error) {
+		if err == nil {
+			err = payload.Taken(v)
+		}
 		if err != nil {
 			m.log.Error("request to the master failed", "cmd", what, "err", err)
 		}

@@ -76,7 +76,10 @@ func (h host) FireMaster(ctx context.Context, tag string, data any, preload *pay
 		if !l.up() && l != h.link {
 			continue
 		}
-		_, err := l.request(ctx, load, l.returnTimeout(), h.m.cfg.ReturnRetryTries)
+		v, err := l.request(ctx, load, l.returnTimeout(), h.m.cfg.ReturnRetryTries)
+		if err == nil {
+			err = payload.Taken(v)
+		}
 		if err != nil {
 			l.log.Error("event could not be sent to the master", "tag", tag, "err", err)
 		}

@@ -171,6 +171,9 @@ func (l *callLink) askOnce(ctx context.Context, load *payload.Map, open func([]b
 func (l *callLink) sendReturn(ctx context.Context, ret *payload.Map) error {
 	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
 	load.Update(ret)
-	_, err := l.ask(ctx, load.Set("jid", "req"), l.auth.Open)
-	return err
+	answer, err := l.ask(ctx, load.Set("jid", "req"), l.auth.Open)
+	if err != nil {
+		return err
+	}
+	return payload.ReturnTaken(answer)
 }

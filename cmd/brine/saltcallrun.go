@@ -175,7 +175,7 @@ func (t *callTool) hand(ctx context.Context, ret *payload.Map) {
 	switch {
 	case !t.local() && !t.opt.Bool("no_return_event"):
 		if err := t.link.sendReturn(ctx, ret); err != nil {
-			t.log.Debug("return not sent", "err", err)
+			t.log.Error("The master does not have the return of this call", "err", err)
 		}
 	case t.minion.CacheJobs:
 		if err := t.keep(ret); err != nil {

@@ -45,8 +45,11 @@ func (f *Fleet) Returns(ctx context.Context, jids []string, atOnce int) (Burst, 
 		}
 	}
 	return f.fire(ctx, shots, atOnce, func(s *shot) error {
-		_, err := s.m.auth.Open(s.reply, s.nonce)
-		return err
+		answer, err := s.m.auth.Open(s.reply, s.nonce)
+		if err != nil {
+			return err
+		}
+		return payload.ReturnTaken(answer)
 	})
 }
 

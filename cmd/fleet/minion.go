@@ -227,8 +227,11 @@ func (m *emulated) deliver(load *payload.Map) error {
 		}
 		reply, err := m.f.do(frame, patience)
 		if err == nil {
-			_, err = m.auth.Open(reply, nonce)
-			return err
+			answer, err := m.auth.Open(reply, nonce)
+			if err != nil {
+				return err
+			}
+			return payload.ReturnTaken(answer)
 		}
 		if try == returnTries || m.f.ctx.Err() != nil {
 			return err

@@ -44,6 +44,9 @@ func (ld *loading) applyMaster(opts *payload.Map) error {
 	if err := ld.applyLast(opts); err != nil {
 		return err
 	}
+	if err := ld.applyLimits(opts); err != nil {
+		return err
+	}
 	applyNodegroups(opts)
 	if err := ld.applyAlgorithm(opts, "publish_signing_algorithm", "publish signing", signingAlgorithms...); err != nil {
 		return err

@@ -143,6 +143,17 @@ type Master struct {
 	RequestQueueMax int `mapstructure:"request_queue_max"`
 	// RequestTimeout bounds the handling of one request; after it the peer gets the failure text.
 	RequestTimeout time.Duration `mapstructure:"request_timeout"`
+	// TargetTimeout bounds the work on one target: patterns and the data of minions may both be made to take for ever.
+	TargetTimeout time.Duration `mapstructure:"target_timeout"`
+	// LoginFailuresMax is how many log-ins of one user at one address may fail in a minute before the next are not tried,
+	// and a tenth of how many may fail at one address. 0: no limit.
+	LoginFailuresMax int `mapstructure:"login_failures_max"`
+	// MaxPendingKeys is how many keys may wait for an operator. 0: no limit.
+	MaxPendingKeys int `mapstructure:"max_pending_keys"`
+	// PendingKeysRate is how many new keys one address may bring in a minute; ten times as many come at once. 0: no limit.
+	PendingKeysRate int `mapstructure:"pending_keys_rate"`
+	// RequestBytesMax is how many bytes of requests that are not yet answered the master holds; strangers get a quarter.
+	RequestBytesMax int64 `mapstructure:"request_bytes_max"`
 	// ACLRequireAll wants every function of a multi-function publish to be allowed. Unlike Salt, where one suffices.
 	ACLRequireAll bool `mapstructure:"acl_require_all"`
 	// PublisherACLFields are the fields of a publication that users with rules may set although no rule can speak of

@@ -43,13 +43,9 @@ func getToken(c *core, r *call) (any, error) {
 
 // mkToken makes a token for a user of external_auth, "" when the authentication fails.
 func mkToken(c *core, r *call) (any, error) {
-	tok, err := c.eauth.MakeToken(r.load)
+	tok, err := c.eauth.MakeToken(r.load, r.req.from)
 	if err != nil {
-		return nil, err
-	}
-	if tok == nil {
-		c.log.Warn(`Authentication failure of type "eauth" occurred.`)
-		return "", nil
+		return c.refuse(r, err, "")
 	}
 	return tok, nil
 }
@@ -67,14 +63,17 @@ type formCall struct {
 	kw        *payload.Map
 }
 
-// formUser authenticates a runner or wheel request. Either user is the name to act for, or refusal is the reply.
-func (c *core) formUser(f formCall, load *payload.Map) (user string, refusal *payload.Map) {
-	id, err := c.eauth.Check(load)
+// refuseForm answers a runner or wheel request of who could not be authenticated.
+func (c *core) refuseForm(r *call, err error) (any, error) {
 	var denied *eauth.Denied
 	if errors.As(err, &denied) {
-		c.log.Warn("request refused", "cmd", f.form, "fun", payload.Show(f.fun), "err", err)
-		return "", errorReply(denied.Name, denied.Error())
+		return c.refuse(r, err, errorReply(denied.Name, denied.Error()))
 	}
+	return nil, err
+}
+
+// formAllowed finds whom a runner or wheel request acts for. Either user is the name, or refusal is the reply.
+func (c *core) formAllowed(f formCall, id *eauth.Identity) (user string, refusal *payload.Map) {
 	if id.Kind == eauth.KindUser && len(id.List) == 0 {
 		switch {
 		case id.Name == "":
@@ -114,9 +113,13 @@ func runner(c *core, r *call) (any, error) {
 	if !ok || !isText {
 		return nil, errors.New("runner: no fun")
 	}
+	id, err := c.identity(r, r.load)
+	if err != nil {
+		return c.refuseForm(r, err)
+	}
 	f := formCall{form: "runner", fun: name}
 	f.args, f.kw = runnerArgs(r.load)
-	user, refusal := c.formUser(f, r.load)
+	user, refusal := c.formAllowed(f, id)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -153,9 +156,13 @@ func callWheel(c *core, r *call) (any, error) {
 	if name == "" {
 		return nil, errors.New("wheel: no fun")
 	}
+	id, err := c.identity(r, r.load)
+	if err != nil {
+		return c.refuseForm(r, err)
+	}
 	f := formCall{form: "wheel", fun: name}
 	f.args, f.kw = wheelArgs(r.load)
-	user, refusal := c.formUser(f, r.load)
+	user, refusal := c.formAllowed(f, id)
 	if refusal != nil {
 		return refusal, nil
 	}

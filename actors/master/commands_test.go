@@ -81,7 +81,7 @@ func TestPillarKeepsGrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "cached grains", grains, payload.M("os", "Debian", "id", "m1"))
-	if found := r.m.core.expandKnown("os:Debian", "grain"); len(found.Minions) != 1 {
+	if found, _ := r.m.core.expandKnown(t.Context(), "os:Debian", "grain"); len(found.Minions) != 1 {
 		t.Errorf("grain target finds %v", found)
 	}
 }
@@ -138,7 +138,7 @@ func TestMine(t *testing.T) {
 	equal(t, "no such function", get(m2, "*", "zz"), payload.NewMap(0))
 	equal(t, "guarded, for m2", get(m2, "*", "guarded"), payload.M("m1", "for m2"))
 	equal(t, "guarded, for m1", get(m1, "*", "guarded"), payload.NewMap(0))
-	equal(t, "guarded, for the runner", must(inside{r.m.core}.MineGet("*", "guarded", "glob")), payload.M("m1", "for m2"))
+	equal(t, "guarded, for the runner", must(inside{r.m.core}.MineGet(t.Context(), "*", "guarded", "glob")), payload.M("m1", "for m2"))
 	equal(t, "no fields", m1.ask(cmd("_mine")), payload.NewMap(0))
 	equal(t, "merge", m1.ask(cmd("_mine", "data", payload.M("c", 3))), true)
 	equal(t, "merged", get(m2, "m1", "a,c"), payload.M("a", payload.M("m1", 1), "c", payload.M("m1", 3)))

@@ -1,17 +1,20 @@
 package master
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"brine/config"
+	"brine/modules/door"
 	"brine/modules/eauth"
 	"brine/modules/keys"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/presence"
+	"brine/modules/pytext"
 	"brine/modules/quota"
 	"brine/modules/returners"
 	"brine/modules/speakers"
@@ -65,6 +68,8 @@ type core struct {
 	busy    busyMinions
 	modern  sync.Map // ids that have spoken version 3, where others may speak
 
+	lines     door.Lines
+	turns     *door.Turns
 	streams   subscriptions
 	questions questions
 	look      atomic.Pointer[presenceLook]
@@ -78,7 +83,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{}, pools: ps, book: newBook(),
+		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{}, turns: door.NewTurns(), pools: ps, book: newBook(),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
@@ -129,27 +134,31 @@ type presenceLook struct {
 	ids map[string]string
 }
 
-// expand is who a target means, unknown minions included; expandKnown leaves those out.
-func (c *core) expand(tgt any, tgtType, delimiter string) found {
-	return c.meant(tgt, tgtType, delimiter, true)
+// expand is who a target means, unknown minions included; expandKnown leaves those out. What cannot be worked out, or not
+// before ctx ends or target_timeout is over, means nobody.
+func (c *core) expand(ctx context.Context, tgt any, tgtType, delimiter string) (found, error) {
+	return c.meant(ctx, tgt, tgtType, delimiter, true)
 }
 
-func (c *core) expandKnown(tgt any, tgtType string) found {
-	return c.meant(tgt, tgtType, defaultDelimiter, false)
+func (c *core) expandKnown(ctx context.Context, tgt any, tgtType string) (found, error) {
+	return c.meant(ctx, tgt, tgtType, defaultDelimiter, false)
 }
 
-func (c *core) meant(tgt any, tgtType, delimiter string, greedy bool) found {
-	who, err := c.targets.Expand(tgt, tgtType, delimiter, greedy)
+func (c *core) meant(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (found, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TargetTimeout)
+	defer cancel()
+	who, err := c.targets.Expand(ctx, tgt, tgtType, delimiter, greedy)
 	if err != nil {
-		c.log.Error("target cannot be expanded", "tgt", tgt, "tgt_type", tgtType, "err", err)
+		c.log.Error("target cannot be expanded", "tgt", payload.Show(pytext.Str(tgt)), "tgt_type", payload.Show(tgtType), "err", payload.Show(err.Error()))
 	}
-	return found{who.Minions, who.Missing}
+	return found{who.Minions, who.Missing}, err
 }
 
 // covers tells whether all ids lie inside a compound target.
-func (c *core) covers(target string, ids []string) bool {
-	inside := map[string]bool{}
-	for _, id := range c.expand(target, "compound", defaultDelimiter).Minions {
+func (c *core) covers(ctx context.Context, target string, ids []string) bool {
+	who, _ := c.expand(ctx, target, "compound", defaultDelimiter) // what cannot be worked out holds nobody
+	inside := make(map[string]bool, len(who.Minions))
+	for _, id := range who.Minions {
 		inside[id] = true
 	}
 	for _, id := range ids {

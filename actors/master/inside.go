@@ -85,9 +85,9 @@ func (in inside) Push(_ context.Context, body []byte) error {
 }
 
 // MineGet reads mines for everybody.
-func (in inside) MineGet(tgt, fun any, tgtType string) (any, error) {
+func (in inside) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
 	funs, several := mineFunctions(fun)
-	return in.c.mines(in.c.mineTargets(tgt, tgtType), funs, several, ""), nil
+	return in.c.mines(ctx, in.c.mineTargets(ctx, tgt, tgtType), funs, several, "")
 }
 
 // Watch subscribes to the events of this master, or of the minion on this machine.

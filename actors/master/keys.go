@@ -93,6 +93,6 @@ func eauthService(opt Options) *eauth.Service {
 		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
 		User: cfg.User, RunningUser: opt.RunningUser, Keys: opt.Keys.Local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
-		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll,
+		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax,
 	})
 }

@@ -184,7 +184,7 @@ func (c *core) reqOptions() reqServerOptions {
 				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort),
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, log: c.log,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}

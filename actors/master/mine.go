@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ const (
 	mineACL  = "__saltmine_acl__"
 	mineData = "__data__"
 )
+
+// mineRuleTime bounds the work on the rule of one entry.
+const mineRuleTime = 300 * time.Millisecond
 
 // mine merges what a minion offers into its mine, or replaces it (clear).
 func mine(c *core, r *call) (any, error) {
@@ -82,13 +86,23 @@ func mineGet(c *core, r *call) (any, error) {
 	if tgtType == "" {
 		tgtType = r.load.Str("expr_form")
 	}
-	return c.mines(c.mineTargets(r.load.Value("tgt"), tgtType), c.mineAllowed(r.id, funs), several, r.id), nil
+	tgt := r.load.Value("tgt")
+	get := func(ctx context.Context) (any, error) {
+		return c.mines(ctx, c.mineTargets(ctx, tgt, tgtType), c.mineAllowed(r.id, funs), several, r.id)
+	}
+	if oneID(tgt, tgtType) {
+		return get(r.ctx)
+	}
+	return c.inTurn(r, "mine of minions", get)
 }
 
 // mines reads the mines of minions for a minion that asks, or with asker "" for everybody.
-func (c *core) mines(ids, funs []string, several bool, asker string) *payload.Map {
+func (c *core) mines(ctx context.Context, ids, funs []string, several bool, asker string) (*payload.Map, error) {
 	out := payload.NewMap(0)
 	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		data, err := c.cache.Mine(id)
 		if err != nil || data == nil {
 			continue
@@ -96,7 +110,7 @@ func (c *core) mines(ids, funs []string, several bool, asker string) *payload.Ma
 		for _, fun := range funs {
 			v, ok := data.Get(fun)
 			if ok {
-				v, ok = c.mineValue(v, asker)
+				v, ok = c.mineValue(ctx, v, asker)
 			}
 			switch {
 			case !ok:
@@ -110,7 +124,7 @@ func (c *core) mines(ids, funs []string, several bool, asker string) *payload.Ma
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // mineFunctions reads fun: one name, a comma list, or a list.
@@ -144,7 +158,7 @@ func (c *core) mineAllowed(id string, funs []string) []string {
 }
 
 // mineTargets expands the target strictly: ids without data do not count, pillars match exactly.
-func (c *core) mineTargets(tgt any, tgtType string) []string {
+func (c *core) mineTargets(ctx context.Context, tgt any, tgtType string) []string {
 	switch strings.ToLower(tgtType) {
 	case "":
 		tgtType = "glob"
@@ -153,11 +167,12 @@ func (c *core) mineTargets(tgt any, tgtType string) []string {
 	case "compound":
 		tgtType = "compound_pillar_exact"
 	}
-	return c.expandKnown(tgt, tgtType).Minions
+	who, _ := c.expandKnown(ctx, tgt, tgtType) // what cannot be worked out means nobody
+	return who.Minions
 }
 
 // mineValue unwraps an entry that carries a rule; not ok when the rule excludes the asking minion.
-func (c *core) mineValue(v any, asker string) (any, bool) {
+func (c *core) mineValue(ctx context.Context, v any, asker string) (any, bool) {
 	entry, ok := v.(*payload.Map)
 	if !ok || !entry.Has(mineACL) {
 		return v, true
@@ -167,7 +182,11 @@ func (c *core) mineValue(v any, asker string) (any, bool) {
 		if tgtType == "" {
 			tgtType = "glob"
 		}
-		if !slices.Contains(c.expand(tgt, tgtType, defaultDelimiter).Minions, asker) {
+		// The rule is of the minion whose mine it is: it must not use up the time of who asks.
+		ctx, cancel := context.WithTimeout(ctx, mineRuleTime)
+		defer cancel()
+		who, err := c.expand(ctx, tgt, tgtType, defaultDelimiter)
+		if err != nil || !slices.Contains(who.Minions, asker) {
 			return nil, false
 		}
 	}

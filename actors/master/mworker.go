@@ -115,6 +115,10 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 		r.opened.Store(opened)
 		r.env = nil
 	}
+	if r.login == nil && opened.Clear && w.pools.login >= 0 && logsIn(opened.Load) {
+		id, err := w.core.eauth.Check(loginFields(opened.Load), r.from)
+		r.login = &login{id, err}
+	}
 	if pool := w.pools.of(opened.Cmd); pool != w.pool {
 		r.pool = pool
 		supervisor.Send(ctx, w.server, &RouteRequest{Req: r})
@@ -136,7 +140,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	}
 	handler, known := table[o.Cmd]
 	if !known || (!o.Clear && !w.core.trusted(o)) {
-		w.core.log.Debug("command does not exist", "cmd", o.Cmd, "minion", o.ID)
+		w.core.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", o.ID)
 		w.core.finish(r, payload.NewMap(0))
 		return
 	}

@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"brine/modules/args"
 	"brine/modules/eauth"
+	"brine/modules/matchers"
 	"brine/modules/runners"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -25,7 +27,7 @@ const maxPeerTimeout = 60 * time.Second
 
 // peerLoad checks a publication of a minion against the option peer and makes it a publish load; nil when it
 // is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
-func (c *core) peerLoad(r *call) (*payload.Map, found) {
+func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 	load := r.load
 	for _, f := range []string{"fun", "arg", "tgt", "ret", "id"} {
 		if !load.Has(f) {
@@ -49,17 +51,20 @@ func (c *core) peerLoad(r *call) (*payload.Map, found) {
 		}
 		tgt, tgtType = group, "compound"
 	}
-	if !c.exactPillar(tgt, tgtType) {
+	if !c.exactPillar(ctx, tgt, tgtType) {
 		c.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
 		return nil, found{}
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
 		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
-	who := c.expand(tgt, tgtType, defaultDelimiter)
+	who, err := c.expand(ctx, tgt, tgtType, defaultDelimiter)
+	if errors.Is(err, matchers.ErrTime) {
+		return nil, found{}
+	}
 	funs, args := functions(pub) // as they go out
 	grant := c.eauth.Allowed(eauth.PeerRules(c.cfg.Peer, r.id), eauth.Want{Funs: funs, Args: args,
-		Covers: func(target string) bool { return c.covers(target, who.Minions) }})
+		Covers: func(target string) bool { return c.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
 		c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
 		return nil, found{}
@@ -108,7 +113,7 @@ func parseArgs(load *payload.Map) []any {
 
 // exactPillar refuses pillar targets that find more minions than the exact form does: with patterns a minion
 // could read other minions' pillars by trial.
-func (c *core) exactPillar(tgt any, tgtType string) bool {
+func (c *core) exactPillar(ctx context.Context, tgt any, tgtType string) bool {
 	exact := ""
 	switch strings.ToLower(tgtType) {
 	case "pillar", "pillar_pcre":
@@ -118,11 +123,16 @@ func (c *core) exactPillar(tgt any, tgtType string) bool {
 	default:
 		return true
 	}
+	narrow, errNarrow := c.expand(ctx, tgt, exact, defaultDelimiter)
+	wide, errWide := c.expand(ctx, tgt, tgtType, defaultDelimiter)
+	if errNarrow != nil || errWide != nil { // minions may find somebody where the master cannot
+		return false
+	}
 	allowed := map[string]bool{}
-	for _, id := range c.expand(tgt, exact, defaultDelimiter).Minions {
+	for _, id := range narrow.Minions {
 		allowed[id] = true
 	}
-	for _, id := range c.expand(tgt, tgtType, defaultDelimiter).Minions {
+	for _, id := range wide.Minions {
 		if !allowed[id] {
 			return false
 		}
@@ -147,34 +157,42 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 
 // minionPub publishes for a minion and answers at once with {jid, minions}.
 func minionPub(c *core, r *call) (any, error) {
-	pub, who := c.peerLoad(r)
-	if pub == nil {
-		return payload.NewMap(0), nil
-	}
-	if len(who.Minions) == 0 {
-		return payload.M("jid", int64(0), "minions", []any{}), nil // what a client that found nobody returns
-	}
-	jid, err := c.publishPeer(r, pub, who)
-	if err != nil {
-		return nil, err
-	}
-	return payload.M("jid", jid, "minions", anyList(who.Minions)), nil
+	return c.inTurn(r, "publication of a minion", func(ctx context.Context) (any, error) {
+		pub, who := c.peerLoad(ctx, r)
+		if pub == nil {
+			return payload.NewMap(0), nil
+		}
+		if len(who.Minions) == 0 {
+			return payload.M("jid", int64(0), "minions", []any{}), nil // what a client that found nobody returns
+		}
+		jid, err := c.publishPeer(r, pub, who)
+		if err != nil {
+			return nil, err
+		}
+		return payload.M("jid", jid, "minions", anyList(who.Minions)), nil
+	})
 }
 
 // minionPublish publishes for a minion and answers with the returns: id → value, or with form "full"
 // id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
 func minionPublish(c *core, r *call) (any, error) {
-	pub, who := c.peerLoad(r)
-	if pub == nil || len(who.Minions) == 0 {
-		return payload.NewMap(0), nil
-	}
 	wait := peerTimeout(r.load)
 	r.beside("publication of a minion", func(ctx context.Context) { // waiting must not hold the worker
+		done, err := c.turns.Take(ctx, r.id)
+		if err != nil {
+			r.req.fail()
+			return
+		}
+		pub, who := func() (*payload.Map, found) { defer done(); return c.peerLoad(ctx, r) }()
+		if pub == nil || len(who.Minions) == 0 {
+			c.finish(r.req, payload.NewMap(0))
+			return
+		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		full := r.load.Str("form") == "full"
 		out := payload.NewMap(len(who.Minions))
-		err := c.collect(ctx, pub.Str("jid"), who.Minions, func() error {
+		err = c.collect(ctx, pub.Str("jid"), who.Minions, func() error {
 			_, err := c.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Map) {
@@ -251,7 +269,7 @@ func minionRunner(c *core, r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	if !eauth.PeerAllowed(c.cfg.PeerRun, r.id, fun) {
-		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", fun)
+		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
 		return payload.NewMap(0), nil
 	}
 	pos, kw := args.Split(parseArgs(r.load), nil)

@@ -23,9 +23,10 @@ type pools struct {
 	list  []pool
 	byCmd map[string]int
 	rest  int // index of the pool with "*"
+	login int // index of the pool where external authentication is tried, -1: in that of the command
 }
 
-// defaultPools are brine's three lanes, so that neither a storm of sign-ins nor slow work (pillar, files,
+// defaultPools are brine's lanes, so that neither a storm of sign-ins or log-ins nor slow work (pillar, files,
 // runners) holds up returns, events and publications. Twice as many workers as there are processors sign
 // minions in: while one waits for its next request, another keeps the processor at work.
 func defaultPools(workerThreads int) []pool {
@@ -36,16 +37,17 @@ func defaultPools(workerThreads int) []pool {
 			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,
 			payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs, payload.CmdFileListEmptyDirs, payload.CmdDirList,
 			payload.CmdSymlinkList, payload.CmdMinionRunner, payload.CmdMinionPublish, payload.CmdRunner, payload.CmdWheel,
-			payload.CmdMkToken,
 		}},
+		{name: loginPool, workers: workerThreads, commands: []string{payload.CmdMkToken}},
 	}
 }
 
 // poolsOf reads worker_pools and falls back to brine's lanes.
 func poolsOf(cfg *config.Master) (*pools, error) {
 	list := defaultPools(cfg.WorkerThreads)
+	own := true
 	if cfg.WorkerPoolsEnabled && cfg.WorkerPools.Len() > 0 {
-		list = list[:0]
+		list, own = list[:0], false
 		for name, v := range cfg.WorkerPools.All() {
 			def, _ := v.(*payload.Map)
 			n, _ := def.Int("worker_count")
@@ -56,12 +58,16 @@ func poolsOf(cfg *config.Master) (*pools, error) {
 			list = append(list, p)
 		}
 	}
-	return newPools(list)
+	ps, err := newPools(list)
+	if err == nil && own {
+		ps.login = ps.byCmd[payload.CmdMkToken]
+	}
+	return ps, err
 }
 
 // newPools checks the list: every pool has workers, a command has one pool, exactly one pool takes the rest.
 func newPools(list []pool) (*pools, error) {
-	ps := &pools{list: list, byCmd: map[string]int{}, rest: -1}
+	ps := &pools{list: list, byCmd: map[string]int{}, rest: -1, login: -1}
 	for i, p := range list {
 		if p.workers < 1 {
 			return nil, fmt.Errorf("worker_pools: %s: worker_count %d is below 1", p.name, p.workers)
@@ -97,5 +103,8 @@ func (ps *pools) ofRequest(req *payload.Request) int {
 		return ps.rest
 	}
 	load, _ := req.Load.(*payload.Map)
+	if ps.login >= 0 && logsIn(load) {
+		return ps.login
+	}
 	return ps.of(load.Str("cmd"))
 }

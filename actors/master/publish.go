@@ -1,11 +1,13 @@
 package master
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/matchers"
 	"brine/modules/pytext"
 	"brine/modules/returners"
 	"brine/wire/event"
@@ -24,24 +26,37 @@ var secrets = []string{"key", "token", "password"}
 // defaultDelimiter separates the parts of a grain target; only another one is published.
 const defaultDelimiter = ":"
 
-// publish answers the command line: check, expand, number, announce, store, send
-// (salt/master.py, ClearFuncs.publish; the order of the checks is 3008's).
+// publish answers the command line: authenticate, check, expand, number, announce, store, send
+// (salt/master.py, ClearFuncs.publish).
+//
+// Unlike Salt: who asks is found out first. Before that Salt looks at its blacklist and expands the target, with patterns
+// that anybody may send. So a stranger is told that he is one, where Salt tells him of the blacklist.
 func publish(c *core, r *call) (any, error) {
 	load := r.load
 	if err := need(load, "user", "fun", "tgt"); err != nil {
 		return nil, err
 	}
+	one, err := c.asker(r)
+	if err != nil {
+		return c.refuse(r, err, errorReply(refusedAuthentication[0], refusedAuthentication[1]))
+	}
+	if err := bounded(load); err != nil {
+		return nil, err
+	}
 	extra := load.Map("kwargs").Clone()
 	funs, args := functions(load)
 	if eauth.Blacklisted(c.cfg.ACLBlacklist, load.Str("user"), funs) {
-		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", funs)
+		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
-	found := c.expand(load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
+	found, err := c.expand(r.ctx, load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
 	r.from.matched = time.Now()
-	list, bound, refusal := c.publisher(load, extra, funs, args, found.Minions)
+	list, bound, refusal := c.allow(r, one, extra, funs, args, found.Minions)
 	if refusal != nil {
 		return refusal, nil
+	}
+	if errors.Is(err, matchers.ErrTime) {
+		return errorReply("SaltClientError", "The target takes longer to work out than target_timeout. Nothing was done."), nil
 	}
 	if len(found.Minions) == 0 && !c.cfg.OrderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
@@ -65,6 +80,19 @@ func publish(c *core, r *call) (any, error) {
 	r.replied = func() { c.noteReply(jid) }
 	c.begin(load, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", anyList(found.Minions), "missing", anyList(found.Missing))), nil
+}
+
+// bounded refuses names that no tool sends.
+func bounded(load *payload.Map) error {
+	for _, f := range []struct {
+		name string
+		max  int
+	}{{"jid", payload.MaxJID}, {"user", payload.MaxUser}, {"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}} {
+		if n := len(load.Str(f.name)); n > f.max {
+			return fmt.Errorf("%s: %s of %d bytes", load.Str("cmd"), f.name, n)
+		}
+	}
+	return nil
 }
 
 // need tells of the first field that a load lacks; the peer gets Salt's text for a failed handler.
@@ -118,42 +146,50 @@ func functions(load *payload.Map) (funs []string, args [][]any) {
 	return funs, args
 }
 
-// publisher checks who asks and whether he may. A token or external authentication also names the user of
-// the job. list is what restricts the user, bound that he may reach no other minions than those.
-func (c *core) publisher(load, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
-	fields := load
-	if eauth.KindOf(extra) != eauth.KindUser {
-		fields = extra
-	}
-	key := load.Str("key")
-	id, err := c.eauth.Check(fields)
-	load.Delete("key")
+// asker is who asks for a publication.
+type asker struct {
+	*eauth.Identity
+	master bool // by the key of the master's own user
+}
+
+// asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.
+func (c *core) asker(r *call) (*asker, error) {
+	fields := loginFields(r.load)
+	key := r.load.Str("key")
+	id, err := c.identity(r, fields)
+	r.load.Delete("key")
 	if err != nil {
-		c.log.Warn("publication refused", "user", load.Str("user"), "err", err)
-		return nil, false, c.refusePublication(load, refusedAuthentication)
+		return nil, err
 	}
-	list = id.List
-	if given, ok := extra.Get("auth_list"); ok && c.eauth.MasterKey(key) { // from a syndic of this master's user
+	return &asker{id, c.eauth.MasterKey(key)}, nil
+}
+
+// allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
+// the job. list is what restricts the user, bound that he may reach no other minions than those.
+func (c *core) allow(r *call, one *asker, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
+	list = one.List
+	if given, ok := extra.Get("auth_list"); ok && one.master { // from a syndic of this master's user
 		list, _ = given.([]any)
 	}
 	extra.Delete("auth_list")
-	if id.Kind != eauth.KindUser || len(list) > 0 {
-		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.covers(target, minions) }}
+	if one.Kind != eauth.KindUser || len(list) > 0 {
+		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.covers(r.ctx, target, minions) }}
 		grant := c.eauth.Allowed(list, want)
-		why := c.beyondRules(id, load, extra, funs)
+		why := c.beyondRules(one.Identity, r.load, extra, funs)
 		if !grant.OK || why != "" {
-			c.log.Warn("publication not allowed", "user", payload.Show(id.Name), "fun", shown(funs), "why", why)
-			return nil, false, c.refusePublication(load, refusedAuthorization)
+			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(funs), "why", why)
+			return nil, false, c.refusePublication(r.load, refusedAuthorization)
 		}
 		bound = grant.Bound
 	}
-	if id.Kind != eauth.KindUser {
-		load.Set("user", id.Name)
+	if one.Kind != eauth.KindUser {
+		r.load.Set("user", one.Name)
 	}
 	return list, bound, nil
 }
 
-// refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets.
+// refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets, and only for
+// who is known: the event of a stranger would end the tool that waits for the jid.
 func (c *core) refusePublication(load *payload.Map, why [2]string) *payload.Map {
 	reply := errorReply(why[0], why[1])
 	if load.Has("jid") {

@@ -24,6 +24,7 @@ type (
 		Frame []byte
 		Reply func(frame []byte)
 		At    time.Time
+		From  string // address of the peer, "" when it is not known
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
@@ -57,6 +58,7 @@ type reqServerOptions struct {
 	worker   func(name string, pool int, server *supervisor.Ref) *mworker
 	nest     supervisor.Options
 	meter    *meter
+	warn     func(cause, from string, attrs ...any)
 	log      *slog.Logger
 }
 
@@ -199,7 +201,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	if m.over.Load() { // refused with the socket by which it came
 		return
 	}
-	r := &request{at: m.At, reply: m.Reply, inside: m.Inside, begun: &m.begun}
+	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun}
 	env, err := payload.DecodeRequest(m.Frame)
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):
@@ -226,6 +228,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 // with Salt's failure text: its peer asks again later, those that wait longer are served first.
 func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 	l := &s.lanes[r.pool]
+	r.given = time.Time{}
 	if n := len(l.idle); n > 0 {
 		ref := l.idle[n-1]
 		l.idle = l.idle[:n-1]
@@ -246,7 +249,28 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
 	s.inHand[ref] = r
 	r.begun.Store(true)
-	supervisor.Send(ctx, ref, &Work{Req: r, Since: time.Now()})
+	r.given = time.Now()
+	supervisor.Send(ctx, ref, &Work{Req: r, Since: r.given})
+}
+
+// next is the request that has waited longest in a pool; nil: none. What has waited for too long is answered and not
+// begun: its peer has given up.
+func (s *reqServer) next(ctx actor.Context, pool int) *request {
+	l, now := &s.lanes[pool], time.Now()
+	for len(l.waiting) > 0 {
+		r := l.waiting[0]
+		l.waiting[0] = nil
+		l.waiting = l.waiting[1:]
+		s.opt.meter.waiting(pool, len(l.waiting))
+		switch {
+		case r.answered.Load():
+		case now.Sub(r.at) < s.opt.timeout:
+			return r
+		default:
+			s.expire(ctx, r, now)
+		}
+	}
+	return nil
 }
 
 func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
@@ -256,15 +280,11 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 			s.later = append(s.later, r)
 		}
 	}
-	l := &s.lanes[m.Pool]
-	if len(l.waiting) > 0 {
-		r := l.waiting[0]
-		l.waiting[0] = nil
-		l.waiting = l.waiting[1:]
-		s.opt.meter.waiting(m.Pool, len(l.waiting))
+	if r := s.next(ctx, m.Pool); r != nil {
 		s.assign(ctx, m.Ref, r)
 		return
 	}
+	l := &s.lanes[m.Pool]
 	for _, ref := range l.idle { // a worker that was started again reports twice
 		if ref == m.Ref {
 			return
@@ -273,16 +293,18 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 	l.idle = append(l.idle, m.Ref)
 }
 
-// onCheckDeadlines answers requests that have waited for too long. A worker that still has one in hand hangs, and
-// is replaced.
+// onCheckDeadlines answers requests that have waited for too long. A worker that has had one in hand for as long hangs,
+// and is replaced, which ends the context of what it does.
 func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	now := time.Now()
 	late := func(r *request) bool { return !r.answered.Load() && now.Sub(r.at) >= s.opt.timeout }
 	for ref, r := range s.inHand {
-		if !late(r) {
+		if late(r) {
+			s.expire(ctx, r, now)
+		}
+		if !r.answered.Load() || now.Sub(r.given) < s.opt.timeout {
 			continue
 		}
-		s.expire(ctx, r, now)
 		s.opt.log.Error("worker hangs and is replaced", "actor", ref.Path())
 		if err := s.owned.Restart(ref.Name()); err != nil {
 			s.opt.log.Error("worker cannot be replaced", "actor", ref.Path(), "err", err)
@@ -294,6 +316,16 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 		}
 		return r.answered.Load()
 	})
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		l.waiting = slices.DeleteFunc(l.waiting, func(r *request) bool {
+			if late(r) {
+				s.expire(ctx, r, now)
+			}
+			return r.answered.Load()
+		})
+		s.opt.meter.waiting(i, len(l.waiting))
+	}
 }
 
 // onStopping answers what has come from this process. Of the others clients are told before the socket closes; minions lose
@@ -318,6 +350,6 @@ func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {
 	if o := r.opened.Load(); o != nil {
 		cmd = o.Cmd
 	}
-	s.opt.log.Error("a request was not answered in time", "cmd", cmd, "after", now.Sub(r.at))
+	s.opt.warn("a request was not answered in time", "", "cmd", payload.Show(cmd), "after", now.Sub(r.at), "begun", !r.given.IsZero())
 	r.fail()
 }

@@ -17,8 +17,11 @@ type request struct {
 	pool    int                         // the pool it waits in
 	inside  bool                        // it came from this process
 	begun   *atomic.Bool                // set when a worker has it
+	from    string                      // address of the peer, "" when it is not known
+	login   *login                      // nil until external authentication was tried
 	noFiles bool                        // its sender looks in no files of the job it asks for
 	at      time.Time                   // when it arrived
+	given   time.Time                   // when a worker got it; the zero time before
 
 	reply    func(frame []byte) // sends to the peer
 	answered atomic.Bool

@@ -221,7 +221,7 @@ func (c *core) pingAll() {
 		}
 		tgt, tgtType = anyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
-	who := c.expand(tgt, tgtType, defaultDelimiter)
+	who, _ := c.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jids.next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)

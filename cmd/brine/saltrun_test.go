@@ -232,7 +232,7 @@ func TestMineGet(t *testing.T) {
 		{"db1 or web2", "a", "compound", payload.M("db1", 3, "web2", 2)},
 		{"nope", "a", "glob", payload.M()},
 	} {
-		got, err := r.MineGet(tt.tgt, tt.fun, tt.tgtType.(string))
+		got, err := r.MineGet(t.Context(), tt.tgt, tt.fun, tt.tgtType.(string))
 		m, _ := got.(*payload.Map)
 		if err != nil || packed(t, m) != packed(t, tt.want) {
 			t.Errorf("%v of %v: got %v, %v, want %v", tt.fun, tt.tgt, m, err, tt.want)

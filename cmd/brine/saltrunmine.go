@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ type mineReader struct {
 
 // MineGet collects the values of one function (id → value) or of several (function → id → value) from the mines of
 // the minions that a target means. Only minions with cached data count.
-func (r mineReader) MineGet(tgt any, fun any, tgtType string) (any, error) {
+func (r mineReader) MineGet(ctx context.Context, tgt any, fun any, tgtType string) (any, error) {
 	several := true
 	funs := modules.StringList(fun)
 	if text, ok := fun.(string); ok {
@@ -35,7 +36,7 @@ func (r mineReader) MineGet(tgt any, fun any, tgtType string) (any, error) {
 	case "pillar", "compound":
 		tgtType = map[string]string{"pillar": "pillar_exact", "compound": "compound_pillar_exact"}[tgtType]
 	}
-	found, err := r.targets.Expand(tgt, tgtType, "", false)
+	found, err := r.targets.Expand(ctx, tgt, tgtType, "", false)
 	if err != nil {
 		return nil, modules.ExecErr("%s", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -70,7 +71,7 @@ func (t *saltTool) preview() error {
 
 // expand works the target out from the files of the master.
 func (t *saltTool) expand() ([]string, error) {
-	found, err := t.expander().Expand(t.cmd.tgt, t.cmd.tgtType, t.opt.Str("delimiter"), true)
+	found, err := t.expander().Expand(context.Background(), t.cmd.tgt, t.cmd.tgtType, t.opt.Str("delimiter"), true)
 	if err != nil {
 		t.log.Error(err.Error())
 	}

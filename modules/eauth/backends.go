@@ -47,12 +47,9 @@ func Fields(name string) []string {
 // failTime is what a failure takes, give or take a quarter.
 const failTime = time.Second
 
-// waitOutFailure blocks for the rest of a failure's time.
-func waitOutFailure(spent time.Duration) {
-	jitter := time.Duration(rand.Int64N(int64(failTime / 2)))
-	if rest := failTime*3/4 + jitter - spent; rest > 0 {
-		<-time.After(rest)
-	}
+// failureTime is how long one failure takes.
+func failureTime() time.Duration {
+	return failTime*3/4 + time.Duration(rand.Int64N(int64(failTime/2)))
 }
 
 func authAuto(*Service, *payload.Map, *payload.Map) bool { return true }

@@ -34,22 +34,26 @@ type Options struct {
 	Permissive     bool          // permissive_acl: "*" adds to a user's own list
 	SudoACL        bool          // sudo_acl: publisher_acl holds for sudo users too
 	RequireAll     bool          // every function of a job must be allowed, not just one
+	FailuresMax    int           // login_failures_max; 0: no limit
 	Now            func() time.Time
 }
 
 // Keys are the contents of the local key files, user → key.
 type Keys map[string]string
 
-// Service answers authentication questions. It keeps no state beside the token files and may be used by many
-// goroutines.
-type Service struct{ opt Options }
+// Service answers authentication questions. It keeps no state beside the token files and the count of failed log-ins,
+// and may be used by many goroutines.
+type Service struct {
+	opt    Options
+	failed failures
+}
 
 // New makes a service.
 func New(opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Service{opt: opt}
+	return &Service{opt: opt, failed: failures{max: opt.FailuresMax}}
 }
 
 // Identity is the outcome of a successful authentication.
@@ -60,7 +64,13 @@ type Identity struct {
 }
 
 // Denied is a failed authentication. Name and Error() are the two fields of Salt's error reply.
-type Denied struct{ Kind, Name, message string }
+type Denied struct {
+	Kind, Name, message string
+	// Wait is how long the answer is to be held back, so that its time tells nothing of the cause.
+	Wait time.Duration
+	// Blocked says that the backend was not asked: too many log-ins had failed.
+	Blocked bool
+}
 
 func (d *Denied) Error() string { return d.message }
 
@@ -76,33 +86,29 @@ func KindOf(fields *payload.Map) string {
 }
 
 // Check authenticates a request. fields holds token, or eauth with username and password, or key and user;
-// the key is removed from fields whatever the outcome, so that it is never stored or shown.
+// the key is removed from fields whatever the outcome, so that it is never stored or shown. from is the address of who
+// asks, "" when it is not known.
 //
-// The error is always a *Denied. A failed external authentication has already waited for about a second, so
-// that its time tells nothing. Source: salt/auth/__init__.py, LoadAuth.check_authentication (3008).
-func (s *Service) Check(fields *payload.Map) (*Identity, error) {
-	name := fields.Str("username")
-	if !fields.Has("username") {
-		name = "UNKNOWN"
-	}
+// The error is always a *Denied. It never blocks for longer than a backend does: a failure is to be held back by the
+// caller. Source: salt/auth/__init__.py, LoadAuth.check_authentication (3008).
+func (s *Service) Check(fields *payload.Map, from string) (*Identity, error) {
 	switch KindOf(fields) {
 	case KindToken:
 		tok := s.Token(fields.Str("token"))
 		if tok == nil || !s.opt.External.Has(tok.Str("eauth")) {
-			return nil, &Denied{KindToken, "TokenAuthenticationError", `Authentication failure of type "token" occurred.`}
+			return nil, &Denied{Kind: KindToken, Name: "TokenAuthenticationError", message: `Authentication failure of type "token" occurred.`}
 		}
 		return &Identity{KindToken, tok.Str("name"), s.listOfToken(tok)}, nil
 	case KindEauth:
-		if !s.authenticate(fields) {
-			return nil, &Denied{KindEauth, "EauthAuthenticationError",
-				`Authentication failure of type "eauth" occurred for user ` + name + "."}
+		if denied := s.authenticate(fields, from); denied != nil {
+			return nil, denied
 		}
 		return &Identity{KindEauth, fields.Str("username"), s.listFor(fields.Str("eauth"), fields.Str("username"), nil)}, nil
 	}
 	return s.checkKey(fields)
 }
 
-var errUser = &Denied{KindUser, "UserAuthenticationError", `Authentication failure of type "user" occurred`}
+var errUser = &Denied{Kind: KindUser, Name: "UserAuthenticationError", message: `Authentication failure of type "user" occurred`}
 
 // checkKey compares the key of a local user. The key of root (or of a user named salt) is good for any name.
 func (s *Service) checkKey(fields *payload.Map) (*Identity, error) {
@@ -175,19 +181,35 @@ func (s *Service) restricted(user, name string) (*Identity, error) {
 // MasterKey tells whether key is that of the master's own user, the only one whose auth_list is trusted.
 func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
 
-// authenticate asks the backend, and lets a failure take as long as any other failure.
-func (s *Service) authenticate(fields *payload.Map) bool {
+// authenticate asks the backend. A failure is to take as long as any other failure.
+func (s *Service) authenticate(fields *payload.Map, from string) *Denied {
+	user := "UNKNOWN"
+	if fields.Has("username") {
+		user = payload.Show(fields.Str("username"))
+	}
+	denied := &Denied{Kind: KindEauth, Name: "EauthAuthenticationError",
+		message: `Authentication failure of type "eauth" occurred for user ` + user + "."}
 	start := s.opt.Now()
 	name := fields.Str("eauth")
 	conf, enabled := s.opt.External.Get(name)
 	backend := backends[name]
 	if !enabled || backend == nil {
-		return false
+		return denied
+	}
+	if len(fields.Str("username")) > payload.MaxUser || len(fields.Str("password")) > payload.MaxPassword {
+		denied.Wait = failureTime()
+		return denied
+	}
+	if s.failed.blocked(from, fields.Str("username"), start) {
+		denied.Blocked = true
+		return denied
 	}
 	m, _ := conf.(*payload.Map)
 	if backend(s, m, fields) {
-		return true
+		return nil
 	}
-	waitOutFailure(s.opt.Now().Sub(start))
-	return false
+	now := s.opt.Now()
+	s.failed.add(from, fields.Str("username"), now)
+	denied.Wait = max(failureTime()-now.Sub(start), 0)
+	return denied
 }

@@ -47,7 +47,7 @@ func TestCheckKey(t *testing.T) {
 		{"no name", payload.M("key", "rootkey"), "root", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			id, err := service(t, nil).Check(tt.fields)
+			id, err := service(t, nil).Check(tt.fields, "")
 			if tt.fields.Has("key") {
 				t.Error("the key is still in the load")
 			}
@@ -68,10 +68,14 @@ func TestCheckKey(t *testing.T) {
 func TestEauthAndTokens(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := service(t, func(o *Options) { o.Now = func() time.Time { return now } })
-	if tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "wrong")); tok != nil || err != nil {
+	var denied *Denied
+	if tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "wrong"), ""); tok != nil || !errors.As(err, &denied) {
 		t.Fatalf("wrong password: got %v, %v", tok, err)
 	}
-	tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame", "token_expire", int64(9)))
+	if denied.Wait < failTime/2 || denied.Wait > 2*failTime {
+		t.Errorf("a failure is held back for %v", denied.Wait)
+	}
+	tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame", "token_expire", int64(9)), "")
 	if err != nil || tok == nil {
 		t.Fatalf("MakeToken: %v, %v", tok, err)
 	}
@@ -82,12 +86,12 @@ func TestEauthAndTokens(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", info, err)
 	}
-	id, err := s.Check(payload.M("token", tok.Str("token")))
+	id, err := s.Check(payload.M("token", tok.Str("token")), "")
 	if err != nil || id.Name != "saltdev" || len(id.List) != 4 {
 		t.Fatalf("Check(token): got %+v, %v", id, err)
 	}
 	now = now.Add(2 * time.Hour)
-	if _, err := s.Check(payload.M("token", tok.Str("token"))); err == nil {
+	if _, err := s.Check(payload.M("token", tok.Str("token")), ""); err == nil {
 		t.Error("an expired token was accepted")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

@@ -17,11 +17,14 @@ import (
 
 // MakeToken authenticates by external authentication and stores a new token.
 //
-// It returns {start, expire, name, eauth, token[, auth_list]}, times in float epoch seconds, or nil when the
-// authentication failed; an error means that the token could not be stored.
-func (s *Service) MakeToken(fields *payload.Map) (*payload.Map, error) {
-	if !fields.Has("eauth") || !s.authenticate(fields) {
-		return nil, nil
+// It returns {start, expire, name, eauth, token[, auth_list]}, times in float epoch seconds. The error is a *Denied when
+// the authentication failed; another means that the token could not be stored.
+func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, error) {
+	if !fields.Has("eauth") {
+		return nil, &Denied{Kind: KindEauth, Name: "EauthAuthenticationError", message: "no eauth"}
+	}
+	if denied := s.authenticate(fields, from); denied != nil {
+		return nil, denied
 	}
 	start := epoch(s.opt.Now())
 	eauth, user := fields.Str("eauth"), fields.Str("username")
@@ -85,7 +88,10 @@ func (s *Service) storeToken(name string, tok *payload.Map) error {
 
 // tokenPath is the file of a token, or "" for text that is no token: names come from outside.
 func (s *Service) tokenPath(name string) string {
-	if _, err := hex.DecodeString(name); err != nil || len(name) < 32 || len(name) > 128 {
+	if len(name) < 32 || len(name) > payload.MaxToken {
+		return ""
+	}
+	if _, err := hex.DecodeString(name); err != nil {
 		return ""
 	}
 	return filepath.Join(s.opt.TokenDir, name)

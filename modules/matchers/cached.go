@@ -19,7 +19,7 @@ func cached(bank string, mode Mode) expandFunc {
 
 // byData expands a grain or pillar expression. An expression without delimiter matches no data.
 func (e *expansion) byData(bank, expr, delimiter string, mode Mode) (Expansion, error) {
-	s, _ := CompileSubdict(expr, delimiter, mode)
+	s, _ := compileSubdict(expr, delimiter, mode, e.limit)
 	return e.scan(bank, s.topKeys(), func(_ string, data *payload.Map) bool {
 		return data != nil && s.Match(data)
 	})
@@ -46,6 +46,9 @@ func (e *expansion) scan(bank string, keys []any, keep func(id string, data *pay
 	}
 	var out []string
 	for _, id := range ids {
+		if e.limit.over() {
+			break
+		}
 		if !known[id] {
 			if e.greedy && e.KeepUnknown {
 				out = append(out, id)

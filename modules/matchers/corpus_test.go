@@ -193,7 +193,7 @@ func TestMasterAsSalt(t *testing.T) {
 	x := &Expander{Source: c.source(t), Nodegroups: unpack(t, c.NodegroupDefs), DataCache: true}
 	for _, row := range c.Master {
 		kind, greedy := row[0].(string), row[2].(bool)
-		got, err := x.Expand(row[1], kind, "", greedy)
+		got, err := x.Expand(t.Context(), row[1], kind, "", greedy)
 		if err != nil && !errors.Is(err, ErrTarget) && !errors.Is(err, ErrRegexp) {
 			t.Errorf("%s %q: %v", kind, row[1], err)
 		}

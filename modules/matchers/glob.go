@@ -44,9 +44,12 @@ func (s *runeSet) has(r rune) bool {
 	return s.negate
 }
 
+// HasGlob tells whether a pattern has a special character: without one it matches itself alone.
+func HasGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?[") }
+
 // CompileGlob reads a pattern. Every text is a pattern: a bracket that is not closed stands for itself.
 func CompileGlob(pattern string) *Glob {
-	g := &Glob{text: pattern, plain: !strings.ContainsAny(pattern, "*?[")}
+	g := &Glob{text: pattern, plain: !HasGlob(pattern)}
 	if g.plain {
 		return g
 	}

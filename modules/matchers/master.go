@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,8 +47,9 @@ type Expansion struct {
 // Expand works a target out. tgtType "" is glob; the delimiter counts for grain and pillar types, "" is ":".
 // Greedy is the way of publishing: minions that may match are in. Without it only minions with cached data are,
 // as mine and peer permissions want it. An error says what is wrong with the target; the answer beside it is
-// usable, and empty as a rule. Source: salt/utils/minions.py, CkMinions.check_minions.
-func (x *Expander) Expand(tgt any, tgtType, delimiter string, greedy bool) (Expansion, error) {
+// usable, and empty as a rule. When ctx ends, or a single match takes too long, the error wraps ErrTime and the answer is
+// empty. Source: salt/utils/minions.py, CkMinions.check_minions.
+func (x *Expander) Expand(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (Expansion, error) {
 	if tgtType == "" {
 		tgtType = "glob"
 	}
@@ -58,35 +60,39 @@ func (x *Expander) Expand(tgt any, tgtType, delimiter string, greedy bool) (Expa
 	if !ok {
 		return Expansion{}, targetErr("unknown target type %q", tgtType)
 	}
-	e := &expansion{Expander: x, delimiter: delimiter, greedy: greedy}
-	return expand(e, tgt)
+	e := &expansion{Expander: x, delimiter: delimiter, greedy: greedy, limit: untilDone(ctx)}
+	out, err := expand(e, tgt)
+	if late := e.limit.reason(); late != nil {
+		return Expansion{}, late
+	}
+	return out, err
 }
 
 // Within tells whether every minion of a target is among those the compound target valid means
 // (CkMinions.validate_tgt).
-func (x *Expander) Within(valid string, tgt any, tgtType string) (bool, error) {
+func (x *Expander) Within(ctx context.Context, valid string, tgt any, tgtType string) (bool, error) {
 	if valid == "*" {
 		return true, nil
 	}
 	if strings.HasPrefix(valid, "@") {
 		return false, nil
 	}
-	target, err := x.Expand(tgt, tgtType, "", true)
+	target, err := x.Expand(ctx, tgt, tgtType, "", true)
 	if err != nil {
 		return false, err
 	}
-	return x.AllWithin(valid, target.Minions)
+	return x.AllWithin(ctx, valid, target.Minions)
 }
 
 // AllWithin tells whether every id is among those the compound target valid means.
-func (x *Expander) AllWithin(valid string, ids []string) (bool, error) {
+func (x *Expander) AllWithin(ctx context.Context, valid string, ids []string) (bool, error) {
 	if valid == "*" {
 		return true, nil
 	}
 	if strings.HasPrefix(valid, "@") {
 		return false, nil
 	}
-	allowed, err := x.Expand(valid, "compound", "", true)
+	allowed, err := x.Expand(ctx, valid, "compound", "", true)
 	if err != nil {
 		return false, err
 	}
@@ -103,6 +109,7 @@ type expansion struct {
 	delimiter string
 	greedy    bool
 	exact     bool // pillar words of a compound target compare exactly
+	limit     *limit
 
 	accepted []string
 	loaded   bool
@@ -149,6 +156,9 @@ func (e *expansion) filter(keep func(id string) bool) (Expansion, error) {
 	}
 	var out []string
 	for _, id := range ids {
+		if e.limit.over() {
+			break
+		}
 		if keep(id) {
 			out = append(out, id)
 		}
@@ -173,19 +183,13 @@ func (e *expansion) pcre(tgt any) (Expansion, error) {
 	if err != nil {
 		return Expansion{}, err
 	}
-	var bad error
-	out, err := e.filter(func(id string) bool {
-		if bad != nil {
-			return false
+	return e.filter(func(id string) bool {
+		hit, err := re.Match(id)
+		if err != nil {
+			e.limit.failed(err)
 		}
-		var hit bool
-		hit, bad = re.Match(id)
 		return hit
 	})
-	if bad != nil {
-		return Expansion{}, bad
-	}
-	return out, err
 }
 
 func (e *expansion) list(tgt any) (Expansion, error) {
@@ -204,6 +208,9 @@ func (e *expansion) list(tgt any) (Expansion, error) {
 	var out Expansion
 	seen := map[string]bool{}
 	for _, id := range wanted {
+		if e.limit.over() {
+			break
+		}
 		switch {
 		case seen[id]:
 		case accepted[id]:

@@ -61,7 +61,7 @@ func TestExpandBeyondSalt(t *testing.T) {
 			if tt.change != nil {
 				tt.change(x)
 			}
-			got, err := x.Expand(tt.tgt, tt.tgtType, "", true)
+			got, err := x.Expand(t.Context(), tt.tgt, tt.tgtType, "", true)
 			if !errors.Is(err, tt.err) {
 				t.Errorf("Expand: error %v, want %v", err, tt.err)
 			}
@@ -85,7 +85,7 @@ func TestWithin(t *testing.T) {
 		{"web1", "web1,gone", "list", true}, // missing ids are nobody's to protect
 		{"web1", "nosuch*", "glob", true},
 	} {
-		got, err := smallMaster().Within(tt.valid, tt.tgt, tt.tgtType)
+		got, err := smallMaster().Within(t.Context(), tt.valid, tt.tgt, tt.tgtType)
 		if err != nil || got != tt.want {
 			t.Errorf("Within(%q, %q as %s): got %v, %v, want %v", tt.valid, tt.tgt, tt.tgtType, got, err, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestExpandReportsSourceErrors(t *testing.T) {
 	x.Source = brokenSource{broken}
 	for _, kind := range []string{"glob", "pcre", "list", "grain", "pillar", "ipcidr", "compound", "nodegroup"} {
 		tgt := map[string]string{"grain": "a:b", "pillar": "a:b", "ipcidr": "10.0.0.1", "nodegroup": "webs"}[kind]
-		if _, err := x.Expand(tgt, kind, "", true); !errors.Is(err, broken) {
+		if _, err := x.Expand(t.Context(), tgt, kind, "", true); !errors.Is(err, broken) {
 			t.Errorf("%s: got error %v, want %v", kind, err, broken)
 		}
 	}
@@ -141,7 +141,7 @@ func BenchmarkExpand10k(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := x.Expand(bb.tgt, bb.tgtType, "", true); err != nil {
+				if _, err := x.Expand(b.Context(), bb.tgt, bb.tgtType, "", true); err != nil {
 					b.Fatal(err)
 				}
 			}

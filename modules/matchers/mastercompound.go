@@ -28,6 +28,9 @@ func (e *expansion) compoundWords(words []string) (Expansion, error) {
 	}
 	x := expression[idSet]{algebra: setAlgebra(c.everyone), autoClose: true}
 	for i, word := range words {
+		if e.limit.over() {
+			return Expansion{}, e.limit.reason()
+		}
 		if isOperator(word) {
 			x.tokens = append(x.tokens, token[idSet]{op: word})
 			continue

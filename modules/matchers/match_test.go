@@ -152,7 +152,7 @@ func FuzzCompound(f *testing.F) {
 		if strings.ContainsAny(target, "@(") && !strings.Contains(target, "N@") {
 			target = strings.NewReplacer("R@", "", "T@", "", "S@", "", "(", "").Replace(target)
 		}
-		all, err := x.Expand(target, "compound", "", true)
+		all, err := x.Expand(t.Context(), target, "compound", "", true)
 		for _, id := range x.Source.(*fakeSource).accepted {
 			hit, minionErr := Match(target, "compound", "", &Facts{ID: id, Nodegroups: groups})
 			listed := false

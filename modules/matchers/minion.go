@@ -149,11 +149,13 @@ func matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys
 	if !ok {
 		return false, targetErr("%s target is no text", what)
 	}
-	s, ok := CompileSubdict(expr, delimiter, mode)
+	end := forMinion()
+	s, ok := compileSubdict(expr, delimiter, mode, end)
 	if !ok {
 		return false, targetErr("Got insufficient arguments for %s match statement from master", what)
 	}
-	return s.Match(data(s.topKeys())), nil
+	hit := s.Match(data(s.topKeys()))
+	return hit, end.reason()
 }
 
 // matchData compares with the minion's local data store (salt/matchers/data_match.py).

@@ -7,11 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"brine/wire/payload"
+
 	"github.com/dlclark/regexp2"
 )
 
 // matchTimeout bounds one match of a pattern that needs backtracking.
 const matchTimeout = 200 * time.Millisecond
+
+// maxFastWork bounds the product of pattern and text, in bytes, that the engine without a time limit is given. It takes
+// some hundred milliseconds for as much.
+const maxFastWork = 16 << 20
 
 // ErrRegexp means a pattern Python's re would refuse, or one that took too long.
 var ErrRegexp = errors.New("matchers: bad regular expression")
@@ -21,31 +27,35 @@ var ErrRegexp = errors.New("matchers: bad regular expression")
 // not plain ASCII go to a backtracking engine with a time limit. It is safe for concurrent use.
 type Regexp struct {
 	fast  *regexp.Regexp  // nil when the pattern needs backtracking
+	size  int             // of the pattern in bytes
 	full  *regexp2.Regexp // reads every pattern
 	ascii bool            // \w, \d and \b mean ASCII in any text, as they do in the fast engine
 }
 
 // CompileRegexp reads a pattern.
 func CompileRegexp(pattern string) (*Regexp, error) {
+	if err := fits(pattern); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
+	}
 	translated, ascii, err := fromPython(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("%w %q: %w", ErrRegexp, pattern, err)
+		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
 	full, err := regexp2.Compile(translated, regexp2.None)
 	if err != nil {
-		return nil, fmt.Errorf("%w %q: %w", ErrRegexp, pattern, err)
+		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
 	full.MatchTimeout = matchTimeout
 	fast, err := regexp.Compile(`\A(?:` + translated + `)`)
 	if err != nil || strings.Contains(translated, "(?x") {
 		fast = nil
 	}
-	return &Regexp{fast: fast, full: full, ascii: ascii}, nil
+	return &Regexp{fast: fast, size: len(translated), full: full, ascii: ascii}, nil
 }
 
 // Match tells whether the pattern fits at the start of s. An error means the time limit was hit.
 func (r *Regexp) Match(s string) (bool, error) {
-	if r.fast != nil && plainText(s, r.ascii) {
+	if r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii) {
 		return r.fast.MatchString(s), nil
 	}
 	m, err := r.full.FindStringMatch(s)

@@ -29,6 +29,7 @@ type Subdict struct {
 	tries     []subdictTry
 	words     map[string]*wordMatcher // compiled patterns
 	nested    map[string]*Subdict     // compiled sub-expressions
+	limit     *limit
 }
 
 type subdictTry struct {
@@ -37,16 +38,30 @@ type subdictTry struct {
 	want string
 }
 
-// CompileSubdict reads an expression. Without a delimiter in it nothing matches (ok is false).
+// CompileSubdict reads an expression. Without a delimiter in it nothing matches (ok is false). Unlike Salt: nor does one
+// of more than 512 levels or 256 KiB.
 func CompileSubdict(expr, delimiter string, mode Mode) (s *Subdict, ok bool) {
+	return compileSubdict(expr, delimiter, mode, nil)
+}
+
+func compileSubdict(expr, delimiter string, mode Mode, end *limit) (s *Subdict, ok bool) {
 	if delimiter == "" {
 		delimiter = defaultDelimiter
 	}
-	s = &Subdict{expr: expr, delimiter: delimiter, mode: mode,
+	s = &Subdict{expr: expr, delimiter: delimiter, mode: mode, limit: end,
 		words: map[string]*wordMatcher{}, nested: map[string]*Subdict{}}
+	if len(expr) > payload.MaxPattern || strings.Count(expr, delimiter) > maxLevels {
+		return s, false
+	}
 	parts := strings.Split(expr, delimiter)
+	rest := len(expr) - len(parts[0])
+	starts := make([]int, len(parts)) // of each part in expr
+	for i := 1; i < len(parts); i++ {
+		starts[i] = len(expr) - rest + len(delimiter)
+		rest -= len(delimiter) + len(parts[i])
+	}
 	for i := len(parts) - 1; i > 0; i-- {
-		t := subdictTry{path: parts[:i], want: strings.Join(parts[i:], delimiter)}
+		t := subdictTry{path: parts[:i], want: expr[starts[i]:]}
 		if i == 1 && parts[0] == "*" {
 			t = subdictTry{all: true, want: expr}
 		}
@@ -73,6 +88,9 @@ func (s *Subdict) topKeys() []any {
 // Match tells whether data fits the expression. Source: salt/utils/data.py, subdict_match.
 func (s *Subdict) Match(data any) bool {
 	for _, t := range s.tries {
+		if s.limit.over() {
+			return false
+		}
 		value := data
 		if !t.all {
 			value = traverse(data, t.path)
@@ -107,6 +125,9 @@ func (s *Subdict) matchValue(value any, want string) bool {
 // matchMap looks for want among the keys, then as an expression of its own, and with a leading "*:" one level
 // further down.
 func (s *Subdict) matchMap(m *payload.Map, want string) bool {
+	if s.limit.over() {
+		return false
+	}
 	want, wildcard := strings.CutPrefix(want, "*:")
 	if want == "*" || m.Has(want) {
 		return true
@@ -149,7 +170,7 @@ func (s *Subdict) matchBelow(v any, want string) bool {
 func (s *Subdict) sub(want string) *Subdict {
 	sub, known := s.nested[want]
 	if !known {
-		if c, ok := CompileSubdict(want, defaultDelimiter, s.mode); ok {
+		if c, ok := compileSubdict(want, defaultDelimiter, s.mode, s.limit); ok {
 			sub = c
 		}
 		s.nested[want] = sub
@@ -167,11 +188,20 @@ type wordMatcher struct {
 
 func (s *Subdict) matchWord(value any, want string) bool {
 	w := s.words[want]
+	if s.limit.over() {
+		return false
+	}
 	if w == nil {
 		w = newWordMatcher(want, s.mode)
 		s.words[want] = w
 	}
-	return w.match(strings.ToLower(pytext.Str(value)))
+	text := strings.ToLower(pytext.Str(value))
+	s.limit.weigh(len(text))
+	hit, err := w.match(text)
+	if err != nil {
+		s.limit.failed(err)
+	}
+	return hit
 }
 
 func newWordMatcher(want string, mode Mode) *wordMatcher {
@@ -185,18 +215,20 @@ func newWordMatcher(want string, mode Mode) *wordMatcher {
 	return w
 }
 
-func (w *wordMatcher) match(text string) bool {
+func (w *wordMatcher) match(text string) (bool, error) {
 	switch w.mode {
 	case ModeGlob:
-		return w.glob.Match(text)
+		if len(w.text)*len(text) > maxGlobWork && !w.glob.plain {
+			return false, ErrTime
+		}
+		return w.glob.Match(text), nil
 	case ModeRegexp:
 		if w.re == nil {
-			return false
+			return false, nil
 		}
-		ok, err := w.re.Match(text)
-		return ok && err == nil
+		return w.re.Match(text)
 	}
-	return w.text == text
+	return w.text == text, nil
 }
 
 // Traverse follows a path like "file_roots:base:0" through maps and lists (traverse_dict_and_list). delimiter ""

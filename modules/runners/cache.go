@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"context"
 	"slices"
 
 	"brine/modules"
@@ -62,14 +63,14 @@ func (r *runner) bankFuncs() []modules.Func {
 }
 
 // targeted expands a target; without one it is every minion with cached grains.
-func (r *runner) targeted(tgt any, tgtType string) ([]string, error) {
+func (r *runner) targeted(ctx context.Context, tgt any, tgtType string) ([]string, error) {
 	if r.Data == nil || r.Targets == nil {
 		return nil, unavailable("data cache")
 	}
 	if !modules.Truthy(tgt) {
 		return r.Data.List(bankGrains)
 	}
-	found, err := r.Targets.Expand(tgt, tgtType, "", true)
+	found, err := r.Targets.Expand(ctx, tgt, tgtType, "", true)
 	if err != nil {
 		return nil, modules.ExecErr("%s", err)
 	}
@@ -96,23 +97,23 @@ func (r *runner) cachedData(bank string, ids []string) (*payload.Map, error) {
 	return out, nil
 }
 
-func (r *runner) cacheGrains(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) cacheGrains(c *modules.Call, a modules.Args) (any, error) {
 	if !modules.Truthy(a.Get("tgt")) {
 		return payload.NewMap(0), nil
 	}
-	return r.cached(bankGrains, a)
+	return r.cached(c.Ctx, bankGrains, a)
 }
 
-func (r *runner) cachePillar(_ *modules.Call, a modules.Args) (any, error) {
-	return r.cached(bankPillar, a)
+func (r *runner) cachePillar(c *modules.Call, a modules.Args) (any, error) {
+	return r.cached(c.Ctx, bankPillar, a)
 }
 
-func (r *runner) cacheMine(_ *modules.Call, a modules.Args) (any, error) {
-	return r.cached(bankMine, a)
+func (r *runner) cacheMine(c *modules.Call, a modules.Args) (any, error) {
+	return r.cached(c.Ctx, bankMine, a)
 }
 
-func (r *runner) cached(bank string, a modules.Args) (any, error) {
-	ids, err := r.targeted(a.Get("tgt"), a.Str("tgt_type"))
+func (r *runner) cached(ctx context.Context, bank string, a modules.Args) (any, error) {
+	ids, err := r.targeted(ctx, a.Get("tgt"), a.Str("tgt_type"))
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +122,11 @@ func (r *runner) cached(bank string, a modules.Args) (any, error) {
 
 // cacheClear drops whole entries. It answers True also when there was nothing, and False without a target.
 func (r *runner) cacheClear(banks []string) func(*modules.Call, modules.Args) (any, error) {
-	return func(_ *modules.Call, a modules.Args) (any, error) {
+	return func(c *modules.Call, a modules.Args) (any, error) {
 		if a.Get("tgt") == nil {
 			return false, nil
 		}
-		ids, err := r.targeted(a.Get("tgt"), a.Str("tgt_type"))
+		ids, err := r.targeted(c.Ctx, a.Get("tgt"), a.Str("tgt_type"))
 		if err != nil {
 			return nil, err
 		}
@@ -140,12 +141,12 @@ func (r *runner) cacheClear(banks []string) func(*modules.Call, modules.Args) (a
 	}
 }
 
-func (r *runner) cacheClearMineFunc(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) cacheClearMineFunc(c *modules.Call, a modules.Args) (any, error) {
 	fun := a.Get("clear_mine_func_flag")
 	if a.Get("tgt") == nil || fun == nil {
 		return false, nil
 	}
-	ids, err := r.targeted(a.Get("tgt"), a.Str("tgt_type"))
+	ids, err := r.targeted(c.Ctx, a.Get("tgt"), a.Str("tgt_type"))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ type Stream interface {
 
 // MineReader reads mines as the runner mine.get does: for all, without asking anybody's permission.
 type MineReader interface {
-	MineGet(tgt any, fun any, tgtType string) (any, error)
+	MineGet(ctx context.Context, tgt any, fun any, tgtType string) (any, error)
 }
 
 // Options are what the functions stand on. The master's options come with the call (modules.Env). A nil member

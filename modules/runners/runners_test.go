@@ -101,7 +101,7 @@ func (m *fakeMaster) Next(context.Context) (string, *payload.Map, error) {
 
 func (m *fakeMaster) Close() error { m.closed = true; return nil }
 
-func (m *fakeMaster) MineGet(tgt, fun any, tgtType string) (any, error) {
+func (m *fakeMaster) MineGet(_ context.Context, tgt, fun any, tgtType string) (any, error) {
 	return payload.M("web1", []any{tgt, fun, tgtType}), nil
 }
 

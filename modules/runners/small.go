@@ -32,11 +32,11 @@ func (r *runner) configGet(c *modules.Call, a modules.Args) (any, error) {
 	return a.Get("default"), nil
 }
 
-func (r *runner) mineGet(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) mineGet(c *modules.Call, a modules.Args) (any, error) {
 	if r.Mine == nil {
 		return nil, unavailable("mine")
 	}
-	return r.Mine.MineGet(a.Get("tgt"), a.Get("fun"), a.Str("tgt_type"))
+	return r.Mine.MineGet(c.Ctx, a.Get("tgt"), a.Get("fun"), a.Str("tgt_type"))
 }
 
 func (r *runner) mineUpdate(c *modules.Call, a modules.Args) (any, error) {
@@ -44,12 +44,12 @@ func (r *runner) mineUpdate(c *modules.Call, a modules.Args) (any, error) {
 		KW: payload.M("clear", a.Get("clear"), "mine_functions", a.Get("mine_functions"))})
 }
 
-func (r *runner) matchCompound(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) matchCompound(c *modules.Call, a modules.Args) (any, error) {
 	id := a.Str("minion_id")
 	if r.Targets == nil || !r.Targets.DataCache || !keys.ValidID(id) {
 		return payload.M("res", false), nil
 	}
-	found, err := r.Targets.Expand(a.Get("expr"), "compound_pillar_exact", "", false)
+	found, err := r.Targets.Expand(c.Ctx, a.Get("expr"), "compound_pillar_exact", "", false)
 	if err != nil {
 		return payload.M("res", false), nil
 	}

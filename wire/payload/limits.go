@@ -28,8 +28,12 @@ const (
 	MaxEnv = 1024
 	// MaxUser is the longest name of a user. Those of LDAP may be whole distinguished names.
 	MaxUser = 1024
+	// MaxPassword is the longest password, which may be a ticket of some other service.
+	MaxPassword = 65536
 	// MaxFunction is the longest name of a function.
 	MaxFunction = 255
+	// MaxPattern is the longest regular expression, or expression of grains or pillars, in a target.
+	MaxPattern = 1 << 18
 	// MaxCommand is the longest command of a load.
 	MaxCommand = 64
 	// MaxAlgorithm is the longest name of an algorithm.

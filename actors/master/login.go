@@ -1,0 +1,75 @@
+package master
+
+import (
+	"errors"
+	"time"
+
+	"brine/modules/eauth"
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// loginPool is the lane of log-ins by external authentication in brine's own pools: a backend may take its time, and
+// strangers may ask as often as they like. What was asked for goes on in its own lane.
+const loginPool = "login"
+
+// login is what came of the external authentication of a request.
+type login struct {
+	id  *eauth.Identity
+	err error
+}
+
+// loginFields are the fields of a load in clear that authenticate it: a publication carries a token and external
+// authentication in its kwargs.
+func loginFields(load *payload.Map) *payload.Map {
+	if load.Str("cmd") == payload.CmdPublish {
+		if kwargs := load.Map("kwargs"); eauth.KindOf(kwargs) != eauth.KindUser {
+			return kwargs
+		}
+	}
+	return load
+}
+
+// logsIn tells whether a load in clear is to be authenticated by a backend before it is served.
+func logsIn(load *payload.Map) bool {
+	switch load.Str("cmd") {
+	case payload.CmdPublish, payload.CmdRunner, payload.CmdWheel:
+		return eauth.KindOf(loginFields(load)) == eauth.KindEauth
+	}
+	return false
+}
+
+// identity is who asks, as fields tell. A log-in that was made already is not made again.
+func (c *core) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
+	if l := r.req.login; l != nil {
+		return l.id, l.err
+	}
+	return c.eauth.Check(fields, r.req.from)
+}
+
+// refuse answers who could not be authenticated, as late as the failure is to be.
+func (c *core) refuse(r *call, err error, v any) (any, error) {
+	var denied *eauth.Denied
+	if !errors.As(err, &denied) {
+		return nil, err
+	}
+	if denied.Blocked {
+		c.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
+	} else {
+		c.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
+			"user", payload.Show(r.load.Str("user")), "err", denied.Error())
+	}
+	return c.holdBack(r, denied.Wait, v)
+}
+
+// holdBack answers after a time in which no worker waits. The load is let go of at once.
+func (c *core) holdBack(r *call, wait time.Duration, v any) (any, error) {
+	if wait <= 0 {
+		return v, nil
+	}
+	req := r.req
+	req.opened.Store(&auth.Opened{Cmd: req.opened.Load().Cmd, Clear: true})
+	req.frame = nil
+	time.AfterFunc(wait, func() { c.finish(req, v) })
+	return nil, errLater
+}

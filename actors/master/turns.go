@@ -1,0 +1,33 @@
+package master
+
+import (
+	"context"
+
+	"brine/modules/matchers"
+	"brine/wire/payload"
+)
+
+// inTurn answers a minion's request with what f returns, beside its worker and when it is the minion's turn.
+func (c *core) inTurn(r *call, name string, f func(ctx context.Context) (any, error)) (any, error) {
+	r.beside(name, func(ctx context.Context) {
+		done, err := c.turns.Take(ctx, r.id)
+		var v any
+		if err == nil {
+			defer done()
+			v, err = f(ctx)
+		}
+		if err != nil {
+			c.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
+			r.req.fail()
+			return
+		}
+		c.finish(r.req, v)
+	})
+	return nil, errLater
+}
+
+// oneID tells whether a target is a single id, which needs no turn.
+func oneID(tgt any, tgtType string) bool {
+	id, ok := tgt.(string)
+	return ok && (tgtType == "" || tgtType == "glob") && payload.ValidID(id) && !matchers.HasGlob(id)
+}

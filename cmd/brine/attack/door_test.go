@@ -1,0 +1,168 @@
+package attack
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// evil is a pattern that takes for ever on ids of many a's.
+const evil = "((a|aa)+)+(?!b)[0-9]x$"
+
+// evilTargets are targets that are dear to work out.
+func evilTargets() []*payload.Map {
+	long := strings.Repeat("a", 4<<20)
+	return []*payload.Map{
+		payload.M("tgt_type", "pcre", "tgt", evil),
+		payload.M("tgt_type", "compound", "tgt", strings.Repeat("E@"+evil+" or ", 500)+"x"),
+		payload.M("tgt_type", "grain_pcre", "tgt", "long:"+evil),
+		payload.M("tgt_type", "grain", "tgt", strings.Repeat("a:", 1<<20)),
+		payload.M("tgt_type", "grain", "tgt", "deep:"+strings.Repeat("a:", 300)+"x"),
+		payload.M("tgt_type", "glob", "tgt", strings.Repeat("*a", 1<<20)),
+		payload.M("tgt_type", "pcre", "tgt", long),
+		payload.M("tgt_type", "list", "tgt", strings.Repeat("a,", 2<<20)),
+		payload.M("tgt_type", "nodegroup", "tgt", long),
+		payload.M("tgt_type", long, "tgt", "*"),
+	}
+}
+
+// evilMinion is a minion whose id and grains are made for patterns that take for ever.
+func (s *site) evilMinion() *thief {
+	s.t.Helper()
+	th := s.thief(strings.Repeat("a", 60), nil)
+	deep := payload.M("a", "end")
+	for range 400 {
+		deep = payload.M("a", deep)
+	}
+	frame, _, err := th.auth.Seal(payload.M("cmd", payload.CmdPillar, "id", th.id, "saltenv", "base", "pillarenv", nil, "ver", "2",
+		"grains", payload.M("id", th.id, "long", strings.Repeat("a", 80), "deep", deep)))
+	if err == nil {
+		_, err = th.send(patience, frame)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return th
+}
+
+// atOnce calls each of n functions in a goroutine of its own and waits for all.
+func atOnce(n int, f func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { f(i) })
+	}
+	all.Wait()
+}
+
+// TestStrangerTargets: who has no key is refused before his target is looked at.
+func TestStrangerTargets(t *testing.T) {
+	s := newSite(t, "")
+	s.evilMinion()
+	for _, load := range evilTargets() {
+		load.Set("cmd", payload.CmdPublish).Set("user", "root").Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").
+			Set("jid", "20261122000000000000").Set("key", "no key")
+		atOnce(8, func(int) {
+			began := time.Now()
+			v, err := s.stranger().ask(load)
+			m, _ := v.(*payload.Map)
+			if m.Map("error").Str("name") != "AuthenticationError" {
+				t.Errorf("%s: got %v, %v", payload.Show(load.Str("tgt_type")), v, err)
+			}
+			if took := time.Since(began); took > 5*second() {
+				t.Errorf("%s: a refusal took %v", payload.Show(load.Str("tgt_type")), took)
+			}
+		})
+		s.good()
+	}
+}
+
+// TestStrangerFunctions: nor are patterns of the operator's tried on what a stranger names.
+func TestStrangerFunctions(t *testing.T) {
+	s := newSite(t, "publisher_acl_blacklist: {users: ['bad.*', '^(a+)+$'], modules: ['cmd.*', '(x+)+y']}\n")
+	funs := make([]any, 200_000)
+	for i := range funs {
+		funs[i] = "x.y"
+	}
+	atOnce(8, func(int) {
+		v, err := s.stranger().ask(payload.M("cmd", payload.CmdPublish, "user", "root", "fun", funs, "tgt", "*", "arg", []any{}, "ret", "", "key", "no key"))
+		if m, _ := v.(*payload.Map); m.Map("error").Str("name") != "AuthenticationError" {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	s.good()
+}
+
+// TestThiefTargets: a minion's targets may take their time, but not the workers of others.
+func TestThiefTargets(t *testing.T) {
+	s := newSite(t, "target_timeout: 3\npeer: {'.*': ['.*']}\n")
+	th := s.evilMinion()
+	var open sync.WaitGroup
+	for _, load := range evilTargets() {
+		for _, cmd := range []string{payload.CmdMineGet, payload.CmdMinionPub} {
+			open.Go(func() {
+				frame, _, err := th.auth.Seal(load.Clone().Set("cmd", cmd).Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").Set("id", th.id))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := s.stranger().send(patience, frame); err != nil {
+					t.Errorf("%s %s: %v", cmd, payload.Show(load.Str("tgt_type")), err)
+				}
+			})
+		}
+	}
+	for range 20 {
+		s.good()
+	}
+	open.Wait()
+	s.good()
+}
+
+// TestLoginStorm: failed log-ins are slow for who fails, and for nobody else; after too many the next are not tried.
+func TestLoginStorm(t *testing.T) {
+	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner']}}\nsharedsecret: Op3nSesame\nlogin_failures_max: 50\n")
+	logIn := func(user, password string) (any, time.Duration) {
+		began := time.Now()
+		v, err := s.stranger().ask(payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", user, "password", password))
+		if err != nil {
+			t.Error(err)
+		}
+		return v, time.Since(began)
+	}
+	if v, took := logIn("fred", "wrong"); v != any("") || took < 700*time.Millisecond || took > 3*second() {
+		t.Errorf("a failed log-in gives %v after %v", v, took)
+	}
+	var storm sync.WaitGroup
+	for i := range 40 {
+		storm.Go(func() {
+			fields := payload.M("eauth", "sharedsecret", "username", "fred", "password", fmt.Sprint("wrong", i))
+			load := payload.M("cmd", payload.CmdPublish, "user", "fred", "fun", "test.ping", "tgt", "*", "arg", []any{}, "ret", "", "tgt_type", "glob", "kwargs", fields)
+			if i%2 == 0 {
+				load = fields.Set("cmd", payload.CmdRunner).Set("fun", "jobs.active")
+			}
+			_, _ = s.stranger().ask(load)
+		})
+	}
+	began := time.Now()
+	s.good()
+	if took := time.Since(began); took > second() {
+		t.Errorf("during 40 failed log-ins a ping took %v", took)
+	}
+	storm.Wait()
+	if v, _ := logIn("fred", "Op3nSesame"); v.(*payload.Map).Str("token") == "" {
+		t.Errorf("the right password gives %v", v)
+	}
+	for range 30 {
+		storm.Go(func() { logIn("fred", "wrong") })
+	}
+	storm.Wait()
+	if v, took := logIn("fred", "Op3nSesame"); v != any("") || took > second() {
+		t.Errorf("after too many failures a log-in gives %v after %v", v, took)
+	}
+	s.said(s.master, "login_failures_max")
+	s.good()
+}

@@ -1,0 +1,102 @@
+package matchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// ErrTime means a target whose time was over before it was worked out.
+var ErrTime = errors.New("matchers: the target takes too long")
+
+const (
+	// minionTime bounds the work on one word of a target on a minion.
+	minionTime = 2 * time.Second
+	// maxGlobWork bounds the product of pattern and text, in bytes, of one match of a glob.
+	maxGlobWork = 64 << 20
+	// looks is how many steps go by between two looks at the clock.
+	looks = 256
+	// heavy is the length of a text that is worth a look at the clock by itself.
+	heavy = 4096
+	// maxLevels is how many levels an expression of grains or pillars has at most; no data of Salt is nested deeper.
+	maxLevels = 512
+)
+
+// limit ends the work on one target: data and patterns may both come from who means ill. A nil limit has no end.
+type limit struct {
+	ends  func() error
+	steps int
+	err   error
+}
+
+// untilDone ends with a context.
+func untilDone(ctx context.Context) *limit {
+	return &limit{ends: func() error {
+		if ctx.Err() == nil {
+			return nil
+		}
+		return fmt.Errorf("%w: %w", ErrTime, context.Cause(ctx))
+	}}
+}
+
+// forMinion ends minionTime after its first step.
+func forMinion() *limit {
+	var end time.Time
+	return &limit{ends: func() error {
+		now := time.Now()
+		if end.IsZero() {
+			end = now.Add(minionTime)
+		}
+		if now.Before(end) {
+			return nil
+		}
+		return ErrTime
+	}}
+}
+
+// over counts a step and tells whether the work is to end.
+func (l *limit) over() bool {
+	if l == nil {
+		return false
+	}
+	if l.err == nil {
+		if l.steps%looks == 0 {
+			l.err = l.ends()
+		}
+		l.steps++
+	}
+	return l.err != nil
+}
+
+// weigh counts a text of some length as the steps that it is worth.
+func (l *limit) weigh(length int) {
+	if l != nil && l.err == nil && length > heavy {
+		l.err = l.ends()
+	}
+}
+
+// failed ends the work: a single match took too long, and the next one would too.
+func (l *limit) failed(err error) {
+	if l != nil && l.err == nil {
+		l.err = fmt.Errorf("%w: %w", ErrTime, err)
+	}
+}
+
+// reason is why the work has ended; nil while it goes on.
+func (l *limit) reason() error {
+	if l == nil {
+		return nil
+	}
+	return l.err
+}
+
+// fits refuses patterns that are longer than any tool sends.
+func fits(pattern string) error {
+	if len(pattern) > payload.MaxPattern {
+		return targetErr("pattern of %d bytes", len(pattern))
+	}
+	return nil
+}

@@ -35,6 +35,9 @@ func brineDefaults(role string) *payload.Map {
 			"job_store_compact_percent", 50,
 			"job_store_compact_min_bytes", 64<<20,
 			"job_store_commit_delay", 2, // milliseconds
+			"job_store_queue_max", 50000,
+			"event_bus_max", 20000,
+			"event_bus_max_bytes", 64<<20,
 			"max_connections", 0,
 			"request_queue_max", 10000,
 			"request_timeout", 60,

@@ -136,6 +136,12 @@ type Master struct {
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
 	// JobStoreCommitDelay is how long the first return of a group waits for others before the commit.
 	JobStoreCommitDelay time.Duration `mapstructure:"job_store_commit_delay" unit:"ms"`
+	// JobStoreQueueMax is how many returns wait for the job store; what comes beyond it is refused, and its minion keeps it.
+	JobStoreQueueMax int `mapstructure:"job_store_queue_max"`
+	// EventBusMax is how many events wait for the bus, EventBusMaxBytes how many bytes of them. Beyond it who fires has to
+	// wait: tools as long as it takes, the master itself for two seconds.
+	EventBusMax      int   `mapstructure:"event_bus_max"`
+	EventBusMaxBytes int64 `mapstructure:"event_bus_max_bytes"`
 	// MaxConnections bounds the connections at each of the two ports; 0: as many as max_open_files leaves room for. When
 	// there is one too many, the network address with the most loses its newest.
 	MaxConnections int `mapstructure:"max_connections"`

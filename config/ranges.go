@@ -18,6 +18,9 @@ func spans() []span {
 	return []span{
 		{"job_store_compact_percent", 0, 100},
 		{"max_connections", 0, 1 << 30},
+		{"job_store_queue_max", 1, 1 << 30},
+		{"event_bus_max", 1, 1 << 30},
+		{"event_bus_max_bytes", 1, math.MaxInt64},
 		{"job_store_compact_min_bytes", 0, math.MaxInt64},
 	}
 }

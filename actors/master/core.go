@@ -59,8 +59,10 @@ type core struct {
 	// Set when the children start, each before whoever uses it.
 	top          *supervisor.Supervisor
 	bus          *supervisor.Ref // EventPublisher
+	busRoom      *room           // of its mailbox
 	publisherRef *supervisor.Ref // Publisher
 	jobs         *supervisor.Ref // JobStore
+	returnRoom   *room           // of the returns that wait in it
 
 	quotas  *quota.Book
 	roles   *speakers.Roles
@@ -88,6 +90,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.owed = &owed{log: c.log}
+	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, cfg.EventBusMaxBytes, c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {
@@ -108,7 +111,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 // minions say goes by say instead.
 func (c *core) fire(tag string, data *payload.Map) {
 	if body := c.pack(tag, data); body != nil {
-		c.bus.Send(&FireEvent{Body: body})
+		c.put(body)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"brine/modules/keys"
@@ -19,7 +20,11 @@ import (
 // Messages of the EventPublisher.
 type (
 	// FireEvent puts one packed event on the bus.
-	FireEvent struct{ Body []byte }
+	FireEvent struct {
+		Body []byte
+		room *room // it counts in; nil: in none
+		left atomic.Bool
+	}
 	// Subscribe asks for all events from now on, within this process. Sink gets the packed bodies in order;
 	// it must not block and runs in the actor.
 	Subscribe struct {
@@ -33,6 +38,15 @@ type (
 	nudge struct{ step int }
 )
 
+// Lost makes room.
+func (m *FireEvent) Lost(error) { m.leave() }
+
+func (m *FireEvent) leave() {
+	if m.room != nil && !m.left.Swap(true) {
+		m.room.leave(len(m.Body))
+	}
+}
+
 // Salt 3007's tools stop seeing events that reach them before their first look at the bus, until another one
 // comes. A real master is so slow that one always does. brine sends tools that connected within youth an empty
 // event at each of nudgeAt after the last activity began; long-lived readers never see it.
@@ -43,6 +57,9 @@ const (
 
 var nudgeAt = [...]time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}
 
+// checksWaiting is how much waits for Maintenance before it need not be told once more to look at the keys.
+const checksWaiting = 8
+
 // busOptions are what the EventPublisher needs of the master.
 type busOptions struct {
 	open  func() *bus.Bus
@@ -51,6 +68,7 @@ type busOptions struct {
 	// onKeys is told that somebody outside says that keys have changed.
 	onKeys func()
 	meter  *meter
+	room   *room
 }
 
 // eventPublisher is the event bus: what anybody fires goes to every subscriber, in order.
@@ -85,11 +103,13 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 	if err := p.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event publisher: %w", err))
 	}
-	self, b, onKeys := supervisor.Self(ctx), p.bus, p.opt.onKeys
+	self, b, onKeys, room := supervisor.Self(ctx), p.bus, p.opt.onKeys, p.opt.room
 	supervisor.Go(ctx, "event pub socket", b.ServePub)
 	supervisor.Go(ctx, "event pull socket", func(ctx context.Context) error {
 		return b.ServePull(ctx, func(body []byte) {
-			self.Send(&FireEvent{Body: body})
+			room.wait(ctx, toolPatience)
+			room.enter(len(body))
+			self.Send(&FireEvent{Body: body, room: room})
 			if event.Tag(body) == keys.EventTag {
 				onKeys()
 			}
@@ -100,6 +120,7 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 func (p *eventPublisher) onFireEvent(ctx actor.Context, m *FireEvent) {
 	p.bus.Publish(m.Body)
 	p.opt.meter.event(m.Body)
+	m.leave()
 	if !p.nudging && p.opt.young != nil {
 		p.nudging = true
 		p.arm(ctx, 0)
@@ -141,7 +162,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
 	}
 	return busOptions{
-		young: young, meter: c.meter,
+		young: young, meter: c.meter, room: c.busRoom,
 		open: func() *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},
@@ -149,7 +170,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		},
 		subs: subs,
 		onKeys: func() {
-			if ref, ok := c.top.Lookup(nameMaintenance); ok {
+			if ref, ok := c.top.Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
 				ref.Send(&CheckKeys{})
 			}
 		},

@@ -52,7 +52,7 @@ func (c *core) say(who speaker, tag string, data *payload.Map) (size int) {
 		c.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", c.cfg.MinionQuotaEventBytes))
 		return 0
 	}
-	c.bus.Send(&FireEvent{Body: body})
+	c.put(body)
 	return len(body)
 }
 

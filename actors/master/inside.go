@@ -80,7 +80,7 @@ func (in inside) Fire(_ context.Context, tag string, data *payload.Map) error {
 
 // Push puts a packed event on the bus.
 func (in inside) Push(_ context.Context, body []byte) error {
-	in.c.bus.Send(&FireEvent{Body: body})
+	in.c.put(body)
 	return nil
 }
 

@@ -27,7 +27,9 @@ func (w *Work) Content() []byte { return w.Req.frame }
 // quarantined tells the bus of a message that was set aside.
 func (c *core) quarantined(q stats.Quarantined) {
 	if _, ok := c.top.Lookup(nameEventPublisher); ok {
-		c.fire(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason))
+		if body := c.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)); body != nil {
+			c.putNow(body) // the supervisor waits for nobody
+		}
 	}
 }
 

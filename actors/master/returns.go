@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,11 @@ func storeReturn(c *core, r *call) (any, error) {
 	who := speaker{id: r.id}
 	if !c.mayStore(who, r.load) {
 		return false, nil
+	}
+	if !c.returnRoom.wait(context.Background(), 0) { // the minion keeps it, and sends it again
+		c.meter.fail(failedShed)
+		r.req.fail()
+		return nil, errLater
 	}
 	c.returned(who, r.load, r.from, func(err error) { c.acknowledge(r, err) })
 	return nil, errLater
@@ -120,7 +126,9 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 		stored(nil)
 		return
 	}
+	c.returnRoom.enter(0)
 	kept := func(err error) {
+		c.returnRoom.leave(0)
 		c.noteKept(jid, id, err)
 		stored(err)
 	}
@@ -244,6 +252,7 @@ func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathe
 			c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
 		}
 		job = nil
+		c.returnRoom.wait(context.Background(), syndicPatience)
 		c.returned(who, one, from, all.one())
 	}
 }

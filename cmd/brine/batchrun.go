@@ -22,11 +22,13 @@ type batchRun struct {
 	cred   *payload.Map
 	quiet  bool // --static: nothing is shown until the end
 	news   chan batchNews
-	next   *batchNews   // came with the last news, and is handled after them
-	merged *payload.Map // id → return, for --static
-	code   int          // the highest exit code of a return
-	whole  bool         // the minions are all that the target means: it can be sent in place of their ids
-	pace   pace         // of telling how far it is
+	next   *batchNews      // came with the last news, and is handled after them
+	merged *payload.Map    // id → return, for --static
+	code   int             // the highest exit code of a return
+	whole  bool            // the minions are all that the target means: it can be sent in place of their ids
+	taken  map[string]bool // who has returned
+	in     map[string]bool // the minions of the batch, once there are several publications
+	pace   pace            // of telling how far it is
 
 	way  *hops         // facts of the job; nil before it is published
 	down chan []string // gives why minions did not answer the ping; nil: nothing to wait for
@@ -46,7 +48,8 @@ func (t *saltTool) runBatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := &batchRun{saltTool: t, bus: t.bus(), cred: cred, quiet: t.opt.Bool("static"), news: make(chan batchNews, batchTogether), merged: payload.NewMap(0)}
+	b := &batchRun{saltTool: t, bus: t.bus(), cred: cred, quiet: t.opt.Bool("static"), news: make(chan batchNews, batchTogether),
+		taken: map[string]bool{}, merged: payload.NewMap(0)}
 	if t.opt.Bool("async") && t.opt.Bool("batch") && b.masterRunsBatches(ctx) {
 		err = b.handOver(ctx)
 	} else {
@@ -202,67 +205,6 @@ func (b *batchRun) work(ctx context.Context) error {
 	}
 }
 
-// batchTogether is how many returns are taken at a time, if so many are there.
-const batchTogether = 1000
-
-// await waits for the next returns, or until a place comes free or a word about the batch is due.
-func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []string, err error) {
-	if n := b.next; n != nil {
-		b.next = nil
-		return b.take(*n)
-	}
-	var alarm <-chan time.Time
-	if at := sooner(b.state.wake(), b.pace.wake()); !at.IsZero() {
-		timer := time.NewTimer(time.Until(at))
-		defer timer.Stop()
-		alarm = timer.C
-	}
-	select {
-	case n := <-b.news:
-		return b.take(n)
-	case lines := <-b.down:
-		b.sayReasons(lines)
-		b.down = nil
-	case <-alarm:
-	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
-	}
-	return nil, nil, nil
-}
-
-// take handles news. With a return come those that are there as well, up to one that ends the batch.
-func (b *batchRun) take(n batchNews) (returns []batchReturn, silent []string, err error) {
-	for ; ; n = <-b.news {
-		switch {
-		case b.isReturn(n):
-			b.way.see(*n.ret)
-			failed, _ := n.ret.Data.Value("failed").(bool)
-			one := batchReturn{id: n.ret.ID, data: entry(n.ret.Data), retcode: retcodeOf(n.ret.Data), failed: failed}
-			if returns = append(returns, one); one.bad() && b.state.failhard || len(b.news) == 0 || len(returns) == batchTogether {
-				return returns, nil, nil // nobody else takes from news: with one in it, the next turn does not wait
-			}
-			continue
-		case len(returns) > 0:
-			b.next = &n
-			return returns, nil, nil
-		case n.err != nil:
-			return nil, nil, b.clientError(n.err)
-		case n.halt != "":
-			b.state.halt(n.halt)
-		case n.ret != nil && n.ret.Silence != client.Answered:
-			b.way.see(*n.ret)
-		default:
-			silent = n.silent
-		}
-		return nil, silent, nil
-	}
-}
-
-// isReturn tells whether news are the return of a minion that is at work.
-func (b *batchRun) isReturn(n batchNews) bool {
-	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered && b.state.active.Has(n.ret.ID)
-}
-
 // publish sends the job to the next minions and follows their returns.
 func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
@@ -311,11 +253,29 @@ func (b *batchRun) turn(ids []string) (client.Job, error) {
 	job := client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
 		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout}
 	if !b.whole || len(ids) != len(b.state.all) {
+		job.Others = b.others(ids)
 		return job, nil
 	}
 	var err error
 	job.Tgt, job.TgtType, err = b.wireTarget()
 	return job, err
+}
+
+// others tells who of the batch gets the job by another publication.
+func (b *batchRun) others(ids []string) func(id string) bool {
+	if b.in == nil {
+		b.in = setOf(b.state.all)
+	}
+	all, own := b.in, setOf(ids)
+	return func(id string) bool { return all[id] && !own[id] }
+}
+
+func setOf(ids []string) map[string]bool {
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 func (b *batchRun) send(ctx context.Context, n batchNews) {

@@ -81,6 +81,9 @@ type Client struct {
 	mu   sync.Mutex
 	key  string
 	idle []*zmq.Req
+
+	hubs sync.Mutex
+	hub  *hub // the last subscription to the bus; nil before the first
 }
 
 // New makes a Client and reads the key file. Without a readable one the key is empty, which is right for a

@@ -22,6 +22,10 @@ type Job struct {
 	// eauth, username, password or token. nil or empty: none.
 	Kwargs *payload.Map
 
+	// Others tells whose returns somebody else waits for, where several jobs have one jid. It is asked from another
+	// goroutine. nil: nobody's.
+	Others func(id string) bool
+
 	Timeout          time.Duration // 0: as in Options
 	GatherJobTimeout time.Duration // 0: as in Options
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,9 +166,10 @@ func (r *Run) drain(yield func(Return, error) bool) bool {
 	if !r.track.asking {
 		bodies, r.held = append(r.held, bodies...), nil
 	}
+	picked := r.picker()
 	for _, body := range bodies {
 		tag := event.Tag(body)
-		mine, info := belongs(tag, r.JID), r.info != "" && belongs(tag, r.info)
+		mine, info := picked(tag), r.info != "" && belongs(tag, r.info)
 		if !mine && r.track.asking {
 			r.held = append(r.held, body)
 			continue
@@ -202,8 +204,8 @@ func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 		return Return{}, false, errRefused
 	}
 	if data.Has("minions") {
-		r.track.expect(texts(data.List("minions")))
-		r.track.missing = append(r.track.missing, texts(data.List("missing"))...)
+		r.track.expect(r.own(texts(data.List("minions"))))
+		r.track.missing = append(r.track.missing, r.own(texts(data.List("missing")))...)
 		return Return{}, false, nil
 	}
 	if !strings.HasPrefix(tag, event.TagJobReturn(r.JID, "")) || !data.Has("return") {
@@ -256,11 +258,28 @@ func (r *Run) awaitRound() {
 	}
 }
 
+// own are the ids for whose returns nobody else waits.
+func (r *Run) own(ids []string) []string {
+	if r.job.Others == nil {
+		return ids
+	}
+	return slices.DeleteFunc(ids, r.job.Others)
+}
+
+// picker tells which events are those of the job that this Run waits for.
+func (r *Run) picker() func(tag string) bool {
+	jid, others, returns := r.JID, r.job.Others, event.TagJobReturn(r.JID, "")
+	return func(tag string) bool {
+		if id, ok := strings.CutPrefix(tag, returns); ok && others != nil && others(id) {
+			return false
+		}
+		return belongs(tag, jid)
+	}
+}
+
 func (r *Run) narrow() {
-	jid, info := r.JID, r.info
-	r.stream.narrow(func(tag string) bool {
-		return belongs(tag, jid) || info != "" && belongs(tag, info)
-	})
+	mine, info := r.picker(), r.info
+	r.stream.narrow(func(tag string) bool { return mine(tag) || info != "" && belongs(tag, info) })
 }
 
 // findJobKwargs are the extras of the job itself, which hold the credentials, without those that change how

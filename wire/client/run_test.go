@@ -243,3 +243,35 @@ func TestRunBusRestarts(t *testing.T) {
 	}()
 	expectReturns(t, r, Return{ID: "a", Value: int64(1)}, Return{ID: "b", Value: int64(2)})
 }
+
+// TestRunsOfOneJob: of several publications under one jid each waits for its own minions, and all hear one subscription.
+func TestRunsOfOneJob(t *testing.T) {
+	var m *fakeMaster
+	m = newFakeMaster(t, func(load *payload.Map) any {
+		id, _ := load.List("tgt")[0].(string)
+		// What concerns the others comes before this one is known to be published, and after.
+		m.fire("salt/job/"+jid1+"/new", payload.M("jid", jid1, "minions", []string{"a", "b", "c"}))
+		m.returns(jid1, "c", "of another turn")
+		return published(jid1, id)
+	})
+	c := m.client(m.options())
+	var runs []*Run
+	for _, id := range []string{"a", "b"} {
+		others := func(other string) bool { return other != id }
+		runs = append(runs, startRun(t, c, Job{Tgt: []string{id}, TgtType: "list", Fun: "test.ping", JID: jid1, Others: others}))
+	}
+	m.mu.Lock()
+	if len(m.subs) != 1 {
+		t.Errorf("%d subscriptions", len(m.subs))
+	}
+	m.mu.Unlock()
+	m.returns(jid1, "a", 1)
+	m.returns(jid1, "b", 2)
+	expectReturns(t, runs[0], Return{ID: "a", Value: int64(1)})
+	expectReturns(t, runs[1], Return{ID: "b", Value: int64(2)})
+	if r := startRun(t, c, Job{Tgt: []string{"a"}, TgtType: "list", Fun: "test.ping"}); len(r.Minions) != 1 { // joins anew
+		t.Errorf("got %+v", r.Published)
+	} else {
+		r.Close()
+	}
+}

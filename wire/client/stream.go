@@ -2,26 +2,14 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"time"
-
-	"brine/wire/event"
 )
 
-// Pauses between attempts to find the bus again after the master has gone.
-const (
-	rejoinFirst = 50 * time.Millisecond
-	rejoinMost  = time.Second
-)
-
-// stream is a subscription that keeps the bodies somebody wants until they are taken, however long the reader
-// is busy. A bus that goes away (the master restarts) is joined again.
+// stream keeps the bodies that somebody wants until they are taken, however long the reader is busy. All streams of a
+// client share one subscription: a batch has hundreds of them.
 type stream struct {
-	c      *Client
-	cancel context.CancelFunc
-	done   chan struct{}
-	more   chan struct{} // holds a token when there is something to take
+	hub  *hub
+	more chan struct{} // holds a token when there is something to take
 
 	mu    sync.Mutex
 	want  func(tag string) bool
@@ -30,24 +18,23 @@ type stream struct {
 
 // listen joins the bus. want is asked for every tag, from another goroutine.
 func (c *Client) listen(ctx context.Context, want func(tag string) bool) (*stream, error) {
-	events, err := c.opt.Bus.Subscribe(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoBus, err)
+	s := &stream{want: want, more: make(chan struct{}, 1)}
+	c.hubs.Lock()
+	defer c.hubs.Unlock()
+	if c.hub != nil && c.hub.add(s) {
+		return s, nil
 	}
-	pumpCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stream{c: c, cancel: cancel, want: want, done: make(chan struct{}), more: make(chan struct{}, 1)}
-	go func() {
-		defer close(s.done)
-		s.pump(pumpCtx, events)
-	}()
+	h, err := c.newHub(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.hub = h
+	h.add(s)
 	return s, nil
 }
 
-// close leaves the bus and waits for the goroutine.
-func (s *stream) close() {
-	s.cancel()
-	<-s.done
-}
+// close leaves the bus; the last one waits for the end of the subscription.
+func (s *stream) close() { s.hub.remove(s) }
 
 // narrow changes what is kept from now on.
 func (s *stream) narrow(want func(tag string) bool) {
@@ -65,28 +52,6 @@ func (s *stream) take() [][]byte {
 	return queue
 }
 
-func (s *stream) pump(ctx context.Context, events Events) {
-	for events != nil {
-		err := s.read(ctx, events)
-		_ = events.Close() // what it says does not matter any more
-		if ctx.Err() != nil {
-			return
-		}
-		s.c.log.Warn("event bus lost, joining it again", "err", err)
-		events = s.rejoin(ctx)
-	}
-}
-
-func (s *stream) read(ctx context.Context, events Events) error {
-	for {
-		body, err := events.Next(ctx)
-		if err != nil {
-			return err
-		}
-		s.put(event.Tag(body), body)
-	}
-}
-
 func (s *stream) put(tag string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,22 +62,5 @@ func (s *stream) put(tag string, body []byte) {
 	select {
 	case s.more <- struct{}{}:
 	default:
-	}
-}
-
-// rejoin tries until the bus is back; nil when ctx ended.
-func (s *stream) rejoin(ctx context.Context) Events {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for pause := rejoinFirst; ; pause = min(2*pause, rejoinMost) {
-		timer.Reset(pause)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		if events, err := s.c.opt.Bus.Subscribe(ctx); err == nil {
-			return events
-		}
 	}
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"brine/cmd/fleet"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+)
+
+// crowdSize is enough that what grows with the square of it would show: by tests that do not end.
+const crowdSize = 1000
+
+// crowd is a master and many emulated minions, and what these have been sent.
+type crowd struct {
+	*silentSite
+	f *fleet.Fleet
+
+	mu   sync.Mutex
+	tgts map[string]string // jid and target type of the jobs, of each the last target
+}
+
+func newCrowd(t *testing.T) *crowd {
+	t.Helper()
+	key, err := crypt.GenerateKey(2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crowd{silentSite: newSilentSite(t), tgts: map[string]string{}}
+	c.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
+		c.path("m"), c.pub, c.ret, runningUser()), 0o644)
+	c.start("master", "salt-master")
+	ctx, cancel := context.WithCancel(context.Background())
+	c.f, err = fleet.Start(ctx, fleet.Options{Minions: crowdSize, Prefix: "emu", Host: "127.0.0.1", RetPort: c.ret, Key: key, Answer: c.answer})
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := c.f.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.until(t, "the crowd is up", func() bool { return c.f.Counts().Up == crowdSize })
+	return c
+}
+
+func (c *crowd) answer(_ string, load *payload.Map) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, _ := load.Value("tgt").(string)
+	c.tgts[load.Str("jid")+" "+load.Str("tgt_type")] = text
+	return true
+}
+
+func (c *crowd) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.tgts)
+}
+
+// salt runs a command line on all minions, and checks that each of them is in its output once, and that they got so
+// many jobs each.
+func (c *crowd) salt(t *testing.T, jobs int64, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("salt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.f.Counts()
+	cmd := exec.Command(path, append([]string{"-c", c.path("etc/master"), "-t", "100"}, args...)...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("salt %v: %v\n%s\n%s", args, err, errs.String(), c.logs())
+	}
+	text := string(out)
+	for i := range crowdSize {
+		if id := fmt.Sprintf("emu%04d:\n    True\n", i); strings.Count(text, id) != 1 {
+			t.Fatalf("salt %v: %d times %q", args, strings.Count(text, id), id)
+		}
+	}
+	now := c.f.Counts()
+	if got := now.Jobs - before.Jobs; got != jobs*crowdSize {
+		t.Errorf("salt %v: %d jobs for %d minions, want %d for each", args, got, crowdSize, jobs)
+	}
+	if now.Failures > 0 {
+		t.Errorf("salt %v: %+v, %v", args, now, c.f.Troubles())
+	}
+	return text
+}
+
+// TestCrowd lets a thousand minions answer every form of salt that waits for returns. None is missing, none is asked
+// whether it runs the job, and what means them all is sent as the target it was.
+func TestCrowd(t *testing.T) {
+	c := newCrowd(t)
+	c.salt(t, 1, "*", "test.ping")
+	c.salt(t, 1, "--summary", "-v", "emu*", "test.ping")
+	c.salt(t, 2, "-b", "100", "*", "test.ping")
+	c.forget() // the lists of its turns
+	c.salt(t, 2, "--static", "*", "test.ping")
+	c.salt(t, 2, "-b", "100%", "-C", "emu* or nobody", "test.ping")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for job, tgt := range c.tgts {
+		if strings.HasSuffix(job, " list") || tgt == "" {
+			t.Errorf("job %s was sent to a list", job)
+		}
+	}
+}
+
+// TestCrowdRestart gives the master another key: all minions sign in again because of one job, and answer it.
+func TestCrowdRestart(t *testing.T) {
+	c := newCrowd(t)
+	c.salt(t, 1, "*", "test.ping")
+	c.stop("master", syscall.SIGTERM)
+	c.until(t, "the crowd is down", func() bool { return c.f.Counts().Up == 0 })
+	c.start("master", "salt-master")
+	c.until(t, "the crowd is up again", func() bool { return c.f.Counts().Up == crowdSize })
+	c.salt(t, 1, "*", "test.ping") // under another key, with which nobody has signed in yet
+}

@@ -32,6 +32,10 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 		opts.Set("beacons", payload.NewMap(0))
 	}
 	ld.applyIPCBuffer(opts)
+	if n, ok := opts.Int("minion_jid_queue_age"); !ok || n != 0 && n < 86400 || n > maxJIDQueueAge {
+		v := opts.Value("minion_jid_queue_age")
+		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds of a day to ten years", pyStr(v))
+	}
 	if err := ld.applyLast(opts); err != nil {
 		return err
 	}
@@ -40,6 +44,9 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 	}
 	return ld.applyAlgorithm(opts, "signing_algorithm", "signing", signingAlgorithms...)
 }
+
+// maxJIDQueueAge is ten years, in seconds.
+const maxJIDQueueAge = 10 * 366 * 86400
 
 // appendIDToDirs gives this minion its own directories, for several minions on one host.
 func appendIDToDirs(opts *payload.Map) {

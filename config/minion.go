@@ -85,10 +85,13 @@ type Minion struct {
 	SLSList               []string      `mapstructure:"sls_list"`
 	TopFile               string        `mapstructure:"top_file"`
 
-	Multiprocessing    bool          `mapstructure:"multiprocessing"` // Unlike Salt: false by default
-	MultifuncOrdered   bool          `mapstructure:"multifunc_ordered"`
-	ProcessCountMax    int           `mapstructure:"process_count_max"` // -1: see runtime limits
-	MinionJIDQueueHWM  int           `mapstructure:"minion_jid_queue_hwm"`
+	Multiprocessing   bool `mapstructure:"multiprocessing"` // Unlike Salt: false by default
+	MultifuncOrdered  bool `mapstructure:"multifunc_ordered"`
+	ProcessCountMax   int  `mapstructure:"process_count_max"` // -1: see runtime limits
+	MinionJIDQueueHWM int  `mapstructure:"minion_jid_queue_hwm"`
+	// MinionJIDQueueAge is for how long jids of taken jobs are remembered on disk, 0 or at least a day. Older ones are refused
+	// unless the master has numbered the publication.
+	MinionJIDQueueAge  time.Duration `mapstructure:"minion_jid_queue_age"` // whole seconds in the file
 	CacheJobs          bool          `mapstructure:"cache_jobs"`
 	PubRet             bool          `mapstructure:"pub_ret"`
 	Return             []string      `mapstructure:"return"` // returners of every job; text or list in the file

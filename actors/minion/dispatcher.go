@@ -12,6 +12,7 @@ import (
 	"brine/modules/ledger"
 	"brine/modules/worker"
 	"brine/supervisor"
+	"brine/wire/auth"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -23,6 +24,7 @@ type (
 	JobReceived struct {
 		Load  *payload.Map
 		Link  *link
+		mark  auth.Mark // where it stands among those of its master
 		at    time.Time // when it was opened
 		to    *supervisor.Ref
 		again bool // it was lost once
@@ -60,6 +62,7 @@ type (
 	JobSetAside struct {
 		Load *payload.Map
 		Link *link
+		mark auth.Mark
 		Why  error
 		Hash string    // by which the log knows the message
 		at   time.Time // when it was opened
@@ -77,6 +80,7 @@ type dispatcherOptions struct {
 	links []*link
 	begun func(key string) bool // by the process before this one
 	reg   *registry
+	past  *pastJobs
 	queue jobQueue
 	room  *room
 	diary *ledger.Diary
@@ -165,6 +169,9 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
 		return
 	}
+	if jid != jidReq && !m.again && !d.reg.taken(jid) && d.isPast(m) {
+		return
+	}
 	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
 		d.opt.log.Debug("job was seen before", "jid", jid)
 		d.note(m, ledger.SeenBefore, "")
@@ -175,6 +182,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
+	d.remember(load, m.mark)
 	if d.stopping {
 		d.turnAway(ctx, load, m.Link)
 		return
@@ -190,6 +198,35 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again, turn: fileName(m.at, load)})
 	}
 	d.reg.began(jid)
+}
+
+// isPast tells of a job that another process may have taken already, and says so.
+func (d *dispatcher) isPast(m *JobReceived) bool {
+	jid := m.Load.Str("jid")
+	switch {
+	case d.opt.past.has(jid, m.mark):
+		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun", m.Load.Value("fun"))
+		d.note(m, ledger.SeenBefore, "")
+	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
+		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it", "jid", jid, "fun", m.Load.Value("fun"))
+		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.cfg.MinionJIDQueueAge.String())
+	default:
+		return false
+	}
+	d.opt.tell(safeName(jid), m.Link)
+	return true
+}
+
+// remember puts a job on disk as taken, unless it only asks for jobs: that may be asked twice.
+func (d *dispatcher) remember(load *payload.Map, mark auth.Mark) {
+	if load.Str("jid") == jidReq || onlyAsks(load) {
+		return
+	}
+	err := d.opt.past.take(load.Str("jid"), mark, d.opt.clock.Now())
+	if err != nil && !d.reg.unwritten {
+		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart would run again", "err", err)
+	}
+	d.reg.unwritten = err != nil
 }
 
 // lacks names a field that a job must have, "" when there are all.

@@ -80,7 +80,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 			s.drop(ctx, ledger.Unopened, errors.New("it cannot be opened"))
 			continue
 		}
-		load, err := s.link.auth.OpenPublication(frame)
+		load, mark, err := s.link.auth.OpenMarked(frame)
 		s.held.opened()
 		if first := &s.held.list[0]; first.renewals < maxRenewals && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
 			first.renewals++
@@ -88,7 +88,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 			return
 		}
 		s.held.pop()
-		s.deliver(ctx, load, err)
+		s.deliver(ctx, load, mark, err)
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *subscriber) drop(ctx actor.Context, outcome ledger.Outcome, why error) 
 	s.link.log.Error("publication dropped", "why", why)
 }
 
-func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
+func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, mark auth.Mark, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
 		s.refuse(ledger.Unopened, err)
@@ -129,7 +129,7 @@ func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, err error) {
 		s.drop(ctx, ledger.Unopened, err)
 	default:
 		to := s.opt.dispatcher()
-		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, at: s.link.clock.Now(), to: to})
+		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, mark: mark, at: s.link.clock.Now(), to: to})
 	}
 }
 

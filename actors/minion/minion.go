@@ -174,7 +174,7 @@ func (m *Minion) spawn() (err error) {
 	}
 	add(&m.teller, "Teller", func() actor.Actor { return &teller{m: m} })
 	m.job = m.newJobOptions()
-	opt := m.dispatcherOptions(mem.keys)
+	opt := m.dispatcherOptions(mem.keys, mem.past)
 	add(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
 	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
 		add(&m.mine, "MineTimer", func() actor.Actor { return &mineTimer{m: m} })
@@ -228,9 +228,9 @@ func (g *gated) Receive(ctx actor.Context) {
 	g.inner.Receive(ctx)
 }
 
-func (m *Minion) dispatcherOptions(begun map[string]bool) dispatcherOptions {
+func (m *Minion) dispatcherOptions(begun map[string]bool, past *pastJobs) dispatcherOptions {
 	return dispatcherOptions{
-		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
+		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		match: func(load *payload.Map, l *link) bool {
 			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},

@@ -38,10 +38,10 @@ func (m *JobReceived) Lost(why error) {
 	switch {
 	case m.to == nil:
 	case died && !m.again:
-		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, at: m.at, to: m.to, again: true})
+		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, mark: m.mark, at: m.at, to: m.to, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
-		m.to.Send(&JobSetAside{Load: m.Load, Link: m.Link, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
+		m.to.Send(&JobSetAside{Load: m.Load, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
 	}
 }
 
@@ -60,6 +60,7 @@ func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 		return
 	}
 	d.reg.began(jid)
+	d.remember(m.Load, m.mark)
 	if d.begun(jid) {
 		return
 	}

@@ -11,10 +11,11 @@ import (
 // registry is what the Dispatcher knows of jobs; it outlives a restart of the Dispatcher, and the one that
 // lives is the only one to touch it.
 type registry struct {
-	seen    []seenJob // the last jids, oldest first
-	running []*runningJob
-	waiting []*queuedJob // behind process_count_max, oldest first
-	reqs    int          // jobs so far that needed a name of their own
+	seen      []seenJob // the last jids, oldest first
+	running   []*runningJob
+	waiting   []*queuedJob // behind process_count_max, oldest first
+	unwritten bool         // a taken job could not be put on disk, which was said
+	reqs      int          // jobs so far that needed a name of their own
 }
 
 // seenJob is a jid that was taken. Until begun is set the job is not started: a Dispatcher that died meanwhile
@@ -120,6 +121,15 @@ func (r *registry) counted() int {
 		}
 	}
 	return n
+}
+
+// onlyAsks tells the functions that ask about jobs and actors, and change nothing.
+func onlyAsks(load *payload.Map) bool {
+	switch load.Str("fun") {
+	case brinemod.Actors, brinemod.Jobs, brinemod.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running", "saltutil.find_cached_job":
+		return true
+	}
+	return false
 }
 
 // aboutJobs tells the functions that ask about jobs and actors, or end them.

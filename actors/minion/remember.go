@@ -13,8 +13,9 @@ func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, con
 
 // memory is what the process before this one has left.
 type memory struct {
-	file *journalFile    // nil: it cannot be opened
-	lost []orphan        // jobs that had begun and have no return
+	file *journalFile // nil: it cannot be opened
+	lost []orphan     // jobs that had begun and have no return
+	past *pastJobs
 	keys map[string]bool // of all jobs that had begun, with and without a return
 }
 
@@ -22,6 +23,14 @@ type memory struct {
 // a minion of Salt, or of one that could not write its journal.
 func (m *Minion) remember() memory {
 	mem := memory{keys: map[string]bool{}}
+	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now())
+	if err != nil {
+		m.log.Error("it is not known of all jobs that they were taken", "err", err)
+	}
+	mem.past = past
+	for _, l := range m.links {
+		l.auth.KnowSerials(past.serialNow())
+	}
 	file, err := openJournal(m.journalPath())
 	if err != nil {
 		m.log.Error("the journal of jobs and returns", "err", err)

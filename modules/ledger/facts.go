@@ -122,6 +122,7 @@ const (
 	BlackedOut      Outcome = "blackout"    // the minion is in blackout
 	NotMatched      Outcome = "not_matched" // the target does not mean this minion
 	SeenBefore      Outcome = "seen_before" // a job of this jid was taken before
+	TooOld          Outcome = "too_old"     // the jid is older than those that are remembered
 	Stopping        Outcome = "stopping"    // the minion was about to end
 	Malformed       Outcome = "malformed"   // the publication lacks a field
 	NoReturn        Outcome = "no_return"   // the job answers nobody, on purpose

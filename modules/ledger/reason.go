@@ -49,6 +49,7 @@ const (
 	JobNotMatched Code = "not_matched"  // on the minion
 	JobUnmatched  Code = "match_failed" // on the minion: whether the target means it is not known
 	JobSeen       Code = "seen_before"
+	JobTooOld     Code = "too_old"
 	JobStopping   Code = "minion_stopping"
 	JobMalformed  Code = "malformed"
 	JobNotReady   Code = "not_ready"

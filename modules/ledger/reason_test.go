@@ -187,3 +187,11 @@ func TestWhyByMasterClock(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestWhyTooOld: a minion has refused a publication that may be a recorded one.
+func TestWhyTooOld(t *testing.T) {
+	got := Why(meant(says(Minion{Received: ago(9 * time.Second), Outcome: TooOld, Detail: "minion_jid_queue_age is 168h0m0s"})))
+	if got.Code != JobTooOld || !strings.Contains(got.Text, "older than those that the minion remembers") {
+		t.Errorf("got %+v", got)
+	}
+}

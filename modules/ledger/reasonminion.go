@@ -38,6 +38,8 @@ func (c *Case) notTaken(m *Minion) Reason {
 		return say(JobUnmatched, "the job came ", at, " and was not run: the minion's Dispatcher died of it twice before it could tell whether the target means the minion there", more)
 	case SeenBefore:
 		return say(JobSeen, "the job came ", at, ", and the minion has had one of this jid before", more)
+	case TooOld:
+		return say(JobTooOld, "the job came ", at, " and was refused: its jid is older than those that the minion remembers, and nothing shows that it is no recorded one", more)
 	case Stopping:
 		return say(JobStopping, "the job came ", at, " when the minion was about to end", more)
 	case Malformed:

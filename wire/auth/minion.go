@@ -67,6 +67,8 @@ type Minion struct {
 	tok   []byte // X9.31 of "salt": proves our key in every request
 	token []byte // random text that the master must be able to return
 
+	serials func(key string) int64 // see KnowSerials; may be nil
+
 	mu         sync.Mutex
 	pending    *signIn // the request whose reply is awaited
 	creds      *creds  // nil until accepted
@@ -97,8 +99,12 @@ type creds struct {
 	serial      *serial
 }
 
-// serial guards against repeated publications; it begins at 0 with each new shared key.
-type serial struct{ last int64 }
+// serial guards against repeated publications. With a shared key that is new it begins at 0, or where this minion knows that
+// the master has counted to already.
+type serial struct {
+	key  string // digest of the shared key
+	last int64
+}
 
 // NewMinion makes a Minion that is not signed in.
 func NewMinion(opt MinionOptions) (*Minion, error) {

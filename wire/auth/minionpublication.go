@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -8,38 +10,73 @@ import (
 	"brine/wire/payload"
 )
 
+// Mark tells where a publication stands among those of one shared key.
+type Mark struct {
+	Key    string // digest of the shared key
+	Serial int64  // 0: the master does not number (3007 and 3008 in a cluster)
+}
+
+// KnowSerials tells from where on the publications of a shared key are new: last is asked, by the digest of a key, for the
+// number of the last one that was taken, 0 where none was. A master begins to number again with a new key only, so that one
+// which was recorded is refused by the next process too. To be called before the first sign-in.
+func (m *Minion) KnowSerials(last func(key string) int64) { m.serials = last }
+
+// count begins to count the publications of a shared key. m.mu is held.
+func (m *Minion) count(c *creds) {
+	sum := sha256.Sum256([]byte(c.sharedText))
+	c.serial.key = hex.EncodeToString(sum[:16])
+	if m.serials != nil {
+		c.serial.last = m.serials(c.serial.key)
+	}
+}
+
 // OpenPublication opens one publication and takes its serial out. ErrReauth: sealed with a key we do not
 // have; ErrIgnore: repeated, empty, or not sealed at all; crypt.ErrBadSignature: refused by
 // sign_pub_messages. Source: salt/channel/client.py, AsyncPubChannel._decode_payload.
 func (m *Minion) OpenPublication(frame []byte) (*payload.Map, error) {
+	load, _, err := m.OpenMarked(frame)
+	return load, err
+}
+
+// OpenMarked is OpenPublication, and tells where the publication stands.
+func (m *Minion) OpenMarked(frame []byte) (*payload.Map, Mark, error) {
+	load, c, err := m.openPublication(frame)
+	if err != nil {
+		return nil, Mark{}, err
+	}
+	n, err := m.checkSerial(c, load)
+	return load, Mark{c.serial.key, n}, err
+}
+
+func (m *Minion) openPublication(frame []byte) (*payload.Map, *creds, error) {
 	c := m.current()
 	if c == nil {
-		return nil, ErrNotSignedIn
+		return nil, nil, ErrNotSignedIn
 	}
 	p, err := payload.DecodePublication(frame)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrBadReply, err)
 	}
 	if p.Enc != payload.EncAES {
-		return nil, fmt.Errorf("%w: enc is %.20q", ErrIgnore, p.Enc)
+		return nil, nil, fmt.Errorf("%w: enc is %.20q", ErrIgnore, p.Enc)
 	}
 	if m.opt.SignPubMessages {
 		if err := c.verifyPublication(p); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	packed, err := c.shared.Open(p.Load, "")
 	switch {
 	case errors.Is(err, crypt.ErrBadMAC):
-		return nil, fmt.Errorf("%w: publication does not open", ErrReauth)
+		return nil, nil, fmt.Errorf("%w: publication does not open", ErrReauth)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrIgnore, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrIgnore, err)
 	}
 	load, err := payload.UnmarshalMap(packed)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrBadReply, err)
 	}
-	return load, m.checkSerial(c, load)
+	return load, c, nil
 }
 
 // verifyPublication checks the signature over the ciphertext. A master of 3006.0 names no algorithm and
@@ -54,18 +91,19 @@ func (c *creds) verifyPublication(p *payload.Publication) error {
 	return nil
 }
 
-// checkSerial removes the serial, which must grow. A publication without one (3007 in cluster mode) passes.
-func (m *Minion) checkSerial(c *creds, load *payload.Map) error {
+// checkSerial removes the serial, which must grow, and returns it. A publication without one (a cluster of 3007 or later)
+// passes with 0.
+func (m *Minion) checkSerial(c *creds, load *payload.Map) (int64, error) {
 	if !load.Has("serial") {
-		return nil
+		return 0, nil
 	}
 	n, ok := load.Int("serial")
 	load.Delete("serial")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !ok || n <= c.serial.last {
-		return fmt.Errorf("%w: serial %d after %d", ErrIgnore, n, c.serial.last)
+		return 0, fmt.Errorf("%w: serial %d after %d", ErrIgnore, n, c.serial.last)
 	}
 	c.serial.last = n
-	return nil
+	return n, nil
 }

@@ -187,6 +187,9 @@ func (m *Minion) take(s *signIn, v judgement) Step {
 	if old != nil && old.sharedText == c.sharedText {
 		c.serial = old.serial
 	}
+	if c.serial.key == "" {
+		m.count(c)
+	}
 	if newKey {
 		m.previous = old
 	}

@@ -1,6 +1,9 @@
 package payload
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 const jidLen = 20 // digits: YYYYMMDDHHMMSS and microseconds
 
@@ -22,4 +25,17 @@ func IsJID(s string) bool {
 		}
 	}
 	return true
+}
+
+// JIDTime is the moment that a job id tells; not ok for one that is none, or tells no moment.
+func JIDTime(jid string) (t time.Time, ok bool) {
+	if !IsJID(jid) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse("20060102150405", jid[:14])
+	if err != nil {
+		return time.Time{}, false
+	}
+	us, err := strconv.Atoi(jid[14:jidLen])
+	return t.Add(time.Duration(us) * time.Microsecond), err == nil
 }

@@ -49,15 +49,17 @@ CLI Example:
 	}
 }
 
-// clearCache removes files. Unlike Salt: jobs that wait and returns that the master does not have yet stay.
+// clearCache removes files. Unlike Salt: jobs that wait, returns that the master does not have yet, and what is known of jobs that were taken stay.
 func clearCache(c *modules.Call, _ modules.Args) (any, error) {
 	root := c.Opts().Str("cachedir")
-	queues, journal := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal)
+	queues, journal, past := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal), filepath.Join(root, config.JobsPast)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case path == queues && d != nil && d.IsDir():
 			return fs.SkipDir
 		case err != nil || d.IsDir(): // a directory that went away or cannot be read holds nothing to remove
+			return nil
+		case path == past: // a recorded publication would be run again
 			return nil
 		case strings.HasPrefix(path, journal): // and what is beside it, of a rewrite or a repair
 			return nil

@@ -58,7 +58,9 @@ type schedule struct{ loop, alive time.Time }
 type maintenance struct {
 	opt    maintenanceOptions
 	due    schedule
-	looked time.Time // when sessions were last compared with accepted keys
+	looked time.Time // when sessions were last compared with accepted keys,
+	keys   time.Time // and when both folders had changed then
+	ends   time.Time
 }
 
 func (m *maintenance) Receive(ctx actor.Context) {
@@ -106,6 +108,15 @@ func (s schedule) next(now time.Time, loop time.Duration) (then schedule, doLoop
 }
 
 func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
+	m.turn(ctx, now, now.Sub(m.opt.past.began))
+}
+
+// turn does what is due at a moment; elapsed is the time since the start, which no clock can set.
+func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Duration) {
+	if jump := m.opt.past.clock.look(now, elapsed); jump != 0 {
+		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", jumpRest)
+		m.due = schedule{} // it may lie far in the future
+	}
 	m.checkKeys(ctx, now, !now.Before(m.due.loop))
 	then, doLoop, doAlive := m.due.next(now, m.opt.loop)
 	m.due = then
@@ -116,7 +127,9 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 	if !doLoop {
 		return
 	}
-	m.opt.jobs(now)
+	if m.opt.past.clock.calm() {
+		m.opt.jobs(now)
+	}
 	for _, task := range m.opt.tasks {
 		m.check(ctx, "maintenance failed", task(now))
 	}
@@ -126,10 +139,9 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 // key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with all. Unlike
 // Salt: real masters keep the session key of a deleted minion, and give it to the next one of its id.
 func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
-	since := m.looked.Add(-stampStep)
 	keys, sessions := m.opt.changed()
-	if all = all || !keys.Before(since); all || !sessions.Before(since) {
-		m.looked = now
+	if all = all || m.moved(keys, m.keys); all || m.moved(sessions, m.ends) {
+		m.looked, m.keys, m.ends = now, keys, sessions
 		m.check(ctx, "sessions cannot be compared with accepted keys", m.endSessions(all))
 	}
 	wanted, err := m.opt.takeDrop()
@@ -137,6 +149,12 @@ func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
 	if wanted || (m.opt.session > 0 && now.Sub(m.opt.past.rotated) >= m.opt.session) {
 		m.rotate(ctx, now)
 	}
+}
+
+// moved says whether a folder may have changed since it had a time stamp: the stamp is another one, earlier or later, for
+// clocks are set, or so young that a change since then could have the same one.
+func (m *maintenance) moved(at, before time.Time) bool {
+	return !at.Equal(before) || m.looked.Sub(at).Abs() <= stampStep
 }
 
 // stampStep is how much older than a change the time stamp of a folder may seem.

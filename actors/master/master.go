@@ -90,7 +90,7 @@ func (m *Master) begin(starting context.Context) error {
 func (m *Master) spawn(starting context.Context) error {
 	c := m.core
 	subs := &bus.Subscribers{}
-	past := &remembered{rotated: time.Now()}
+	past := &remembered{rotated: time.Now(), began: time.Now()}
 	type child struct {
 		ref  **supervisor.Ref
 		spec supervisor.Spec

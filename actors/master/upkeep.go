@@ -27,6 +27,8 @@ const (
 type remembered struct {
 	rotated time.Time       // when the shared key was made
 	present map[string]bool // who was connected; nil before the first look
+	began   time.Time       // of this process
+	clock   steady
 }
 
 // maintenanceOptions puts together what Maintenance does on this master.
@@ -48,6 +50,9 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		tasks: []func(time.Time) error{
 			func(time.Time) error { _, err := service.CleanTokens(); return err },
 			func(now time.Time) error {
+				if !past.clock.calm() {
+					return nil
+				}
 				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)
 			},
 			func(time.Time) error { return c.checkOpenFiles() },

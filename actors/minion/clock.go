@@ -31,3 +31,14 @@ func between(low, high time.Duration) time.Duration {
 	}
 	return low + rand.N(high-low)
 }
+
+// noClock is before the time of any machine whose clock was set. One without a battery begins near 1970.
+var noClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// plausible is when something was written down, or now when the clock cannot have been right then.
+func plausible(at, now time.Time) time.Time {
+	if at.Before(noClock) || at.After(now) {
+		return now
+	}
+	return at
+}

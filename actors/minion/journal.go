@@ -262,7 +262,7 @@ func (j *journal) onList(m *ListReturns) {
 	}
 	var all []spooled
 	for _, e := range j.file.list(journalReturn, m.Link) {
-		all = append(all, spooled{key: e.key, size: e.len, at: e.at})
+		all = append(all, spooled{key: e.key, size: e.len, at: plausible(e.at, j.opt.clock.Now())})
 	}
 	m.Done(all)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, err
 	start := epoch(s.opt.Now())
 	eauth, user := fields.Str("eauth"), fields.Str("username")
 	life := s.opt.TokenExpire.Seconds()
-	if wanted, ok := number(fields.Value("token_expire")); ok && s.mayChooseExpire(eauth, user) {
+	if wanted, ok := number(fields.Value("token_expire")); ok && !math.IsNaN(wanted) && s.mayChooseExpire(eauth, user) {
 		life = wanted
 	}
 	raw := make([]byte, 32)
@@ -109,7 +110,7 @@ func (s *Service) Token(name string) *payload.Map {
 		return nil
 	}
 	tok, err := payload.UnmarshalMap(b)
-	if expire, ok := number(tok.Value("expire")); err != nil || !ok || expire < epoch(s.opt.Now()) {
+	if expire, ok := number(tok.Value("expire")); err != nil || !ok || !(expire >= epoch(s.opt.Now())) { // no number is an end, either
 		_ = os.Remove(path) // a file that stays is refused the next time, too
 		return nil
 	}

@@ -17,7 +17,8 @@ type Common struct {
 	// File holds what the configuration files say and nothing else, after all includes.
 	File *payload.Map `mapstructure:"-"`
 	// Notices are Salt's log lines about the configuration, for the caller to log.
-	Notices []Notice `mapstructure:"-"`
+	Notices []Notice         `mapstructure:"-"`
+	origins map[string]place // where each option of File stands
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`
 
@@ -90,9 +91,9 @@ type Common struct {
 	ACLBlacklist   *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
 	PillarMask     bool         `mapstructure:"pillar_mask_output"`
 	RangeServer    string       `mapstructure:"range_server"`
-	Metrics        *payload.Map `mapstructure:"metrics"` // see MetricsOptions
-	Tracing        *payload.Map `mapstructure:"tracing"` // see TracingOptions
-	UniqueJID      bool         `mapstructure:"unique_jid"`
+	Metrics        *payload.Map `mapstructure:"metrics"`    // see MetricsOptions
+	Tracing        *payload.Map `mapstructure:"tracing"`    // see TracingOptions
+	UniqueJID      bool         `mapstructure:"unique_jid"` // a job id ends with the process id of who made it
 	FailHard       bool         `mapstructure:"failhard"`
 	Test           bool         `mapstructure:"test"`
 	StateOutput    string       `mapstructure:"state_output"`

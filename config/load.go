@@ -140,7 +140,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices = opts, ld.read.opts, ld.notices
+	c.Raw, c.File, c.Notices, c.origins = opts, ld.read.opts, ld.notices, ld.read.origin
 	c.ConfigDir = filepath.Dir(ld.main)
 }
 

@@ -2,10 +2,13 @@ package modules
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
+
+	"brine/wire/payload"
 )
 
 // Registry holds the functions of one process. It is filled at start and read from many goroutines.
@@ -13,6 +16,40 @@ type Registry struct {
 	mu      sync.RWMutex
 	funcs   map[string]*Func
 	refused map[string]string // module → why it did not load
+	limits  Limits
+}
+
+// Limits say which modules a process may use at all.
+type Limits struct {
+	Disabled  []string // disable_modules and the like: names of modules, or of the files that Salt has them in
+	Whitelist []string // whitelist_modules; empty: every module
+}
+
+// LimitsOf reads the options disable_modules and whitelist_modules, or with another word for what disable_runners,
+// disable_wheels.
+func LimitsOf(opts *payload.Map, what string) Limits {
+	return Limits{Disabled: StringList(opts.Value("disable_" + what)), Whitelist: StringList(opts.Value("whitelist_" + what))}
+}
+
+// Limit takes away the functions that limits do not let be. Unlike Salt: a whitelist holds for calls of functions among
+// each other, too, and a module is disabled by either of its names (cmd, cmdmod).
+func (r *Registry) Limit(l Limits) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limits = l
+	for name, f := range r.funcs {
+		mod, file := ModuleOf(name), strings.TrimSuffix(path.Base(f.Source), ".py")
+		if slices.Contains(l.Disabled, mod) || slices.Contains(l.Disabled, file) || len(l.Whitelist) > 0 && !slices.Contains(l.Whitelist, mod) {
+			delete(r.funcs, name)
+		}
+	}
+}
+
+// Limits are what was taken away.
+func (r *Registry) Limits() Limits {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.limits
 }
 
 // NewRegistry makes an empty registry.

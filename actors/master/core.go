@@ -85,7 +85,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{}, turns: door.NewTurns(), pools: ps, book: newBook(),
+		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{unique: cfg.UniqueJID}, turns: door.NewTurns(), pools: ps, book: newBook(),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
@@ -193,7 +193,10 @@ func (c *core) signedIn(o auth.Outcome) {
 func (c *core) poolName(i int) string { return c.pools.list[i].name }
 
 // jidClock gives out job ids: the time in microseconds, each greater than the one before.
-type jidClock struct{ last atomic.Int64 }
+type jidClock struct {
+	last   atomic.Int64
+	unique bool // unique_jid: the process id stands behind the time
+}
 
 // next is the id of a job that begins now.
 func (j *jidClock) next(now time.Time) string {
@@ -203,7 +206,7 @@ func (j *jidClock) next(now time.Time) string {
 			us = last + 1
 		}
 		if j.last.CompareAndSwap(last, us) {
-			return payload.NewJID(time.UnixMicro(us))
+			return payload.NewUniqueJID(time.UnixMicro(us), j.unique)
 		}
 	}
 }

@@ -42,6 +42,9 @@ func functionRunner(c *core, version string) (runFunc, error) {
 	if err != nil {
 		return nil, err
 	}
+	for what, reg := range map[string]*modules.Registry{"wheels": wheels, "runners": runs, "modules": funs} {
+		reg.Limit(modules.LimitsOf(c.cfg.Raw, what))
+	}
 	env := func(reg *modules.Registry) *modules.Env {
 		return &modules.Env{Registry: reg, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Host: modules.Host{Log: logger{c.log}}}
 	}

@@ -3,6 +3,7 @@ package minion
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/wire/event"
@@ -59,6 +60,10 @@ func (m *Minion) callReturners(ctx context.Context, load, ret *payload.Map) {
 		}
 	}
 	for n := range names {
+		if slices.Contains(m.cfg.DisableReturners, n) {
+			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", load.Str("jid"))
+			continue
+		}
 		full := ret.Clone().Set("id", m.cfg.ID)
 		for _, k := range []string{"ret_config", "ret_kwargs"} {
 			if v, ok := load.Get(k); ok {

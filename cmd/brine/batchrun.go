@@ -72,7 +72,7 @@ func (b *batchRun) spec(driver string) batchSpec {
 	if n, ok := b.opt.Get("batch_wait").(int64); ok {
 		wait = float64(n)
 	}
-	return batchSpec{jid: payload.NewJID(time.Now()), fun: b.cmd.fun, arg: b.cmd.arg, tgt: b.cmd.tgt, tgtType: b.cmd.tgtType,
+	return batchSpec{jid: payload.NewUniqueJID(time.Now(), b.master.UniqueJID), fun: b.cmd.fun, arg: b.cmd.arg, tgt: b.cmd.tgt, tgtType: b.cmd.tgtType,
 		ret: b.returners(), user: b.master.User, driver: driver, size: size, failhard: b.opt.Bool("failhard"),
 		wait: time.Duration(wait * float64(time.Second)), timeout: b.timeout(), gather: b.master.GatherJobTimeout}
 }

@@ -43,7 +43,7 @@ func (b besideMaster) tool() (*runTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runTool{session: s, jid: payload.NewJID(time.Now())}
+	r := &runTool{session: s, jid: payload.NewUniqueJID(time.Now(), s.master.UniqueJID)}
 	return r, r.build()
 }
 

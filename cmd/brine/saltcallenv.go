@@ -18,6 +18,7 @@ func (t *callTool) build() error {
 		return err
 	}
 	m := t.minion
+	reg.Limit(modules.LimitsOf(m.Raw, "modules"))
 	facts := grains.New(grains.Options{Opts: m.Raw, Static: m.Grains, Version: saltVersion, ZMQVersion: zmq.LibraryVersion(), Refresh: t.opt.Bool("refresh_grains_cache")})
 	t.env = &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Raw }, Grains: facts.Map, GrainOf: facts.Get,
 		Host: modules.Host{Log: callLog{t.log}, Events: callEvents{t}, Daemon: callDaemon{t}}}

@@ -18,7 +18,7 @@ const exitUnknown = 255
 
 // run calls a function and shows its result.
 func (t *callTool) run(ctx context.Context, fun string, words []string) error {
-	ret := payload.M("jid", payload.NewJID(time.Now()))
+	ret := payload.M("jid", payload.NewUniqueJID(time.Now(), t.minion.UniqueJID))
 	f, ok := t.env.Registry.Lookup(fun)
 	if !ok {
 		return t.unknown(fun, ret)

@@ -27,7 +27,7 @@ func saltMaster(c *call) error {
 	addUser(p)
 	addDaemon(p, "/var/run/salt-master.pid")
 	addLogging(p, true, "log_file", "/var/log/salt/master")
-	s, err := c.open(p, opening{role: roleMaster, daemon: true})
+	s, err := c.open(p, opening{role: roleMaster, daemon: true, check: checkStanding})
 	if err != nil {
 		return err
 	}
@@ -130,6 +130,7 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 		return nil, err
 	}
 	s.log.Info("Starting up the Salt Master")
+	s.tellStanding()
 	if cfg.HashType == "md5" || cfg.HashType == "sha1" {
 		s.log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in Salt Master config!", cfg.HashType))
 	}

@@ -8,6 +8,7 @@ import (
 	"brine/actors/minion"
 	"brine/cmd/optparse"
 	"brine/config"
+	"brine/modules"
 	"brine/modules/grains"
 	"brine/modules/matchers"
 	"brine/supervisor"
@@ -26,7 +27,7 @@ func saltMinion(c *call) error {
 	addDaemon(p, "/var/run/salt-minion.pid")
 	addLogging(p, true, "log_file", "/var/log/salt/minion")
 	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when its process dies, or ends with code 99."})
-	s, err := c.open(p, opening{role: roleMinion, daemon: true})
+	s, err := c.open(p, opening{role: roleMinion, daemon: true, check: checkStanding})
 	if err != nil {
 		return err
 	}
@@ -88,6 +89,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
+	s.tellStanding()
 	key, err := ownKey(cfg)
 	if err != nil {
 		return nil, err
@@ -100,6 +102,7 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil {
 		return nil, err
 	}
+	reg.Limit(modules.LimitsOf(cfg.Raw, "modules"))
 	set, err := s.metricSet("minion", "Jobs/Job-")
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func saltRun(c *call) error {
 		r.fun, r.words = s.opt.Args[0], args.Parse(s.opt.Args[1:], s.noParse())
 	}
 	if r.jid == "" {
-		r.jid = payload.NewJID(time.Now())
+		r.jid = payload.NewUniqueJID(time.Now(), s.master.UniqueJID)
 	}
 	if err := r.build(); err != nil {
 		return err

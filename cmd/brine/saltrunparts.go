@@ -39,6 +39,8 @@ func (r *runTool) build() error {
 			Mine: mineReader{exp, r.cache()}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Version: saltVersion, Print: func(line string) { fmt.Fprintln(r.stdout, line) },
 		}))
+	reg.Limit(modules.LimitsOf(r.master.Raw, "runners"))
+	wheels.Limit(modules.LimitsOf(r.master.Raw, "wheels"))
 	r.env, r.wheel = r.envOf(reg), r.envOf(wheels)
 	return err
 }
@@ -61,6 +63,7 @@ func (s *session) executionEnv() (*modules.Env, error) {
 	if err := execution.Register(reg, execution.Options{Version: saltVersion}); err != nil {
 		return nil, err
 	}
+	reg.Limit(modules.LimitsOf(s.master.Raw, "modules"))
 	env := s.envOf(reg)
 	env.Grains = sync.OnceValue(func() *payload.Map {
 		return grains.New(grains.Options{Opts: s.master.Raw, Static: s.master.Raw.Map("grains"), Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}).Map()

@@ -23,6 +23,8 @@ type session struct {
 	client *config.Client // of those that speak to the master: master with the user's personal file
 	minion *config.Minion // of tools that read the minion's
 	log    *slog.Logger
+
+	unhonoured []config.Notice // options that a daemon does not honour
 }
 
 // role names the configuration a tool reads.

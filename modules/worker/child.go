@@ -43,6 +43,7 @@ func Main(reg *modules.Registry, complete func(*modules.Env)) error {
 	if err := job.limits.apply(); err != nil {
 		return err
 	}
+	reg.Limit(job.limited)
 	return job.run(s, reg, complete, func() { kill(family(os.Getpid()), unix.SIGKILL) }) // this process, too
 }
 

@@ -82,6 +82,9 @@ func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Ou
 // begin sends the job.
 func (p *Process) begin(s *stream, env *modules.Env, job modules.Job) error {
 	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits, offers: offers(&env.Host)}
+	if env.Registry != nil {
+		first.limited = env.Registry.Limits()
+	}
 	for _, part := range []struct {
 		of   func() *payload.Map
 		into *[]byte

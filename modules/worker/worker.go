@@ -10,6 +10,7 @@ package worker
 import (
 	"time"
 
+	"brine/modules"
 	"brine/wire/payload"
 )
 
@@ -37,16 +38,26 @@ type start struct {
 	id                   string
 	connected            bool
 	limits               Limits
-	offers               []string // members of modules.Host that the minion has
+	offers               []string       // members of modules.Host that the minion has
+	limited              modules.Limits // of the functions that the minion offers
 	opts, grains, pillar []byte
 }
 
 func (s start) message() []any {
-	return []any{s.load, s.id, s.connected, s.limits.Memory, int64(s.limits.CPU), s.offers, s.opts, s.grains, s.pillar}
+	return []any{s.load, s.id, s.connected, s.limits.Memory, int64(s.limits.CPU), s.offers, s.limited.Disabled, s.limited.Whitelist, s.opts, s.grains, s.pillar}
+}
+
+func names(v any) (out []string) {
+	list, _ := v.([]any)
+	for _, o := range list {
+		name, _ := o.(string)
+		out = append(out, name)
+	}
+	return out
 }
 
 func readStart(m []any) (s start, ok bool) {
-	if len(m) != 9 {
+	if len(m) != 11 {
 		return start{}, false
 	}
 	s.load, _ = m[0].(*payload.Map)
@@ -55,11 +66,7 @@ func readStart(m []any) (s start, ok bool) {
 	s.limits.Memory, _ = m[3].(int64)
 	cpu, _ := m[4].(int64)
 	s.limits.CPU = time.Duration(cpu)
-	offers, _ := m[5].([]any)
-	for _, o := range offers {
-		name, _ := o.(string)
-		s.offers = append(s.offers, name)
-	}
-	s.opts, s.grains, s.pillar = payload.AsBytes(m[6]), payload.AsBytes(m[7]), payload.AsBytes(m[8])
+	s.offers, s.limited = names(m[5]), modules.Limits{Disabled: names(m[6]), Whitelist: names(m[7])}
+	s.opts, s.grains, s.pillar = payload.AsBytes(m[8]), payload.AsBytes(m[9]), payload.AsBytes(m[10])
 	return s, s.load != nil
 }

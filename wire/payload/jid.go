@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"os"
 	"strconv"
 	"time"
 )
@@ -11,6 +12,15 @@ const jidLen = 20 // digits: YYYYMMDDHHMMSS and microseconds
 func NewJID(t time.Time) string {
 	s := t.UTC().Format("20060102150405.000000")
 	return s[:14] + s[15:]
+}
+
+// NewUniqueJID is NewJID; unique adds the id of this process, as the option unique_jid wants it, so that two processes
+// that make job ids at the same moment make different ones.
+func NewUniqueJID(t time.Time, unique bool) string {
+	if !unique {
+		return NewJID(t)
+	}
+	return NewJID(t) + "_" + strconv.Itoa(os.Getpid())
 }
 
 // IsJID reports whether s has the form of a job id: 20 digits, or those, an underscore and the process id

@@ -1,0 +1,36 @@
+package modules
+
+import (
+	"slices"
+	"testing"
+
+	"brine/wire/payload"
+)
+
+func TestLimit(t *testing.T) {
+	run := func(*Call, Args) (any, error) { return true, nil }
+	for _, tt := range []struct {
+		name string
+		opts *payload.Map
+		want []string
+	}{
+		{"nothing", payload.NewMap(0), []string{"cmd.run", "grains.get", "test.ping"}},
+		{"by name", payload.M("disable_modules", []any{"cmd", "other"}), []string{"grains.get", "test.ping"}},
+		{"by file", payload.M("disable_modules", []any{"cmdmod"}), []string{"grains.get", "test.ping"}},
+		{"whitelist", payload.M("whitelist_modules", []any{"test", "cmd"}), []string{"cmd.run", "test.ping"}},
+		{"both", payload.M("whitelist_modules", []any{"test", "cmd"}, "disable_modules", []any{"cmd"}), []string{"test.ping"}},
+		{"a text", payload.M("disable_modules", "cmd, test"), []string{"grains.get"}},
+		{"of another kind", payload.M("disable_runners", []any{"cmd"}), []string{"cmd.run", "grains.get", "test.ping"}},
+	} {
+		reg := NewRegistry()
+		err := reg.Register(Func{Name: "cmd.run", Source: "salt/modules/cmdmod.py", Run: run},
+			Func{Name: "grains.get", Source: "salt/modules/grains.py", Run: run}, Func{Name: "test.ping", Source: "salt/modules/test.py", Run: run})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reg.Limit(LimitsOf(tt.opts, "modules"))
+		if got := reg.Names(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -198,20 +198,24 @@ func (r *Run) drain(yield func(Return, error) bool) bool {
 	return true
 }
 
-// onEvent takes an event of the job. It may be a return.
+// onEvent takes an event of the job. It may be a return. Each kind is believed under its own tag only: minions fire events
+// under tags of a job as well, and a real master lets them say there what they want.
 func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
-	if data.Has("error") {
-		return Return{}, false, errRefused
+	if data.Str("cmd") == payload.CmdMinionEvent {
+		return Return{}, false, nil
 	}
-	if data.Has("minions") {
+	switch {
+	case tag == event.TagJobError(r.JID) && data.Has("error"):
+		return Return{}, false, errRefused
+	case tag == event.TagJobNew(r.JID), r.track.ordered && strings.HasPrefix(tag, "syndic/"):
 		r.track.expect(r.own(texts(data.List("minions"))))
 		r.track.missing = append(r.track.missing, r.own(texts(data.List("missing")))...)
 		return Return{}, false, nil
 	}
-	if !strings.HasPrefix(tag, event.TagJobReturn(r.JID, "")) || !data.Has("return") {
+	ret := readReturn(data)
+	if tag != event.TagJobReturn(r.JID, ret.ID) || !data.Has("return") {
 		return Return{}, false, nil
 	}
-	ret := readReturn(data)
 	if ret.ID == "" || !r.track.returned(time.Now(), ret.ID) {
 		r.c.log.Debug("return is not the first or names nobody", "jid", r.JID, "minion", ret.ID)
 		return Return{}, false, nil
@@ -230,10 +234,10 @@ func readReturn(data *payload.Map) Return {
 
 // onInfo takes an event of the last find_job.
 func (r *Run) onInfo(tag string, data *payload.Map) {
-	if !strings.HasPrefix(tag, event.TagJobReturn(r.info, "")) {
+	now, id := time.Now(), data.Str("id")
+	if tag != event.TagJobReturn(r.info, id) || data.Str("cmd") == payload.CmdMinionEvent {
 		return
 	}
-	now, id := time.Now(), data.Str("id")
 	if retcode, _ := data.Int("retcode"); retcode > 0 {
 		r.c.log.Error("saltutil returning errors on minion", "minion", id)
 		r.track.gone(now, FindJobError, id)
@@ -297,11 +301,12 @@ func isJobTag(tag string) bool {
 	return strings.HasPrefix(tag, "salt/job/") || strings.HasPrefix(tag, "syndic/")
 }
 
-// belongs reports whether a tag is one of a job: salt/job/JID/..., or syndic/MASTER/JID.
+// belongs reports whether a tag is one of a job: salt/job/JID/..., or what a syndic forwards of it: syndic/MASTER/JID, and
+// syndic/MASTER/salt/job/JID/new.
 func belongs(tag, jid string) bool {
 	if rest, ok := strings.CutPrefix(tag, "salt/job/"); ok {
 		return strings.HasPrefix(rest, jid) && (len(rest) == len(jid) || rest[len(jid)] == '/')
 	}
 	rest, ok := strings.CutPrefix(tag, "syndic/")
-	return ok && strings.HasSuffix(rest, "/"+jid)
+	return ok && (strings.HasSuffix(rest, "/"+jid) || strings.HasSuffix(rest, "/"+event.TagJobNew(jid)))
 }

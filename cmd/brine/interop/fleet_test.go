@@ -38,8 +38,9 @@ var variants = []variant{
 	{"signed key", "master_sign_pubkey: True\n", "verify_master_pubkey_sign: True\nsign_pub_messages: True\n"},
 }
 
-// fleetMaster lets the minions of every release join and publish, and has something for every kind of target.
+// fleetMaster lets the minions of every release join, publish and be found by their grains, and has something for every kind of target.
 const fleetMaster = `minimum_auth_version: 0
+version_2_grains: True
 peer:
   .*:
     - test.*

@@ -77,10 +77,25 @@ func rosterRow(id, key string, link ledger.State, byAddress bool, p ledger.Peer)
 	if p.Speaks > 0 || p.Heard > 0 {
 		row.Set("protocol", p.Speaks)
 	}
+	if refused := deniedMap(p.Denied); refused != nil {
+		row.Set("refused", refused)
+	}
 	if p.JobAt > 0 {
 		row.Set("last_job", payload.M("jid", p.JobJID, "fun", p.JobFun, "time", stats.Stamp(p.JobAt.Time())))
 	}
 	return row
+}
+
+// deniedMap is how often a minion was refused what, since this process began; nil: never.
+func deniedMap(d *ledger.Denials) *payload.Map {
+	var m *payload.Map
+	d.Each(func(what ledger.Denial, n uint64) {
+		if m == nil {
+			m = payload.NewMap(1)
+		}
+		m.Set(what.String(), n)
+	})
+	return m
 }
 
 func stampOrNil(s ledger.Stamp) any {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,10 +49,18 @@ func onlyDown(minions []any) []any {
 func rosterText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	if minions := m.List("minions"); len(minions) > 0 {
-		t := newTable("MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB")
+		titles, refused := []string{"MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB"}, slices.ContainsFunc(minions, wasRefused)
+		if refused {
+			titles = append(titles, "REFUSED")
+		}
+		t := newTable(titles...)
 		for _, v := range minions {
 			row, _ := v.(*payload.Map)
-			t.add(row.Str("id"), row.Str("key"), connectedText(row), speaksText(row), agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now))
+			cells := []string{row.Str("id"), row.Str("key"), connectedText(row), speaksText(row), agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now)}
+			if refused {
+				cells = append(cells, refusedText(row.Map("refused")))
+			}
+			t.add(cells...)
 		}
 		b.WriteString(t.String() + "\n")
 	}
@@ -62,6 +71,21 @@ func rosterText(m *payload.Map, now time.Time) string {
 		b.WriteString("The addresses of some minions are not read yet: ask again.\n")
 	}
 	return b.String()
+}
+
+// wasRefused tells whether a row counts what its minion was refused.
+func wasRefused(v any) bool {
+	row, _ := v.(*payload.Map)
+	return row.Map("refused").Len() > 0
+}
+
+// refusedText is what a minion was refused, and how often.
+func refusedText(m *payload.Map) string {
+	var parts []string
+	for what, n := range m.All() {
+		parts = append(parts, fmt.Sprintf("%v %v", what, n))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // connectedText marks what was told from addresses only.

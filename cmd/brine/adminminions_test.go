@@ -40,6 +40,13 @@ func TestRosterText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "REFUSED") {
+		t.Errorf("refusals of nobody in\n%s", text)
+	}
+	m.List("minions")[0].(*payload.Map).Set("refused", payload.M("tag", 3, "jobs", 1))
+	if text := rosterText(m, now); !strings.Contains(text, "test.ping, 0s ago  tag 3, jobs 1\n") {
+		t.Errorf("no refusals in\n%s", text)
+	}
 	if down := onlyDown(m.List("minions")); len(down) != 1 || down[0].(*payload.Map).Str("id") != "salt\x1b[2J1" {
 		t.Errorf("down: %v", down)
 	}

@@ -1,0 +1,96 @@
+package attack
+
+import (
+	"strings"
+	"testing"
+
+	"brine/wire/auth"
+	"brine/wire/payload"
+)
+
+// version2 makes a thief speak version 2, in which nothing ties the id of a request to a key.
+func version2(o *auth.MinionOptions) { o.MaxVersion = 2 }
+
+// TestVersion2Refused: without minimum_auth_version nobody speaks version 2 at all.
+func TestVersion2Refused(t *testing.T) {
+	s := newSite(t, "")
+	if _, err := s.stranger().askVersion(second(), 2, payload.M("cmd", payload.CmdPing)); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := s.stranger().askVersion(second(), 2, payload.M("cmd", payload.CmdPing)); v != payload.TextBadLoad {
+		t.Errorf("got %v", v)
+	}
+	s.good()
+}
+
+// TestVersion2Names: where version 2 is allowed a thief can name whom he wants. In the name of a minion that has spoken version
+// 3 nothing counts, also after the master has begun anew; grains count in nobody's; and what needs a token needs one.
+func TestVersion2Names(t *testing.T) {
+	s := newSite(t, "minimum_auth_version: 0\n")
+	th := s.namer("thief")
+	const jid = "20260101000000000001"
+	for range 2 {
+		e := s.listen()
+		ret := payload.M("cmd", payload.CmdReturn, "id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0)
+		for _, load := range []*payload.Map{
+			ret,
+			payload.M("cmd", payload.CmdReturn, "resource_id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0),
+			payload.M("cmd", payload.CmdReturn, "id", []any{honest}, "jid", jid, "return", forged),
+			payload.M("cmd", payload.CmdReturn, "id", "thief", "resource_id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0),
+			payload.M("cmd", payload.CmdSyndicReturn, "id", honest, "load", []any{payload.M("id", honest, "jid", jid, "return", payload.M(honest, payload.M("return", forged)))}),
+			payload.M("cmd", payload.CmdMinionEvent, "id", honest, "tag", "salt/minion/"+honest+"/start", "data", forged),
+			payload.M("cmd", payload.CmdMine, "id", honest, "data", payload.M("x", forged), "clear", true),
+			payload.M("cmd", payload.CmdMineFlush, "id", honest),
+			payload.M("cmd", payload.CmdRegisterResources, "id", honest, "resources", payload.M("x", []any{"r"})),
+			payload.M("cmd", payload.CmdRevokeAuth, "id", honest),
+			payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{"x"}, "loc", 0, "data", []byte("x")),
+			payload.M("cmd", payload.CmdMinionPublish, "id", honest, "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tmo", 1),
+			payload.M("cmd", payload.CmdMinionRunner, "id", honest, "fun", "test.arg", "arg", []any{}),
+			payload.M("cmd", payload.CmdPubRet, "id", honest, "jid", jid),
+			payload.M("cmd", payload.CmdPillar, "id", honest, "grains", payload.M("os", forged), "ver", "2"),
+		} {
+			for version := range 4 {
+				for _, tok := range []any{nil, "x", []byte("x"), th.auth.Token(), th.auth.Token()[:100], []any{}} {
+					load := load.Clone()
+					if tok != nil {
+						load.Set("tok", tok)
+					}
+					if err := th.say(version, load); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		s.good()
+		if e.has(func(tag string, data *payload.Map) bool {
+			return isForged(tag, data) || tag == "minion/refresh/"+honest || tag == "resource/refresh/"+honest
+		}) {
+			t.Errorf("fired: %v", e.all())
+		}
+		if r := s.tool("salt-run", "--out=json", "jobs.lookup_jid", jid); strings.Contains(r.stdout, honest) {
+			t.Errorf("stored: %s", r.stdout)
+		}
+		if r := s.tool("salt-run", "--out=json", "cache.grains", "*"); strings.Contains(r.stdout, forged) {
+			t.Errorf("grains: %s", r.stdout)
+		}
+		if r := s.tool("brine", "minions", "--json"); !strings.Contains(r.stdout, `"version"`) {
+			t.Errorf("brine minions: %s", r.stdout)
+		}
+		s.master.stop()
+		s.startMaster()
+		th = s.namer("thief")
+		s.eventually("the honest minion", func() error { return s.ping(second()) })
+	}
+}
+
+// TestVersion2Works: a minion of version 2 is heard under its own id, as far as its protocol can show that it is itself.
+func TestVersion2Works(t *testing.T) {
+	s := newSite(t, "minimum_auth_version: 0\n")
+	th := s.thief("old", version2)
+	const jid = "20260101000000000001"
+	th.must(payload.M("cmd", payload.CmdReturn, "id", "old", "jid", jid, "fun", "test.ping", "return", "from the old one", "retcode", 0))
+	if r := s.tool("salt-run", "--out=json", "jobs.lookup_jid", jid); !strings.Contains(r.stdout, "from the old one") {
+		t.Errorf("not stored: %+v", r)
+	}
+	s.good()
+}

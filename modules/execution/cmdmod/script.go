@@ -1,14 +1,13 @@
 package cmdmod
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"brine/modules"
@@ -52,21 +51,26 @@ func runScript(c *modules.Call, o options) (*payload.Map, error) {
 	if local == "" {
 		return cacheError(), nil
 	}
-	path, err := temporary(o.text("cwd"), filepath.Ext(strings.TrimSuffix(source, "?"+queryOf(source))), local)
+	in, err := os.Open(local)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cacheError(), nil
+	}
 	if err != nil {
-		if os.IsNotExist(err) {
-			return cacheError(), nil
-		}
+		return nil, fmt.Errorf("open the script: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	if err := checkTemplate(o, local); err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(path) }()
-	if err := checkTemplate(o, path); err != nil {
+	file, err := makeScript(o.text("cwd"), filepath.Ext(strings.TrimSuffix(source, "?"+queryOf(source))), o.text("runas"), in, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cacheError(), nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := handOver(path, o.text("runas")); err != nil {
-		return nil, err
-	}
-	words, shell, err := scriptWords(c, o, path)
+	defer file.remove()
+	words, shell, err := scriptWords(c, o, file.path)
 	if err != nil {
 		return nil, err
 	}
@@ -113,28 +117,6 @@ func fetch(c *modules.Call, source, saltenv string, log bool) (string, error) {
 	return u.Path, nil
 }
 
-// temporary copies a file to a new name in dir, or in the usual directory.
-func temporary(dir, ext, from string) (string, error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.CreateTemp(dir, "__salt.tmp.*"+ext)
-	if err != nil {
-		return "", fmt.Errorf("make a temporary file: %w", err)
-	}
-	_, err = io.Copy(out, in)
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(out.Name())
-		return "", fmt.Errorf("copy %s: %w", from, err)
-	}
-	return out.Name(), nil
-}
-
 func checkTemplate(o options, path string) error {
 	engine := o.get("template")
 	if !modules.Truthy(engine) {
@@ -145,32 +127,6 @@ func checkTemplate(o options, path string) error {
 		return fmt.Errorf("read the script: %w", err)
 	}
 	return needsEngine(pytext.Str(engine), string(text))
-}
-
-// handOver makes a file readable and executable for one user alone.
-func handOver(path, runas string) error {
-	if err := os.Chmod(path, 0o500); err != nil {
-		return fmt.Errorf("change the mode of a script: %w", err)
-	}
-	return chown(path, runas)
-}
-
-func chown(path, runas string) error {
-	if runas == "" {
-		return nil
-	}
-	u, err := user.Lookup(runas)
-	if err != nil {
-		return modules.ExecErr("User '%s' is not available", runas)
-	}
-	uid, err := strconv.Atoi(u.Uid)
-	if err != nil {
-		return fmt.Errorf("uid of %s: %w", runas, err)
-	}
-	if err := os.Chown(path, uid, -1); err != nil {
-		return fmt.Errorf("give a file to %s: %w", runas, err)
-	}
-	return nil
 }
 
 // scriptWords are the script and its arguments; arguments rule out the shell.
@@ -210,22 +166,12 @@ func execCodeAll(c *modules.Call, a modules.Args) (any, error) {
 
 // runCode writes the code to a file and runs the interpreter on it.
 func runCode(c *modules.Call, o options) (*payload.Map, error) {
-	f, err := os.CreateTemp("", "__salt.tmp.*")
+	file, err := makeScript("", "", o.text("runas"), strings.NewReader(o.text("code")), true)
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary file: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(o.text("code"))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return nil, fmt.Errorf("write the code: %w", err)
-	}
-	if err := chown(f.Name(), o.text("runas")); err != nil {
 		return nil, err
 	}
-	words := []any{o.get("lang"), f.Name()}
+	defer file.remove()
+	words := []any{o.get("lang"), file.path}
 	switch x := o.get("args").(type) {
 	case string:
 		words = append(words, x)

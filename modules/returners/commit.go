@@ -2,6 +2,7 @@ package returners
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -267,7 +268,10 @@ func (t *txn) putLoad(l Load) error {
 	}
 	j.minions = union(j.minions, l.Minions)
 	j.noCache = j.noCache || l.NoCache
-	return t.putJob(l.JID, j, old)
+	if err := t.putJob(l.JID, j, old); err != nil {
+		return err
+	}
+	return t.setOwner(l, orderKey(binary.BigEndian.AppendUint64(nil, uint64(j.created.UnixNano())), l.JID), old == nil)
 }
 
 func (t *txn) putJob(jid string, j *job, old []byte) error {
@@ -339,7 +343,7 @@ func (t *txn) unknown(r Return) Load {
 	dir := t.layout.dir(r.JID)
 	load, err := t.layout.load(dir)
 	if err != nil || load == nil {
-		return Load{JID: r.JID, Load: loadOfReturn(r.Load)}
+		return Load{JID: r.JID, Load: loadOfReturn(r.Load), By: r.By}
 	}
 	_, err = os.Lstat(filepath.Join(dir, fileNoCache))
 	return Load{JID: r.JID, Load: load, Minions: t.layout.minions(dir), NoCache: err == nil, Announced: true}
@@ -359,6 +363,9 @@ func (t *txn) setEndTime(jid string) error {
 // finish removes the oldest jobs while the store is over its cap, and notes the new size.
 func (t *txn) finish(maxBytes int64) error {
 	if maxBytes > 0 && t.total > maxBytes {
+		if err := t.shrinkOwn(maxBytes); err != nil {
+			return err
+		}
 		if err := t.shrink(maxBytes - maxBytes/20); err != nil {
 			return err
 		}
@@ -368,7 +375,7 @@ func (t *txn) finish(maxBytes int64) error {
 
 // shrink removes the oldest jobs until at most limit bytes are stored. The newest job stays.
 func (t *txn) shrink(limit int64) error {
-	for t.total > limit {
+	for t.total > limit { // published jobs, and the jobs of minions that have not more than their share
 		keys, before := t.oldest(cleanBatch), t.total
 		for _, key := range keys {
 			if t.total <= limit {
@@ -408,7 +415,7 @@ func (t *txn) removeJob(key []byte) error {
 			return err
 		}
 	}
-	t.total -= int64(len(key))
+	t.total -= int64(len(key) + len(t.order.Get(key)))
 	if err := t.drop(t.order, key); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ type Store struct {
 }
 
 // Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the
-// jid. totals holds the number of bytes of all keys and values under "bytes", and the version of the format.
+// jid; its value is the minion whose own job it is, empty of those that somebody asked the master for. totals holds the number of bytes of all keys and values under "bytes", and the version of the format.
 var (
 	bucketJobs    = []byte("jobs")
 	bucketReturns = []byte("returns")

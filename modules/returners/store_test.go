@@ -176,7 +176,7 @@ func TestTotals(t *testing.T) {
 		jid := fmt.Sprintf("%020d", random.IntN(40))
 		var loads []Load
 		if random.IntN(2) == 0 {
-			loads = []Load{{JID: jid, Load: ping(jid), Minions: []string{fmt.Sprint("m", i%7)}}}
+			loads = []Load{{JID: jid, Load: ping(jid), Minions: []string{fmt.Sprint("m", i%7)}, By: []string{"", "m1"}[random.IntN(2)]}}
 		}
 		commit(t, s, loads, answer(jid, fmt.Sprint("m", random.IntN(5)), strings.Repeat("x", random.IntN(900))))
 	}

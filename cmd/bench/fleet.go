@@ -56,7 +56,7 @@ func (t *turn) gather(ctx context.Context, n int) (*crowd, error) {
 	}
 	ctx, cr.stop = context.WithCancel(ctx)
 	cr.f, err = fleet.Start(ctx, fleet.Options{Minions: n, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret, PublishPort: t.pub,
-		Key: key, Version: t.opt.Version})
+		Key: key, Version: t.opt.Version, Requests: burstAtOnce})
 	if err != nil {
 		cr.stop()
 		cr.heard.close()

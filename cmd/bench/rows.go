@@ -46,6 +46,11 @@ const (
 	rowIdleMinionP = "pss-minion"
 	rowFullMasterP = "pss-fleet"
 	rowWorked      = "rss-worked"
+	rowMany        = "many"
+	rowManyStatic  = "many-static"
+	rowManyMissing = "many-missing"
+	rowManyMaster  = "rss-many"
+	rowManyMasterP = "pss-many"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -75,6 +80,11 @@ func rows() []Row {
 		{Key: rowFullMaster, Title: "master with the fleet, resident", Unit: "MB", Limit: 60},
 		{Key: rowFullMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 		{Key: rowWorked, Title: "  resident after the fleet's rows", Unit: "MB", noGoal: true},
+		{Key: rowMany, Title: "salt '*' test.ping, 10,000 emulated", Unit: "ms", Limit: 3000},
+		{Key: rowManyStatic, Title: "  --static", Unit: "ms", Limit: 3000},
+		{Key: rowManyMissing, Title: "  returns missing, per job", Limit: 0},
+		{Key: rowManyMaster, Title: "  master after 20 jobs, resident", Unit: "MB", Limit: 200},
+		{Key: rowManyMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 	}
 }
 
@@ -86,5 +96,6 @@ func groups() []group {
 			rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}, (*turn).three},
 		{"publish", []string{rowPublish10, rowPublish10k, rowPublishCPU}, (*turn).signed},
 		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP, rowWorked}, (*turn).fleet},
+		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP}, (*turn).many},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"brine/config"
 	"brine/modules/eauth"
+	"brine/wire/payload"
 )
 
 // checkStanding ends a daemon whose configuration asks for a protection that it cannot give, and keeps what else is not
@@ -16,6 +17,9 @@ func checkStanding(s *session) error {
 	notices, err := s.common.CheckStanding()
 	if err != nil {
 		return err
+	}
+	if m := s.minion; m != nil && !payload.ValidID(m.ID) { // before it names a directory
+		return &config.Error{Key: "id", Value: m.ID, Code: config.ExitUsage, Err: fmt.Errorf("Config option 'id' with value %q is no id of a minion", m.ID)}
 	}
 	if s.master != nil {
 		notices = append(notices, unknownBackends(s.master)...)

@@ -34,11 +34,17 @@ func TestFailOpenRefused(t *testing.T) {
 		{"minion", "modules_max_memory", "modules_max_memory: 1000000"},
 		{"minion", "disable_grains", "disable_grains: [core]"},
 		{"minion", "master_type", "master_type: func"},
+		{"minion", "id", `id: "a\nb"`},
+		{"minion", "id", `id: ..`},
 	} {
 		if tt.role == "master" {
 			s.writeMaster(tt.line + "\n")
 		} else {
-			s.write(s.path("etc/m/minion"), fmt.Sprintf(minionConf, s.path("x"), s.pub, s.ret, "x", s.user)+tt.line+"\n")
+			conf := fmt.Sprintf(minionConf, s.path("x"), s.pub, s.ret, "x", s.user)
+			if tt.key == "id" {
+				conf = strings.Replace(conf, "id: x\n", "", 1)
+			}
+			s.write(s.path("etc/m/minion"), conf+tt.line+"\n")
 		}
 		got := s.tool("salt-"+tt.role, "-l", "warning")
 		if got.code != exitUsage || !strings.Contains(got.stderr, "'"+tt.key+"'") {

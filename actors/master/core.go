@@ -85,7 +85,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{unique: cfg.UniqueJID}, turns: door.NewTurns(), pools: ps, book: newBook(),
+		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{unique: cfg.UniqueJID}, turns: door.NewTurns(), pools: ps, book: newBook(opt.book),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"log/slog"
 	"strings"
@@ -21,7 +22,9 @@ const (
 	ledgerRows = 32768
 )
 
-func newBook() *ledger.Book { return ledger.NewBook(ledger.Limits{Jobs: ledgerJobs, Rows: ledgerRows}) }
+func newBook(l ledger.Limits) *ledger.Book {
+	return ledger.NewBook(ledger.Limits{Jobs: cmp.Or(l.Jobs, ledgerJobs), Rows: cmp.Or(l.Rows, ledgerRows)})
+}
 
 // origin is where a request came from, as the ledger tells it. The zero value: nobody asked.
 type origin struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/bus"
@@ -30,6 +31,8 @@ type Options struct {
 	Metrics     prometheus.Registerer // takes the counters of the master; nil: it counts nothing
 	Functions   []string              // that are told apart in metrics
 	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
+
+	book ledger.Limits // of what is known of jobs; zero: those of every master
 }
 
 // Master is a running master.

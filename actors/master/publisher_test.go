@@ -54,7 +54,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan [][]byte, 10)
 			failures.Store(tt.failures)
-			c := &core{log: log.Logger(), book: newBook()}
+			c := &core{log: log.Logger(), book: newBook(ledger.Limits{})}
 			c.book.Begin(ledger.Job{JID: "1"})
 			s := actortest.Start(t, supervisor.Options{})
 			c.publisherRef = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.publicationLost, New: func() actor.Actor {

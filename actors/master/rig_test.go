@@ -14,6 +14,7 @@ import (
 	"brine/actors/actortest"
 	"brine/config"
 	"brine/modules/keys"
+	"brine/modules/ledger"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/crypt"
@@ -43,6 +44,8 @@ type rig struct {
 
 	metrics    prometheus.Registerer // of the master
 	unmeasured bool
+	book       ledger.Limits
+	silent     bool // nothing is kept of the log
 }
 
 // newRig prepares a site and starts its master. conf are lines of its configuration file.
@@ -151,7 +154,7 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	m, err := Start(Options{Config: r.cfg, Logger: r.log.Logger(), Keys: own, RunningUser: userName(), Version: "3008.3",
+	m, err := Start(Options{Config: r.cfg, Logger: r.logger(), book: r.book, Keys: own, RunningUser: userName(), Version: "3008.3",
 		Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
 		OnDeath: func(d stats.Death) {
 			if d.Reason != "exit" && !r.faulty {
@@ -163,6 +166,13 @@ func (r *rig) start() {
 	}
 	r.m = m
 	r.t.Cleanup(r.stop)
+}
+
+func (r *rig) logger() *slog.Logger {
+	if r.silent {
+		return discard()
+	}
+	return r.log.Logger()
 }
 
 // stop ends the master.

@@ -1,0 +1,199 @@
+package master
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules/keys"
+	"brine/modules/ledger"
+	"brine/supervisor/stats"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+var month = flag.Duration("month", 0, "how long the month of TestMonth takes; 0: as short as it can")
+
+const (
+	monthDays = 30
+	dayJobs   = 60 // of a day
+)
+
+// burden is what a process holds.
+type burden struct{ heap, resident, disk, goroutines, descriptors int64 }
+
+func (w burden) String() string {
+	return fmt.Sprintf("heap %d KiB, resident %d KiB, disk %d KiB, %d goroutines, %d descriptors", w.heap>>10, w.resident>>10, w.disk>>10, w.goroutines, w.descriptors)
+}
+
+// weigh looks at this process, which is the master and its minions, and at what lies below its directory.
+func (r *rig) weigh() (w burden) {
+	r.t.Helper()
+	for range 3 { // what pools hold goes with the second
+		runtime.GC()
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	w.heap, w.goroutines = int64(mem.HeapAlloc), int64(runtime.NumGoroutine())
+	if b, err := os.ReadFile("/proc/self/statm"); err == nil {
+		pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+		w.resident = pages * int64(os.Getpagesize())
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		r.t.Skip("nothing tells of descriptors here")
+	}
+	w.descriptors = int64(len(open))
+	_ = filepath.WalkDir(r.dir, func(_ string, d fs.DirEntry, err error) error { // what goes meanwhile is not there
+		if err == nil {
+			if info, err := d.Info(); err == nil {
+				w.disk += info.Size()
+			}
+		}
+		return nil
+	})
+	return w
+}
+
+// day is what a fleet does in a day, as far as it leaves something behind.
+func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
+	r.t.Helper()
+	ask := func(load *payload.Map) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := user.Do(ctx, packed(r.t, clearEnvelope(load))); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	for i := range dayJobs {
+		jid := payload.NewJID(time.Now())
+		ask(r.publishLoad(payload.M("tgt", "m*", "fun", "test.echo", "arg", []any{strings.Repeat("x", 500)}, "jid", jid)))
+		for _, m := range minions {
+			m.giveBack(jid, "test.echo", strings.Repeat("y", 500))
+		}
+		if i%6 == 0 {
+			m := minions[0]
+			own := fmt.Sprintf("2020%016d", n*1000+i)
+			m.giveBack(own, "state.apply", payload.M("n", n))
+			m.ask(cmd("_minion_event", "id", m.id, "tag", fmt.Sprintf("custom/%d/%d", n, i), "data", payload.M("n", n)))
+			m.ask(cmd("_mine", "data", payload.M("n", n, "i", i), "clear", i%12 == 0))
+		}
+	}
+	ask(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto"))
+	minions[0].ask(cmd("minion_pub", "fun", "test.ping", "arg", []any{}, "tgt", "m2", "tgt_type", "glob", "ret", "", "tmo", 5, "form", "clean"))
+	guest := r.minion(passing)
+	guest.giveBack(fmt.Sprintf("2021%016d", n), "test.ping", true)
+	if err := guest.q.Close(); err != nil {
+		r.t.Error(err)
+	}
+	if _, err := r.m.core.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
+		r.t.Fatal(err)
+	}
+	top := r.m.Supervisor()
+	ref, _ := top.Lookup(nameMaintenance)
+	ref.Send(&RotateKey{})
+	names := []string{nameEventPublisher, "Publisher", "JobStore", nameReqServer}
+	r.restart(names[n%len(names)])
+	ref, _ = top.Lookup(nameMaintenance)
+	ref.Send(&Maintain{Now: time.Now().Add(time.Duration(n+2) * 25 * time.Hour)})
+	for _, m := range minions {
+		r.eventually("sign-in of "+m.id, func() error {
+			if _, err := m.try(cmd("_mine", "data", payload.M("day", n), "clear", false)); err == nil {
+				return nil
+			}
+			m.signIn()
+			return fmt.Errorf("%s is not signed in", m.id)
+		})
+	}
+}
+
+// restart ends an actor and waits for its next incarnation: a request in between would be repeated by a real minion.
+func (r *rig) restart(name string) {
+	r.t.Helper()
+	top := r.m.Supervisor()
+	incarnation := func() (n int, state string) {
+		for _, c := range top.Snapshot() {
+			if c.Name == name {
+				n, state = c.Incarnation, c.State
+			}
+		}
+		return n, state
+	}
+	before, _ := incarnation()
+	if err := top.Restart(name); err != nil {
+		r.t.Fatal(err)
+	}
+	r.eventually("next "+name, func() error {
+		if n, state := incarnation(); n <= before || state != stats.StateRunning {
+			return fmt.Errorf("incarnation %d is %s", n, state)
+		}
+		return nil
+	})
+}
+
+// TestMonth lets a master live through a month of jobs, returns, events, mines, tokens, keys that come and go, rotations of
+// keys and deaths of actors, and weighs it every evening: what it holds does not grow from one half of the month to the next.
+func TestMonth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	r := newSite(t, "peer: {m1: ['test.*']}", "external_auth: {auto: {tester: ['test.*']}}", "job_store_compact_min_bytes: 1000000",
+		"keep_jobs_seconds: 86400", "restart_delay_max: 1", "token_expire: 1", "minion_quota_jobs: 0", "minion_quota_events: 0")
+	r.faulty, r.silent, r.book = true, true, ledger.Limits{Jobs: 4 * dayJobs, Rows: 12 * dayJobs} // full after a few days
+	r.start()
+	minions := []*testMinion{r.minion("m1"), r.minion("m2"), r.minion("m3")}
+	user := r.connect()
+	var days []burden
+	for n := range monthDays {
+		began := time.Now()
+		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
+		r.eventually("rest", func() error {
+			if n := r.m.core.jobs.Depth() + r.m.core.bus.Depth(); n > 0 {
+				return fmt.Errorf("%d messages wait", n)
+			}
+			return nil
+		})
+		days = append(days, r.weigh())
+		if testing.Verbose() {
+			t.Logf("day %d, %v: %v", n, time.Since(began).Round(time.Millisecond), days[n])
+		}
+		if left := *month/monthDays - time.Since(began); left > 0 {
+			<-time.After(left)
+		}
+	}
+	for _, tt := range []struct {
+		what string
+		of   func(burden) int64
+		may  int64 // grow from one half of what is compared to the other
+	}{
+		{"heap", func(w burden) int64 { return w.heap }, 512 << 10},
+		{"resident memory", func(w burden) int64 { return w.resident }, 16 << 20},
+		{"disk", func(w burden) int64 { return w.disk }, 256 << 10},
+		{"goroutines", func(w burden) int64 { return w.goroutines }, 3},
+		{"descriptors", func(w burden) int64 { return w.descriptors }, 3},
+	} {
+		middle, end := median(days[10:20], tt.of), median(days[20:], tt.of)
+		t.Logf("%s: %d in the middle of the month, %d at its end", tt.what, middle, end)
+		if end > middle+tt.may {
+			t.Errorf("%s grows: %d in the middle of the month, %d at its end", tt.what, middle, end)
+		}
+	}
+}
+
+func median(days []burden, of func(burden) int64) int64 {
+	all := make([]int64, len(days))
+	for i, d := range days {
+		all[i] = of(d)
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

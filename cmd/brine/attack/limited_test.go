@@ -130,6 +130,8 @@ func TestLimitedFields(t *testing.T) {
 		{"out of the job store", func(_, kw *payload.Map) { kw.Set("nocache", true) }, false},
 		{"rules of his own", func(l, kw *payload.Map) { l.Set("fun", "cmd.run"); kw.Set("auth_list", []any{".*"}) }, false},
 		{"the job of another", func(l, _ *payload.Map) { l.Set("jid", root.JID) }, false},
+		{"a job id of his own", func(l, _ *payload.Map) { l.Set("jid", "20200101000000000001") }, true},
+		{"the next part of his batch", func(l, _ *payload.Map) { l.Set("jid", "20200101000000000001") }, true},
 	} {
 		if got := published(s.publishAs("limited", honest, "list", "test.echo", []any{"x"}, tt.change)); got != tt.want {
 			t.Errorf("%s: published %v, want %v", tt.name, got, tt.want)
@@ -176,6 +178,41 @@ func TestLimitedTarget(t *testing.T) {
 		}
 		return errors.New("not yet")
 	})
+	s.good()
+}
+
+// TestLimitedPeer publishes as a minion whose rules speak of targets and arguments.
+func TestLimitedPeer(t *testing.T) {
+	s := newSite(t, "peer:\n  thief:\n    - test.ping\n    - honest: [{cmd.run: {args: ['echo.*'], kwargs: {cwd: '/tmp$'}}}]\npeer_run:\n  thief: [manage.up]\n")
+	th := s.thief("thief", nil)
+	mark := func(cwd string) *payload.Map { return payload.M("__kwarg__", true, "cwd", cwd) }
+	for _, tt := range []struct {
+		name, fun, tgt string
+		arg            []any
+		want           bool
+	}{
+		{"a function for all", "test.ping", "*", []any{}, true},
+		{"as the rule says", "cmd.run", honest, []any{"echo 1", mark("/tmp")}, true},
+		{"a keyword as a text", "cmd.run", honest, []any{"echo 1", "cwd=/tmp"}, true},
+		{"another target", "cmd.run", "*", []any{"echo 1", mark("/tmp")}, false},
+		{"another command", "cmd.run", honest, []any{"id", mark("/tmp")}, false},
+		{"another keyword", "cmd.run", honest, []any{"echo 1", mark("/tmp"), "cwd=/"}, false},
+		{"another function", "test.arg", honest, []any{}, false},
+		{"two functions", "test.ping,cmd.run", honest, []any{"", "id"}, false},
+		{"find_job", "saltutil.find_job", honest, []any{"1"}, false},
+		{"a publication of the other", "publish.publish", honest, []any{"*", "test.ping"}, false},
+	} {
+		v := th.must(payload.M("cmd", payload.CmdMinionPub, "id", "thief", "fun", tt.fun, "arg", tt.arg, "tgt", tt.tgt, "tgt_type", "glob", "ret", ""))
+		if m, _ := v.(*payload.Map); (m.Str("jid") != "") != tt.want {
+			t.Errorf("%s: got %v, want a publication: %v", tt.name, v, tt.want)
+		}
+	}
+	for fun, want := range map[string]bool{"manage.up": true, "salt.cmd": false, "manage": false, "xmanage.up": false} {
+		v, err := th.doWithin(patience/6, payload.M("cmd", payload.CmdMinionRunner, "id", "thief", "fun", fun, "arg", []any{}))
+		if m, _ := v.(*payload.Map); (err == nil && (m == nil || m.Len() > 0)) != want {
+			t.Errorf("runner %s: got %v, %v", fun, v, err)
+		}
+	}
 	s.good()
 }
 

@@ -3,13 +3,13 @@ package cmdmod_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"brine/modules"
+	"brine/modules/execution/cmdmod"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -98,14 +98,13 @@ func TestScriptRace(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("#!/bin/sh\nid -u >> "+ran+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	racer := exec.Command("/bin/sh", "-c", `while :; do for f in __salt.tmp.*; do [ -f "$f" ] && mv "$f" moved && ln -s "$0" "$f"; done; done`, victim)
-	racer.Dir, racer.SysProcAttr = home, &syscall.SysProcAttr{Credential: who}
-	if err := racer.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- cmdmod.AsUser(who, func() error { race(home, victim, stop); return nil }) }()
 	defer func() {
-		_ = racer.Process.Kill() // it has ended then
-		_ = racer.Wait()
+		close(stop)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}()
 	for i := range 60 {
 		kw := payload.M("cwd", home)
@@ -120,5 +119,24 @@ func TestScriptRace(t *testing.T) {
 	}
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("run by root: %q", text)
+	}
+}
+
+// race puts a link to victim in the place of every script that appears in dir.
+func race(dir, victim string, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		entries, _ := os.ReadDir(dir) // what it cannot have this time it has the next
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "__salt.tmp.") {
+				name := filepath.Join(dir, e.Name())
+				_ = os.Rename(name, filepath.Join(dir, "moved"))
+				_ = os.Symlink(victim, name)
+			}
+		}
 	}
 }

@@ -94,13 +94,13 @@ func writeAccessKey(file, name, key string) error {
 		tmp.Close()
 		return err
 	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
 	if u, err := user.Lookup(name); err == nil {
 		if uid, err := strconv.Atoi(u.Uid); err == nil && uid != os.Getuid() {
-			_ = os.Chown(tmp.Name(), uid, -1) // only root can
+			_ = tmp.Chown(uid, -1) // only root can
 		}
+	}
+	if err := tmp.Close(); err != nil {
+		return err
 	}
 	return os.Rename(tmp.Name(), file)
 }
@@ -108,7 +108,7 @@ func writeAccessKey(file, name, key string) error {
 // letThrough lets other users reach files in a directory whose names they know.
 func letThrough(dir string) {
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o001 == 0 {
-		_ = os.Chmod(dir, info.Mode().Perm()|0o001) // without it those users get Salt's own message about the key
+		_ = setMode(dir, info.Mode().Perm()|0o001) // without it those users get Salt's own message about the key
 	}
 }
 

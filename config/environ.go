@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Environment is what a daemon needs on disk before it starts.
@@ -144,46 +142,76 @@ func makeDirs(dir string, o owner, root bool) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
+	if err := setMode(dir, 0o755); err != nil {
 		return err
 	}
 	if root {
-		return os.Chown(dir, o.uid, o.gid)
+		return Give(dir, o.uid, o.gid)
 	}
 	return nil
 }
 
-// own gives one file to the user if it is not his.
-func (o owner) own(path string) error {
-	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err != nil {
+// own gives a directory to the user if it is not his.
+func (o owner) own(dir string) error {
+	f, err := openOwn(dir)
+	if err != nil {
 		return err
 	}
-	if int(st.Uid) == o.uid && int(st.Gid) == o.gid || slices.Contains(o.groups, int(st.Gid)) {
-		return nil
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || o.has(info) {
+		return err
 	}
-	return os.Lchown(path, o.uid, o.gid)
+	return giveOpened(f, o.uid, o.gid)
+}
+
+// has tells whether a file is the user's.
+func (o owner) has(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(st.Uid) == o.uid && int(st.Gid) == o.gid || slices.Contains(o.groups, int(st.Gid)))
 }
 
 // ownContent gives what lies two levels and more below dir to the user, except job files and dot files.
-// Unlike Salt: a symbolic link is changed itself, not what it points to.
+// Unlike Salt: a symbolic link is changed itself, not what it points to, and nothing outside is reached through one. A file
+// with another name elsewhere stays as it is.
 func (o owner) ownContent(dir string) {
-	entries, err := os.ReadDir(dir)
+	f, err := openOwn(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	root, err := os.OpenRoot(asPath(f))
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }()
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		top := filepath.Join(dir, e.Name())
-		if !e.IsDir() || strings.Contains(e.Name(), "jobs") || strings.Contains(top, "/jobs") {
+		if !e.IsDir() || strings.Contains(e.Name(), "jobs") || strings.Contains(dir, "/jobs") {
 			continue
 		}
-		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && path != top && !strings.HasPrefix(d.Name(), ".") {
-				_ = o.own(path) // a file that vanished meanwhile is nobody's
+		_ = fs.WalkDir(root.FS(), e.Name(), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && path != e.Name() && !strings.HasPrefix(d.Name(), ".") {
+				o.ownIn(root, path)
 			}
 			return nil
 		})
 	}
+}
+
+// ownIn gives one file below a directory to the user. One that vanished meanwhile is nobody's.
+func (o owner) ownIn(root *os.Root, path string) {
+	info, err := root.Lstat(path)
+	if err != nil || o.has(info) {
+		return
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() && st.Nlink > 1 {
+		return
+	}
+	_ = root.Lchown(path, o.uid, o.gid)
 }
 
 // secure sets a key directory that others could read to 0700. 0750 is left alone.
@@ -196,7 +224,7 @@ func secure(dir string) *Notice {
 	case 0o700, 0o750:
 		return nil
 	}
-	if os.Chmod(dir, 0o700) != nil {
+	if setMode(dir, 0o700) != nil {
 		return &Notice{slog.LevelError, fmt.Sprintf("Unable to securely set the permissions of \"%s\".", dir)}
 	}
 	return nil

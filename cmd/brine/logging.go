@@ -112,7 +112,7 @@ func prepareLogFile(path, owner string) error {
 		err = touch(path)
 	}
 	if err == nil {
-		_ = os.Chown(path, uid, -1) // best effort, as Salt: only root may
+		_ = config.Give(path, uid, -1) // best effort, as Salt: only root may
 		return nil
 	}
 	switch {
@@ -125,7 +125,10 @@ func prepareLogFile(path, owner string) error {
 }
 
 func touch(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o640)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) // through no link
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

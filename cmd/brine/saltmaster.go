@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/actors/master"
+	"brine/config"
 	"brine/cmd/saltlog"
 	"brine/supervisor"
 )
@@ -106,7 +107,7 @@ func (s *session) giveKeys() error {
 			return fmt.Errorf("find key files: %w", err)
 		}
 		for _, f := range files {
-			if err := os.Chown(f, uid, gid); err != nil {
+			if err := config.Give(f, uid, gid); err != nil {
 				return fmt.Errorf("give the keys to the user of the master: %w", err)
 			}
 		}

@@ -1,9 +1,11 @@
 package saltlog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // File is a log file that is opened anew when its name leads to another file, as after logrotate.
@@ -22,8 +24,13 @@ func OpenFile(path string, mode os.FileMode) (*File, error) {
 	return f, f.open()
 }
 
+// open follows a symbolic link of root or of this process's user only: a daemon opens its log as root, in a directory that
+// may belong to the user it is to run as.
 func (f *File) open() error {
-	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, f.mode)
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, f.mode)
+	if errors.Is(err, syscall.ELOOP) && ownLink(f.path) {
+		file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, f.mode)
+	}
 	if err != nil {
 		return fmt.Errorf("open log file: %w", err)
 	}
@@ -54,4 +61,14 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.file.Close()
+}
+
+// ownLink tells whether a symbolic link is of root or of this process's user.
+func ownLink(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || int(st.Uid) == os.Geteuid())
 }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,13 +24,7 @@ func WriteDrop(cacheDir, masterID string, uid *int) error {
 	if err := os.Remove(next); err != nil && !absent(err) {
 		return fmt.Errorf("ask for a new AES key: %w", err)
 	}
-	err := os.WriteFile(next, []byte(masterID), dropMode)
-	if err == nil {
-		err = os.Chmod(next, dropMode) // whatever the umask
-	}
-	if err == nil && uid != nil {
-		_ = os.Chown(next, *uid, -1) // as Salt: an owner that cannot be set is no reason to fail
-	}
+	err := writeDrop(next, masterID, uid)
 	if err == nil {
 		err = os.Rename(next, path)
 	}
@@ -37,6 +32,22 @@ func WriteDrop(cacheDir, masterID string, uid *int) error {
 		return fmt.Errorf("ask for a new AES key: %w", err)
 	}
 	return nil
+}
+
+// writeDrop makes the file; nothing that stands in its place is written to.
+func writeDrop(path, masterID string, uid *int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, dropMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(masterID)
+	if err == nil {
+		err = f.Chmod(dropMode) // whatever the umask
+	}
+	if err == nil && uid != nil {
+		_ = f.Chown(*uid, -1) // as Salt: an owner that cannot be set is no reason to fail
+	}
+	return errors.Join(err, f.Close())
 }
 
 // TakeDrop looks for a request for a new AES key that is meant for masterID and removes it. The file counts

@@ -139,7 +139,9 @@ func makeDirs(dir string, o owner, root bool) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
+		return nil // another process was first, or it is none: then what is to be made in it says so
+	} else if err != nil {
 		return err
 	}
 	if err := setMode(dir, 0o755); err != nil {

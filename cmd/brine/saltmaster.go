@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"brine/actors/master"
-	"brine/config"
 	"brine/cmd/saltlog"
+	"brine/config"
 	"brine/supervisor"
 )
 

@@ -134,7 +134,7 @@ func New(w io.Writer, opt Options) *Handler {
 // Enabled reports whether a record of this level is written.
 func (h *Handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.opt.Level }
 
-// Handle writes one record.
+// Handle writes one record, in one line whatever is in it.
 func (h *Handler) Handle(_ context.Context, r slog.Record) error {
 	line := record{time: r.Time, level: levelName(r.Level), name: h.opt.Name}
 	if line.time.IsZero() {
@@ -150,7 +150,7 @@ func (h *Handler) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	line.message = r.Message + attrs.String()
+	line.message, line.name = oneLine(r.Message+attrs.String()), oneLine(line.name)
 	line.pc = r.PC
 	text := append(render(h.format, &line, h.opt.Date), '\n')
 	h.out.mu.Lock()
@@ -200,7 +200,7 @@ func appendAttr(b *strings.Builder, prefix string, a slog.Attr) {
 		return
 	}
 	text := v.String()
-	if text == "" || strings.ContainsAny(text, " \t\n\r\"=") {
+	if text == "" || strings.ContainsAny(text, " \t\"=") || oneLine(text) != text {
 		text = strconv.Quote(text)
 	}
 	b.WriteString(" " + prefix + a.Key + "=" + text)

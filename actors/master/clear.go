@@ -27,8 +27,16 @@ var clearCommands = map[string]handler{
 	payload.CmdWheel:    callWheel,
 }
 
+// maxPing is the size of the largest load that a ping sends back, in bytes: anybody may ask, and need not read the answer.
+const maxPing = 4096
+
 // ping sends the load back.
-func ping(_ *core, r *call) (any, error) { return r.load, nil }
+func ping(_ *core, r *call) (any, error) {
+	if len(r.req.frame) > maxPing {
+		return nil, fmt.Errorf("ping of %d bytes", len(r.req.frame))
+	}
+	return r.load, nil
+}
 
 // getToken returns the data of a token, {} for one that is unknown or expired, false without the field.
 func getToken(c *core, r *call) (any, error) {

@@ -144,7 +144,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		w.core.finish(r, payload.NewMap(0))
 		return
 	}
-	supervisor.Note(ctx, o.Load.Str("jid"))
+	supervisor.Note(ctx, payload.Show(o.Load.Str("jid")))
 	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, beside: beside(ctx, r),
 		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.core, c)
@@ -153,7 +153,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	case err != nil:
 		supervisor.Failed(ctx)
 		w.core.meter.fail(failedHandler)
-		w.core.log.Warn("request failed", "cmd", o.Cmd, "minion", o.ID, "err", err)
+		w.core.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
 		r.fail()
 	default:
 		w.core.finish(r, v)

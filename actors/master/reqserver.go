@@ -134,7 +134,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 	return func(context.Context) error {
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			r := &HandleRequest{Frame: m.Payload, At: time.Now()}
+			r := &HandleRequest{Frame: m.Payload, At: time.Now(), From: m.From}
 			r.Reply = func(frame []byte) {
 				if !held.end(r) {
 					return
@@ -215,6 +215,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		r.answer(msgBadLoad)
 		return
 	}
+	env.From = m.From
 	r.env, r.pool, r.noFiles = env, s.opt.pools.ofRequest(env), env.NoFiles
 	if env.Enc == payload.EncClear {
 		r.frame = m.Frame

@@ -34,6 +34,12 @@ type MasterOptions struct {
 	// Connected returns the number of connected minions and whether id is among them; asked with MaxMinions.
 	Connected func(id string) (n int, present bool)
 
+	// Admit is asked before a key is stored that nobody has decided on, or denied beside another; pending says which. It
+	// returns why it may not be stored, "" when it may. from is the address of who sends it. nil: all are stored.
+	Admit func(from string, pending bool) (why string)
+	// Warn writes a log record about somebody outside, and may leave out repeated ones; nil: all go to Logger.
+	Warn func(cause, from string, attrs ...any)
+
 	// Refused is told of requests that were not served and named an id, which nothing vouches for; may be nil.
 	Refused func(id, why string)
 
@@ -89,6 +95,15 @@ func NewMaster(opt MasterOptions) (*Master, error) {
 	}
 	m.pubSigs.init(opt)
 	return m, m.Rotate()
+}
+
+// warn writes a log record about somebody outside.
+func (m *Master) warn(cause, from string, attrs ...any) {
+	if m.opt.Warn != nil {
+		m.opt.Warn(cause, from, attrs...)
+		return
+	}
+	m.log.Warn(cause, attrs...)
 }
 
 // Rotate makes a new shared key. From now on only that one is valid; the sessions of version 3 minions go on.

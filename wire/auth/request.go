@@ -48,7 +48,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 	o, r := m.open(req, now)
 	if r != nil {
 		id, _ := req.ID.(string)
-		m.log.Warn("request refused", "minion", id, "why", r.why)
+		m.warn("request refused", req.From, "minion", payload.Show(id), "why", r.why)
 		if m.opt.Refused != nil && id != "" {
 			m.opt.Refused(id, r.why)
 		}
@@ -81,6 +81,9 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	o.Cmd = o.Load.Str("cmd")
 	if o.Clear {
 		return o, nil
+	}
+	if r := screenNames(o.Load, o.ID); r != nil {
+		return nil, r
 	}
 	if r := o.takeNonce(); r != nil {
 		return nil, r
@@ -153,8 +156,8 @@ func (o *Opened) takeNonce() *refusal {
 		return nil
 	}
 	nonce := payload.AsBytes(v)
-	if nonce == nil {
-		return badLoad("nonce is no text")
+	if nonce == nil || len(nonce) > payload.MaxNonce {
+		return badLoad("nonce is no text, or too long")
 	}
 	o.nonce, o.hasNonce = string(nonce), true
 	return nil

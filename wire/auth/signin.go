@@ -17,6 +17,7 @@ type signInRequest struct {
 	encAlgo  string
 	sigAlgo  string
 	version  int
+	from     string
 	complete bool // nothing that Salt needs is missing
 }
 
@@ -52,16 +53,20 @@ func (m *Master) Handle(req *payload.Request, now time.Time) (reply []byte, outc
 	if r == nil {
 		load, id, r = screenLoad(req.Load)
 	}
+	if r == nil {
+		r = screenSignIn(load)
+	}
 	if r != nil {
-		m.log.Warn("sign-in refused", "minion", id, "why", r.why)
-		return r.packed(), Outcome{ID: id, Reason: r.why}
+		m.warn("sign-in refused", req.From, "minion", payload.Show(id), "why", r.why)
+		return r.packed(), Outcome{ID: nameable(id), Reason: r.why}
 	}
 	in := readSignIn(load, id, req.Version)
+	in.from = req.From
 	if !in.complete { // Unlike Salt: 3006 and 3007 never answer this
-		return packText(payload.TextHandlerFailed), Outcome{ID: id, Reason: "incomplete request"}
+		return packText(payload.TextHandlerFailed), Outcome{ID: nameable(id), Reason: "incomplete request"}
 	}
 	if !ValidID(id) {
-		return m.signed(in, ret(false)), Outcome{ID: id, Reason: "invalid id"}
+		return m.signed(in, ret(false)), Outcome{Reason: "invalid id"}
 	}
 	return m.signIn(in, now)
 }
@@ -152,7 +157,7 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if !f.open && (state == StateNone || state == StatePending) {
 		f.reject, f.sign = m.ask(in)
 	}
-	adm := admission{decision: decide(f)}
+	adm := admission{decision: m.gate(in, state, decide(f))}
 	if !adm.accept {
 		return m.turnAway(in, state, adm)
 	}

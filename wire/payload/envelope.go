@@ -30,7 +30,8 @@ type Request struct {
 	// NoFiles is brine's own: a tool tells a brine master that it looks in no files of the job that it publishes. Salt's
 	// masters look at the fields they know.
 	NoFiles bool
-	Raw     *Map // the whole envelope as it came, for fields not named here; nil in one of our own
+	From    string // address of the sender, "" when it is not known; never in the envelope
+	Raw     *Map   // the whole envelope as it came, for fields not named here; nil in one of our own
 }
 
 // DecodeRequest reads the payload frame of a request. The error wraps ErrMalformed when it is no msgpack,

@@ -27,6 +27,7 @@ const routerLinger = time.Second
 type Message struct {
 	Peer    []byte // identity of the connection, 1 to 255 bytes
 	Payload []byte // one msgpack value
+	From    string // address of the peer, "" when it is not known
 }
 
 // RouterOptions are the options of a Router. Zero values mean Salt's defaults.
@@ -86,13 +87,14 @@ func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
 	if err := r.Listen(); err != nil {
 		return err
 	}
+	r.sock.origins = true
 	return r.sock.serve(ctx, func(frames [][]byte) {
 		if len(frames) != 3 || len(frames[1]) != 0 {
 			r.malformed.Add(1)
 			return
 		}
 		r.received.Add(1)
-		sink(Message{Peer: frames[0], Payload: frames[2]})
+		sink(Message{Peer: frames[0], Payload: frames[2], From: r.sock.now.peer})
 	})
 }
 

@@ -34,6 +34,10 @@ type socket struct {
 	ctx      *Context
 	ownCtx   bool
 	raw      *zmq4.Socket // nil before open and after close
+	in       *receiver    // made and freed with raw
+	origins  bool         // tell where messages came from
+	from     []origin     // of the messages of the last batch, when origins is set
+	now      origin       // of the message that the sink is given
 	gate     *gate
 	crowd    *crowd // bounds the connections of a server; nil: nothing does
 	watch    *monitor
@@ -66,6 +70,9 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 			return err
 		}
 		s.ownCtx = true
+	}
+	if s.in, err = newReceiver(); err != nil {
+		return err
 	}
 	if s.raw, err = s.ctx.socket(kind); err != nil {
 		return err
@@ -109,8 +116,8 @@ func (s *socket) close() error {
 // may be telling somebody who asks for the endpoint.
 func (s *socket) release() error {
 	s.mu.Lock()
-	raw, gate, watch, ctx, own := s.raw, s.gate, s.watch, s.ctx, s.ownCtx
-	s.raw, s.gate, s.watch, s.endpoint = nil, nil, nil, ""
+	raw, in, gate, watch, ctx, own := s.raw, s.in, s.gate, s.watch, s.ctx, s.ownCtx
+	s.raw, s.in, s.gate, s.watch, s.endpoint = nil, nil, nil, nil, ""
 	if own {
 		s.ctx, s.ownCtx = nil, false
 	}
@@ -124,6 +131,9 @@ func (s *socket) release() error {
 	}
 	if raw != nil {
 		errs = append(errs, ctx.release(raw))
+	}
+	if in != nil {
+		in.free()
 	}
 	if own {
 		errs = append(errs, ctx.Close())
@@ -156,6 +166,9 @@ func (s *socket) readLoop(ctx context.Context, sink func([][]byte)) error {
 			return err
 		}
 		for i, frames := range batch {
+			if s.origins {
+				s.now = s.from[i]
+			}
 			sink(frames)
 			batch[i] = nil
 		}
@@ -212,7 +225,7 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
 	if s.raw == nil {
 		return nil, nil, ErrClosed
 	}
-	s.waiting = false
+	s.waiting, s.from = false, s.from[:0]
 	for len(batch) < cap(batch) {
 		frames, err := s.recv()
 		if isAgain(err) {
@@ -238,16 +251,18 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
 func (s *socket) recv() ([][]byte, error) {
 	frames := make([][]byte, 0, maxFrames)
 	for {
-		frame, err := s.raw.RecvBytes(zmq4.DONTWAIT)
+		frame, more, from, err := s.in.read(s.raw, s.origins)
 		if err != nil {
 			return nil, err
 		}
 		if len(frames) < maxFrames {
 			frames = append(frames, frame)
 		}
-		more, err := s.raw.GetRcvmore()
-		if err != nil || !more {
-			return frames, err
+		if !more {
+			if s.origins {
+				s.from = append(s.from, from)
+			}
+			return frames, nil
 		}
 	}
 }

@@ -1,0 +1,96 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"brine/wire/payload"
+)
+
+// signInLoad is what a new minion sends.
+func (s *site) signInLoad(id string) *payload.Map {
+	s.t.Helper()
+	key, err := oneKey()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return payload.M("cmd", payload.CmdAuth, "id", id, "nonce", strings.Repeat("a", 32), "pub", key.Public().PEM(), "token", make([]byte, 256))
+}
+
+// pendingKeys are the ids that wait for an operator.
+func (s *site) pendingKeys() []os.DirEntry {
+	s.t.Helper()
+	all, err := os.ReadDir(s.pki("minions_pre"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// TestSignInSizes: what no minion sends is neither stored nor logged nor told.
+func TestSignInSizes(t *testing.T) {
+	s := newSite(t, "")
+	e := s.listen()
+	long := strings.Repeat("evil", 5<<20)
+	before, err := s.master.rss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range map[string]any{"id": long, "pub": long, "nonce": long, "token": []byte(long), "enc_algo": long, "sig_algo": long,
+		"cmd": long, "autosign_grains": payload.M(long, long)} {
+		for range 4 {
+			if _, err := s.stranger().ask(s.signInLoad("evil").Set(field, value)); err != nil {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+	}
+	s.good()
+	if n := strings.Count(s.logOf(s.master), strings.Repeat("evil", 60)); n > 0 {
+		t.Errorf("the log shows %d long names whole", n)
+	}
+	for _, h := range e.all() {
+		if len(h.tag) > 1000 || strings.Contains(h.data.Str("id"), "evilevil") {
+			t.Errorf("event %s", payload.Show(h.tag))
+		}
+	}
+	if after, err := s.master.rss(); err != nil || after > before+400<<20 {
+		t.Errorf("memory grew from %d to %d MiB, %v", before>>20, after>>20, err)
+	}
+	s.good()
+}
+
+// TestPendingFlood: keys that wait are bounded in number, and in rate by address; who was there first stays.
+func TestPendingFlood(t *testing.T) {
+	s := newBareSite(t, "auto_accept: False\nmax_pending_keys: 30\n")
+	p := s.stranger()
+	for i := range 60 {
+		v, err := p.ask(s.signInLoad(fmt.Sprint("flood", i)))
+		if err != nil || v == nil {
+			t.Fatalf("sign-in %d: %v, %v", i, v, err)
+		}
+	}
+	if n := len(s.pendingKeys()); n < 25 || n > 31 {
+		t.Errorf("%d keys are pending, of 30 at most", n)
+	}
+	s.said(s.master, "max_pending_keys")
+	s.good()
+}
+
+// TestPendingRate: one address brings new keys at a limited rate.
+func TestPendingRate(t *testing.T) {
+	s := newBareSite(t, "auto_accept: False\npending_keys_rate: 2\n")
+	p := s.stranger()
+	for i := range 60 {
+		if _, err := p.ask(s.signInLoad(fmt.Sprint("flood", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.pendingKeys()); n < 20 || n > 25 {
+		t.Errorf("%d keys are pending, of some 20", n)
+	}
+	s.said(s.master, "pending_keys_rate")
+	s.good()
+}

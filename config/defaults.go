@@ -28,6 +28,7 @@ func brineDefaults(role string) *payload.Map {
 		"control_mode", "0600", // octal
 		"event_queue_max", 10000,
 		"allow_weak_keys", false,
+		"journal_fsync", false,
 	)
 	if role == roleMaster {
 		common.Update(payload.M(

@@ -142,6 +142,9 @@ type Master struct {
 	// wait: tools as long as it takes, the master itself for two seconds.
 	EventBusMax      int   `mapstructure:"event_bus_max"`
 	EventBusMaxBytes int64 `mapstructure:"event_bus_max_bytes"`
+	// JournalFsync lets the note of a job, which stands until the job store has it, outlive the power of the machine: the
+	// command line has its answer when the note is on the disk itself. The job store is synced with or without.
+	JournalFsync bool `mapstructure:"journal_fsync"`
 	// MaxConnections bounds the connections at each of the two ports; 0: as many as max_open_files leaves room for. When
 	// there is one too many, the network address with the most loses its newest.
 	MaxConnections int `mapstructure:"max_connections"`

@@ -127,6 +127,9 @@ type Minion struct {
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
 	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
+	// JournalFsync lets the records of the journal of jobs and returns outlive the power of the machine: a job begins, and its
+	// return counts as kept, when its record is on the disk itself. Records that come together share one wait.
+	JournalFsync bool `mapstructure:"journal_fsync"`
 	// JobQueueMax caps the publications waiting on disk behind process_count_max. 0: no cap.
 	JobQueueMax int `mapstructure:"job_queue_max"`
 	// JobMemoryLimit is how many bytes of data each process of a job may have beyond what the program itself has at its

@@ -66,7 +66,7 @@ const localCache = "local_cache"
 // loudly, and begun anew.
 func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
 	opt := returners.Options{CacheDir: cfg.CacheDir, HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
-		MaxBytes: cfg.JobStoreMaxBytes, EndTimes: cfg.JobCacheStoreEndtime,
+		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
 		Compact: returners.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
 	switch name := cfg.File.Str("master_job_cache"); name {
 	case localCache:

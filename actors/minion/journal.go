@@ -66,6 +66,7 @@ func (m *ReadReturn) Lost(why error) { m.Done(nil, why) }
 type journalOptions struct {
 	path  string
 	first *journalFile // opened at the start of the minion; nil when that failed
+	sync  bool         // journal_fsync
 	clock supervisor.Clock
 	log   *slog.Logger
 }
@@ -117,6 +118,16 @@ func (j *journal) onStarted(ctx actor.Context) {
 		if err := j.open(); err != nil {
 			j.fails(err)
 		}
+		return
+	}
+	j.synced()
+}
+
+// synced lets the file wait for the disk from now on, if it is to.
+func (j *journal) synced() {
+	j.file.sync = j.opt.sync
+	if err := j.file.syncName(); err != nil {
+		j.opt.log.Error("the journal may not outlive the power of the machine", "err", err)
 	}
 }
 
@@ -130,6 +141,7 @@ func (j *journal) open() (err error) {
 	if err != nil {
 		j.opt.log.Error(textJournalDamaged, "err", err)
 	}
+	j.synced()
 	j.owed = slices.DeleteFunc(j.owed, func(r journalRecord) bool { return !j.over(r.key) })
 	lists := j.lists
 	j.lists = nil

@@ -151,3 +151,40 @@ func TestJournalReads(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestJournalSync: with journal_fsync every file that is written to waits for the disk, a new one in the place of the old
+// too.
+func TestJournalSync(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	j, _ := newJournal(t, path)
+	if j.file.sync {
+		t.Error("it waits for the disk without being asked to")
+	}
+	j.onStopping()
+	j.opt.sync = true
+	if err := j.open(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if errs := j.flushed(journalRecord{journalReturn, jid(i), "m", []byte("x")}, journalRecord{journalGone, jid(i - 1), "", nil}); errs[0] != nil || errs[1] != nil {
+			t.Fatal(errs)
+		}
+		if err := j.file.rewrite(); err != nil {
+			t.Fatal(err)
+		}
+		if !j.file.sync {
+			t.Error("the new file does not wait")
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	j.looked = time.Time{}
+	if errs := j.flushed(journalRecord{journalReturn, jid(9), "m", []byte("x")}); errs[0] != nil || !j.file.sync {
+		t.Errorf("after it was deleted: %v", errs)
+	}
+	j.onStopping()
+	if again := openAt(t, path); len(again.live) != 2 {
+		t.Errorf("%d records", len(again.live))
+	}
+}

@@ -49,6 +49,9 @@ func (j *journalFile) rewrite() error {
 	all := append(j.list(journalBegun, ""), j.list(journalReturn, "")...)
 	slices.SortFunc(all, func(a, b *journalEntry) int { return int(a.off - b.off) })
 	size, err := j.copyTo(f, all)
+	if err == nil && j.sync {
+		err = f.Sync()
+	}
 	if err == nil {
 		err = lockFile(f)
 	}
@@ -64,7 +67,19 @@ func (j *journalFile) rewrite() error {
 	}
 	old := j.f
 	j.f, j.size, j.patience = f, size, 0
-	return old.Close()
+	return errors.Join(j.syncName(), old.Close())
+}
+
+// syncName lets the name of the file outlive the power of the machine.
+func (j *journalFile) syncName() error {
+	if !j.sync {
+		return nil
+	}
+	dir, err := os.Open(filepath.Dir(j.path))
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // copyTo writes the records one after the other.

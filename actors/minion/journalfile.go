@@ -12,14 +12,19 @@ import (
 	"time"
 
 	"brine/wire/payload"
+
+	"golang.org/x/sys/unix"
 )
 
 // journalFile is what a minion has to remember over its death: the jobs that have begun, and the returns that a
 // master has not acknowledged. One file, to which records are appended; a later record of a job counts in place of
-// the earlier ones. It is safe against the death of the process, not against that of the host. One goroutine at a
+// the earlier ones. It is safe against the death of the process. One goroutine at a
 // time may use it.
 type journalFile struct {
 	path string
+	// sync lets write end when the records are on the disk itself, and so makes the file safe against the death of the host,
+	// too. A record that a job is over does not wait: without it a return comes once more.
+	sync bool
 	f    *os.File
 	size int64
 	live map[string]*journalEntry
@@ -132,6 +137,11 @@ func (j *journalFile) write(now time.Time, records ...journalRecord) error {
 			err = errors.Join(err, j.f.Truncate(j.size))
 		}
 		return fmt.Errorf("journal: %w", err)
+	}
+	if j.sync && slices.ContainsFunc(records, func(r journalRecord) bool { return r.kind != journalGone }) {
+		if err := unix.Fdatasync(int(j.f.Fd())); err != nil {
+			return errors.Join(fmt.Errorf("journal: sync: %w", err), j.f.Truncate(j.size))
+		}
 	}
 	for i := range records {
 		r := &records[i]

@@ -161,7 +161,7 @@ func (m *Minion) spawn() (err error) {
 	add(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
 	store := m.adderOf(m.top, &err, supervisor.Spec{Store: true})
 	store(&m.journal, "Journal", func() actor.Actor {
-		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, clock: m.clock, log: m.log}}
+		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}}
 	})
 	if m.journal == nil && mem.file != nil {
 		err = errors.Join(err, mem.file.close())

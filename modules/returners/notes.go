@@ -22,10 +22,13 @@ const notesSize = 1 << 20
 // noteHead stands before each note: the length of what follows it and its CRC-32 (IEEE), 4 bytes each.
 const noteHead = 8
 
-// notes keep loads past the death of this process, not past that of the machine, until a commit has stored them. Each
+// notes keep loads past the death of this process, and with sync past that of the machine, until a commit has stored them. Each
 // is appended to one file, which is emptied when all are stored. Any number of goroutines may use them.
 type notes struct {
 	path string
+
+	sync    bool // they outlive the machine's power, too
+	syncing syncing
 
 	mu   sync.Mutex
 	f    *os.File
@@ -36,7 +39,7 @@ type notes struct {
 
 // openNotes opens the file and reads what a predecessor has left in it. What is damaged, and what comes after it, is
 // what it was writing when it died: nobody was told of it.
-func openNotes(path string) (*notes, error) {
+func openNotes(path string, sync bool) (*notes, error) {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read notes: %w", err)
@@ -45,7 +48,12 @@ func openNotes(path string) (*notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open notes: %w", err)
 	}
-	n := &notes{path: path, f: f, size: int64(len(b)), most: notesSize, left: map[string]Load{}}
+	n := &notes{path: path, sync: sync, f: f, size: int64(len(b)), most: notesSize, left: map[string]Load{}}
+	if sync {
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(fmt.Errorf("open notes: %w", err), f.Close())
+		}
+	}
 	for len(b) > 0 {
 		var l Load
 		if l, b, err = nextNote(b); err != nil {
@@ -62,6 +70,13 @@ func (n *notes) add(l Load) error {
 	if err != nil {
 		return err
 	}
+	if err := n.write(l, b); err != nil || !n.sync {
+		return err
+	}
+	return n.syncing.wait(n.flush)
+}
+
+func (n *notes) write(l Load, b []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, err := n.f.Write(b); err != nil {
@@ -70,6 +85,58 @@ func (n *notes) add(l Load) error {
 	n.size += int64(len(b))
 	n.left[l.JID] = l
 	return nil
+}
+
+// flush waits for the disk.
+func (n *notes) flush() error {
+	for {
+		n.mu.Lock()
+		f := n.f
+		n.mu.Unlock()
+		if err := f.Sync(); !errors.Is(err, os.ErrClosed) { // else it was written anew meanwhile
+			return err
+		}
+	}
+}
+
+// syncing lets many wait for one flush. What came before a flush has begun is on the disk when it ends.
+type syncing struct {
+	mu    sync.Mutex
+	next  *flushed // that has not begun
+	under *flushed // that is under way
+}
+
+type flushed struct {
+	over chan struct{}
+	err  error
+}
+
+// wait returns what came of the first flush that begins from now on. One of those who wait for it makes it.
+func (s *syncing) wait(flush func() error) error {
+	s.mu.Lock()
+	if s.next != nil {
+		mine := s.next
+		s.mu.Unlock()
+		<-mine.over
+		return mine.err
+	}
+	mine, before := &flushed{over: make(chan struct{})}, s.under
+	s.next = mine
+	s.mu.Unlock()
+	if before != nil {
+		<-before.over
+	}
+	s.mu.Lock()
+	s.next, s.under = nil, mine
+	s.mu.Unlock()
+	mine.err = flush()
+	s.mu.Lock()
+	if s.under == mine {
+		s.under = nil
+	}
+	s.mu.Unlock()
+	close(mine.over)
+	return mine.err
 }
 
 // get returns a load that is in no commit yet.
@@ -109,16 +176,19 @@ func (n *notes) rewrite() error {
 		}
 	}
 	n.most = n.size + notesSize // until this succeeds, not with every commit
-	if err := writeFile(n.path, filepath.Dir(n.path), b, manner{mode: 0o600}); err != nil {
+	if err := writeFile(n.path, filepath.Dir(n.path), b, manner{0o600, n.sync}); err != nil {
 		return fmt.Errorf("write notes anew: %w", err)
 	}
 	f, err := os.OpenFile(n.path, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open notes: %w", err)
 	}
+	if n.sync {
+		err = syncDir(filepath.Dir(n.path))
+	}
 	old := n.f
 	n.f, n.size, n.most = f, int64(len(b)), int64(2*len(b)+notesSize)
-	return old.Close()
+	return errors.Join(err, old.Close())
 }
 
 func (n *notes) close() error { return n.f.Close() }

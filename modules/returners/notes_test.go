@@ -170,7 +170,7 @@ func TestNotesDamaged(t *testing.T) {
 			if err := os.WriteFile(path, tt.b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			n, err := openNotes(path)
+			n, err := openNotes(path, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,13 +19,14 @@ import (
 
 // Options say where a job cache lies and what it keeps.
 type Options struct {
-	CacheDir string           // the master's cachedir
-	HashType string           // of the job directories; "" is sha256
-	Keep     time.Duration    // age beyond which Clean removes a job; 0: none
-	MaxBytes int64            // beyond it the oldest jobs go first; 0: no cap
-	Compact  CompactWhen      // when the file is written anew without its free pages
-	EndTimes bool             // note when the last return came (job_cache_store_endtime)
-	Now      func() time.Time // time.Now unless set
+	CacheDir  string           // the master's cachedir
+	HashType  string           // of the job directories; "" is sha256
+	Keep      time.Duration    // age beyond which Clean removes a job; 0: none
+	MaxBytes  int64            // beyond it the oldest jobs go first; 0: no cap
+	Compact   CompactWhen      // when the file is written anew without its free pages
+	SyncNotes bool             // Note waits for the disk itself
+	EndTimes  bool             // note when the last return came (job_cache_store_endtime)
+	Now       func() time.Time // time.Now unless set
 }
 
 func (o Options) now() time.Time {
@@ -104,7 +105,7 @@ func (s *Store) prepare() (err error) {
 	if err := s.update(prepare); err != nil {
 		return err
 	}
-	if s.notes, err = openNotes(filepath.Join(s.opt.CacheDir, NotesFile)); err != nil {
+	if s.notes, err = openNotes(filepath.Join(s.opt.CacheDir, NotesFile), s.opt.SyncNotes); err != nil {
 		return err
 	}
 	return s.takeNotes()

@@ -89,6 +89,17 @@ func (c *core) silent(s *ledger.Snapshot) ([]string, error) {
 	return slices.DeleteFunc(ids, func(id string) bool { return returns.Has(id) }), err
 }
 
+// unstored are the minions whose return came and could not be stored yet, sorted.
+func unstored(s *ledger.Snapshot) (ids []string) {
+	for id, r := range s.Rows {
+		if r.Unstored() {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // Trace is the way of a job through every hop, as a map with documented names; of one minion when id is set.
 func (m *Master) Trace(_ context.Context, jid, id string) (*payload.Map, error) {
 	c := m.core
@@ -152,7 +163,7 @@ func hopMap(h ledger.Hop, first ledger.Stamp) *payload.Map {
 	return m
 }
 
-// Why is the reason for the silence of each minion of a job, or of those that are named: also of one that is not silent.
+// Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that are named: also of one that is not silent.
 // Without a job it tells why a target that means these minions gives none.
 func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	c := m.core
@@ -170,7 +181,7 @@ func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.M
 			return nil, err
 		}
 		if out = jobMap(s, len(silent)); len(ids) == 0 {
-			ids = slices.Concat(silent, s.Turns())
+			ids = slices.Concat(silent, unstored(s), s.Turns())
 		}
 	}
 	cases, err := c.cases(jid, s, here, ids)

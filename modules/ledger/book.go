@@ -211,7 +211,7 @@ func (b *Book) Told(jid, id string) bool {
 		return false
 	}
 	i := e.find(id)
-	return i >= 0 && e.rows[i].Fired != 0 && e.rows[i].Stored == 0 && e.rows[i].Lost != "" && e.rows[i].Lost != NotKept
+	return i >= 0 && e.rows[i].Fired != 0 && e.rows[i].Unstored()
 }
 
 // Kept notes what became of a return: it is on disk, or why it is not. What is stored with a return needs no piece

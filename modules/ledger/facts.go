@@ -79,6 +79,11 @@ type Row struct {
 	fresh bool // it has facts that are not stored
 }
 
+// Unstored tells of a return that came and could not be stored yet.
+func (r *Row) Unstored() bool {
+	return r.Returned != 0 && r.Stored == 0 && r.Lost != "" && r.Lost != NotKept
+}
+
 // NotKept is in Row.Lost of a return that is not to be stored.
 const NotKept = "the job is not cached"
 

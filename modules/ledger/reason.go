@@ -192,7 +192,7 @@ func returned(c *Case) Reason {
 		return out
 	}
 	at := c.at(r.Returned)
-	if r.Stored == 0 && r.Lost != "" && r.Lost != NotKept && !c.Stored {
+	if r.Unstored() && !c.Stored {
 		again := ""
 		if m := c.minion(); m != nil {
 			again = "; the minion keeps it and sends it again"

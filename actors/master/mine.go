@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"brine/modules/eauth"
 	"brine/modules/ledger"
+	"brine/modules/returners"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -38,7 +40,9 @@ func mine(c *core, r *call) (any, error) {
 	c.asMinion(r.id)
 	if !r.load.Bool("clear") {
 		old, err := c.cache.Mine(r.id)
-		if err != nil {
+		if err != nil && !errors.Is(err, returners.ErrDamaged) {
+			return nil, err
+		} else if err != nil {
 			c.log.Warn("mine could not be read, it begins anew", "minion", r.id, "err", err)
 		}
 		if old != nil {

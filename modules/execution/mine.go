@@ -205,8 +205,13 @@ func askMaster(c *modules.Call, load *payload.Map) (any, error) {
 		c.Log(slog.LevelError, "Could not authenticate with master. Mine data will not be transmitted.")
 		return false, nil
 	}
-	if _, err := master.Request(c.Ctx, load); err != nil {
+	answer, err := master.Request(c.Ctx, load)
+	if err != nil {
 		return nil, err
+	}
+	if err := payload.Taken(answer); err != nil { // Unlike Salt, which looks at no answer
+		c.Log(slog.LevelError, fmt.Sprintf("Mine data: %v", err))
+		return false, nil
 	}
 	return true, nil
 }

@@ -34,7 +34,9 @@ func mayMount(t *testing.T) bool {
 	cmd.Env = append(os.Environ(), envMounts+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {
-		id := func(host int) []syscall.SysProcIDMap { return []syscall.SysProcIDMap{{ContainerID: 0, HostID: host, Size: 1}} }
+		id := func(host int) []syscall.SysProcIDMap {
+			return []syscall.SysProcIDMap{{ContainerID: 0, HostID: host, Size: 1}}
+		}
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = id(os.Getuid()), id(os.Getgid())
 	}
@@ -176,4 +178,3 @@ func TestFullDiskMaster(t *testing.T) {
 	s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
 	s.good()
 }
-

@@ -1,0 +1,127 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestFullDiskMinion fills the disk of the journal: jobs run, and their returns, held in memory as long as the master is
+// away, get to the disk when there is space again, and outlive a kill from then on.
+func TestFullDiskMinion(t *testing.T) {
+	if !mayMount(t) {
+		return
+	}
+	s := newSite(t, "")
+	s.minions[honest].stop()
+	cache := s.path(honest + "/var/cache/salt/minion")
+	d := s.disk(t, cache, 4<<20)
+	again := func() {
+		s.minions[honest] = s.start("minion "+honest, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+honest), "-l", "debug", "--disable-keepalive")
+		s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+	}
+	again()
+	d.fill()
+	for i := 0; !strings.Contains(s.logOf(s.minions[honest]), "jobs and returns cannot be kept on disk"); i++ {
+		s.good()      // a full disk keeps no job from its return
+		if i > 1000 { // the last page of the journal had room
+			t.Fatal("the journal is written all the same")
+		}
+	}
+	s.stored(s.async(honest, "test.arg", "not-kept"), "not-kept")
+	slow := s.async(honest, "cmd.run", "sleep 2; echo slow-result")
+	s.said(s.minions[honest], "Starting a new job "+slow)
+	s.master.kill()
+	journal := filepath.Join(cache, "jobs.journal")
+	holds := func() error {
+		text, err := os.ReadFile(journal)
+		if err == nil && !strings.Contains(string(text), slow) {
+			err = errors.New("the journal does not hold it")
+		}
+		return err
+	}
+	s.said(s.minions[honest], "the return waits for the master")
+	if holds() == nil {
+		t.Fatal("the disk was not full")
+	}
+	d.free()
+	s.eventually("return on disk", holds)
+	s.minions[honest].kill()
+	s.startMaster()
+	again()
+	s.eventually("return", func() error {
+		if out := s.tool("salt-run", "jobs.lookup_jid", slow); !strings.Contains(out.stdout, "slow-result") {
+			return fmt.Errorf("%+v", out)
+		}
+		return nil
+	})
+	s.good()
+}
+
+// TestFullDiskKeys fills the disk of the keys: a sign-in that cannot be stored is not accepted, nothing half is left, and no
+// decision of an operator loses a key.
+func TestFullDiskKeys(t *testing.T) {
+	if !mayMount(t) {
+		return
+	}
+	s := newSite(t, "")
+	s.master.stop()
+	d := s.disk(t, s.pki(""), 1<<20)
+	s.startMaster()
+	s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+	d.fill()
+	if got := s.keyFiles(); got != "minions/honest" {
+		t.Fatalf("keys: %s", got)
+	}
+	s.startMinion("other", "")
+	s.said(s.master, "store accepted key")
+	if got := s.keyFiles(); got != "minions/honest" {
+		t.Errorf("on a full disk: %s", got)
+	}
+	s.good()
+	d.free()
+	there := func() {
+		s.eventually("the other minion", func() error {
+			if out := s.tool("salt", "-t", "5", "other", "test.ping"); !strings.Contains(out.stdout, "True") {
+				return fmt.Errorf("%+v", out)
+			}
+			return nil
+		})
+	}
+	there()
+	d.fill()
+	for _, args := range [][]string{{"-y", "-r", "other", "--include-accepted"}, {"-y", "-a", "other", "--include-rejected"}} {
+		out := s.tool("salt-key", args...)
+		if got := s.keyFiles(); got != "minions/honest, minions/other" && got != "minions/honest, minions_rejected/other" {
+			t.Errorf("salt-key %q: %+v: %s", args, out, got)
+		}
+	}
+	s.good()
+	d.free()
+	s.tool("salt-key", "-y", "-a", "other", "--include-rejected")
+	there()
+	s.good()
+}
+
+// keyFiles are the files in the folders of keys; one that does not hold a whole key says so.
+func (s *site) keyFiles() string {
+	s.t.Helper()
+	var all []string
+	for _, f := range s.files("m/etc/salt/pki/master") {
+		rel, err := filepath.Rel(s.pki(""), f)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if !strings.Contains(rel, "/") {
+			continue
+		}
+		if text, err := os.ReadFile(f); err != nil || !strings.Contains(string(text), "END PUBLIC KEY") {
+			rel += fmt.Sprintf(" (%d bytes, %v)", len(text), err)
+		}
+		all = append(all, rel)
+	}
+	return strings.Join(all, ", ")
+}

@@ -226,3 +226,41 @@ func TestMasterRunsBatches(t *testing.T) {
 		})
 	}
 }
+
+// TestWholeOf finds out where a target can be sent in place of a list.
+func TestWholeOf(t *testing.T) {
+	many := make([]string, 20)
+	for i := range many {
+		many[i] = fmt.Sprintf("m%02d", i)
+	}
+	for _, tt := range []struct {
+		name      string
+		tgt       any
+		kind      string
+		all       []string
+		up, down  []string
+		want, how string // "": a list
+	}{
+		{"all are up", "*", "glob", many, many, nil, "*", "glob"},
+		{"in another order", "G@a:b", "compound", []string{"a", "b"}, []string{"b", "a"}, nil, "G@a:b", "compound"},
+		{"one is down", "m*", "glob", many, many[:19], many[19:], "m* and not L@m19", "compound"},
+		{"two are", "*", "glob", many[:20], many[2:], many[:2], "", ""}, // of 18
+		{"many are down", "*", "glob", many, many[:10], many[10:], "", ""},
+		{"one of few", "*", "glob", many[:3], many[:2], many[2:3], "", ""},
+		{"grains", "os:Linux", "grain", many, many[:19], many[19:], "", ""},
+		{"one answers who was not meant", "*", "glob", many[:19], many, nil, "", ""},
+		{"one is neither", "*", "glob", many, many[:19], nil, "", ""},
+		{"a list", []any{"a"}, "list", []string{"a"}, []string{"a"}, nil, "", ""},
+		{"a pattern with brackets", "[m]*", "glob", many, many[:19], many[19:], "", ""},
+		{"a word of compounds", "or", "glob", many, many[:19], many[19:], "", ""},
+		{"an odd id", "*", "glob", append([]string{"a,b"}, many...), many, []string{"a,b"}, "", ""},
+	} {
+		got := wholeOf(tt.tgt, tt.kind, tt.all, tt.up, tt.down)
+		if got == nil {
+			got = &wholeTarget{"", ""}
+		}
+		if got.tgt != tt.want || got.kind != tt.how {
+			t.Errorf("%s: %v %s, want %q %s", tt.name, got.tgt, got.kind, tt.want, tt.how)
+		}
+	}
+}

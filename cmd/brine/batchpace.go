@@ -1,9 +1,6 @@
 package main
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Limits of telling how far a batch is: the least time between two times, and how many times that of the last one.
 //
@@ -47,9 +44,4 @@ func sooner(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// sameIDs tells whether two lists hold the same ids.
-func sameIDs(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

@@ -25,7 +25,7 @@ type batchRun struct {
 	next   *batchNews      // came with the last news, and is handled after them
 	merged *payload.Map    // id → return, for --static
 	code   int             // the highest exit code of a return
-	whole  bool            // the minions are all that the target means: it can be sent in place of their ids
+	whole  *wholeTarget    // means the minions of the batch, all at once; nil: only their ids do
 	taken  map[string]bool // who has returned
 	in     map[string]bool // the minions of the batch, once there are several publications
 	pace   pace            // of telling how far it is
@@ -173,7 +173,7 @@ func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
 	}
 	defer way.tell()()
 	b.askDown(ctx, way)
-	b.whole = tgtType != "list" && sameIDs(up, run.Minions)
+	b.whole = wholeOf(tgt, tgtType, run.Minions, up, down)
 	return up, down, nil
 }
 
@@ -210,10 +210,7 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
 		fmt.Fprintf(b.stdout, "\nExecuting run on %s\n\n", pytext.Repr(idList(slices.Sorted(slices.Values(ids)))))
 	}
-	job, err := b.turn(ids)
-	if err != nil {
-		return err
-	}
+	job := b.turn(ids)
 	run, err := b.wire.Run(ctx, job)
 	if err != nil {
 		return b.clientError(err)
@@ -246,19 +243,15 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 }
 
 // turn is the job for the next minions.
-//
-// Unlike Salt: where they are all that the target means, it is the target again. A list of ids goes to every minion of
-// the master, each of which takes it apart: with ten thousand that is all that the master does for a while.
-func (b *batchRun) turn(ids []string) (client.Job, error) {
+func (b *batchRun) turn(ids []string) client.Job {
 	job := client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
 		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout}
-	if !b.whole || len(ids) != len(b.state.all) {
-		job.Others = b.others(ids)
-		return job, nil
+	if b.whole != nil && len(ids) == len(b.state.all) {
+		job.Tgt, job.TgtType = b.whole.tgt, b.whole.kind
+		return job
 	}
-	var err error
-	job.Tgt, job.TgtType, err = b.wireTarget()
-	return job, err
+	job.Others = b.others(ids)
+	return job
 }
 
 // others tells who of the batch gets the job by another publication.

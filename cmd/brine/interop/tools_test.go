@@ -97,6 +97,8 @@ func (f *fleet) typeJobs() {
 	f.expect(f.tools, true, one, "-C", "m1 and G@role:web", "test.ping")
 	f.expect(f.tools, true, one, "-b", "1", "-L", "m1", "test.ping")
 	f.expect(f.tools, true, f.ids, "-b", "50%", "*", "test.ping")
+	f.expect(f.tools, true, f.ids, "-b", "100%", "-E", "m.", "test.ping")
+	f.expect(f.tools, true, f.ids, "-s", "*", "test.ping")
 	for _, tt := range []struct {
 		words []string
 		parts []string

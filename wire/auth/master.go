@@ -58,6 +58,7 @@ type Master struct {
 	opt      MasterOptions
 	log      *slog.Logger
 	pubKey   string // of opt.Key, as sent
+	links    []byte // key of the topics by which minions are known on the publish port
 	pubSigs  pubSigs
 	shared   atomic.Pointer[sharedKey]
 	rotate   sync.Mutex // held while shared is replaced
@@ -89,7 +90,11 @@ func NewMaster(opt MasterOptions) (*Master, error) {
 	if opt.SigningAlgorithm != "" && !crypt.KnownSignature(opt.SigningAlgorithm) {
 		return nil, fmt.Errorf("signing_algorithm %q: %w", opt.SigningAlgorithm, crypt.ErrUnknownAlgorithm)
 	}
-	m := &Master{opt: opt, log: opt.Logger, pubKey: opt.Key.Public().PEM(), decide: newIDLocks()}
+	links, err := linkKey(opt.Key)
+	if err != nil {
+		return nil, err
+	}
+	m := &Master{opt: opt, log: opt.Logger, pubKey: opt.Key.Public().PEM(), links: links, decide: newIDLocks()}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}

@@ -156,6 +156,9 @@ func (m *Minion) openSession(c *creds, inner *payload.Map) (err error) {
 	if c.session, err = crypt.NewBox(c.sessionText); err != nil {
 		return textMasterKey
 	}
+	if mac, err := c.session.Open(inner.Bytes(fieldLink), ""); err == nil && len(mac) == linkSize {
+		c.link = linkTopic(m.opt.ID, mac)
+	}
 	return nil
 }
 
@@ -196,5 +199,5 @@ func (m *Minion) take(s *signIn, v judgement) Step {
 	m.creds = c
 	m.hadSession = m.hadSession || c.version == protocolVersion
 	m.wait = m.opt.AcceptanceWait
-	return Step{Verdict: Accepted, PublishPort: c.publishPort, Brine: c.brine, Version: c.version, NewKey: newKey, NewMaster: v.store}
+	return Step{Verdict: Accepted, PublishPort: c.publishPort, Brine: c.brine, Link: c.link, Version: c.version, NewKey: newKey, NewMaster: v.store}
 }

@@ -16,7 +16,7 @@ const fieldBrine = "brine"
 // acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
 func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	shared := m.shared.Load()
-	a := payload.NewMap(9).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
+	a := payload.NewMap(11).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
 	if !crypt.KnownSignature(in.sigAlgo) && in.version > 1 {
 		return badAlgorithm("sig"), nil
 	}
@@ -35,6 +35,13 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 		return mustPack(a), nil
 	}
 	a.Set(fieldBrine, 1)
+	if in.version >= protocolVersion {
+		box, err := crypt.NewBox(adm.session)
+		if err != nil {
+			return nil, err
+		}
+		a.Set(fieldLink, box.Seal(m.linkMAC(in.id, in.pub), ""))
+	}
 	return m.signed(in, a), nil
 }
 

@@ -41,11 +41,12 @@ type Step struct {
 	Wait     time.Duration // before the next Request, or before the end
 	ExitCode int           // of Rejected and Fatal
 
-	PublishPort int  // of the master that accepted
-	Brine       bool // it is brine
-	Version     int  // of requests from now on, 3 or 2
-	NewKey      bool // the shared or session key is not the one before
-	NewMaster   bool // the master's key was stored: it was unknown, or vouched for by the signing key
+	PublishPort int    // of the master that accepted
+	Brine       bool   // it is brine
+	Link        string // topic of its publish port to subscribe to as well, a secret; "": none
+	Version     int    // of requests from now on, 3 or 2
+	NewKey      bool   // the shared or session key is not the one before
+	NewMaster   bool   // the master's key was stored: it was unknown, or vouched for by the signing key
 }
 
 func failedStep(text string) Step { return Step{Verdict: Failed, Text: text} }

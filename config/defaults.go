@@ -41,6 +41,7 @@ func brineDefaults(role string) *payload.Map {
 			"event_bus_max_bytes", 64<<20,
 			"max_connections", 0,
 			"request_queue_max", 10000,
+			"pub_max_topics", 16,
 			"request_timeout", 60,
 			"target_timeout", 10,
 			"login_failures_max", 60,

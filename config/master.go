@@ -148,6 +148,9 @@ type Master struct {
 	// MaxConnections bounds the connections at each of the two ports; 0: as many as max_open_files leaves room for. When
 	// there is one too many, the network address with the most loses its newest.
 	MaxConnections int `mapstructure:"max_connections"`
+	// PubMaxTopics is how many topics a connection to the publish port may subscribe to that nobody vouches for; one
+	// that goes on is cut. Salt's minions have up to three.
+	PubMaxTopics int `mapstructure:"pub_max_topics"`
 	// RequestQueueMax is how many requests wait for workers before the master sheds load.
 	RequestQueueMax int `mapstructure:"request_queue_max"`
 	// RequestTimeout bounds the handling of one request; after it the peer gets the failure text.

@@ -22,6 +22,7 @@ func spans() []span {
 		{"event_bus_max", 1, 1 << 30},
 		{"event_bus_max_bytes", 1, math.MaxInt64},
 		{"job_store_compact_min_bytes", 0, math.MaxInt64},
+		{"pub_max_topics", 1, math.MaxInt32},
 	}
 }
 

@@ -91,6 +91,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.owed = &owed{log: c.log}
 	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, cfg.EventBusMaxBytes, c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
+	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {
@@ -120,7 +121,7 @@ func (c *core) fire(tag string, data *payload.Map) {
 func (c *core) connected(id string) (n int, present bool) {
 	look := c.look.Load()
 	if now := time.Now(); look == nil || now.Sub(look.at) > time.Second {
-		ids, err := c.presence.Connected()
+		ids, err := c.present()
 		if err != nil {
 			c.log.Error("connected minions are not known", "err", err)
 		}
@@ -176,6 +177,9 @@ func (c *core) covers(ctx context.Context, target string, ids []string) bool {
 func (c *core) signedIn(o auth.Outcome) {
 	c.meter.signIn(o.Act)
 	c.book.Peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
+	if o.Act == auth.ActAccept {
+		c.relink(o.ID)
+	}
 	if o.Weak {
 		c.weakKeys.say(c.log, o.ID, o.Reason)
 	} else if o.Reason != "" {

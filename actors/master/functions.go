@@ -28,7 +28,7 @@ func functionRunner(c *core, version string) (runFunc, error) {
 	wheels, runs, funs := modules.NewRegistry(), modules.NewRegistry(), modules.NewRegistry()
 	err := errors.Join(
 		execution.Register(funs, execution.Options{Version: version}),
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: c.presence, Values: func() (*payload.Map, error) {
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: seen{c}, Values: func() (*payload.Map, error) {
 			m, err := config.LoadMaster(c.cfg.ConfFile, nil)
 			if err != nil {
 				return nil, err
@@ -36,7 +36,7 @@ func functionRunner(c *core, version string) (runFunc, error) {
 			return m.Raw, nil
 		}}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: c.presence, Bus: in, Mine: in, Targets: c.targets,
+			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: seen{c}, Bus: in, Mine: in, Targets: c.targets,
 			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: executionEnv(c, funs, version), Version: version,
 		}))
 	if err != nil {
@@ -108,6 +108,7 @@ func (c *core) revokeKey(id string, preserve bool) error {
 	for _, e := range done.Events {
 		c.fire(keys.EventTag, e.Data())
 	}
+	c.relink(id)
 	return errors.Join(err, c.auth.Revoke(id))
 }
 

@@ -2,9 +2,7 @@ package master
 
 import (
 	"cmp"
-	"crypto/sha1"
 	"log/slog"
-	"strings"
 	"time"
 
 	"brine/modules/execution/brinemod"
@@ -13,7 +11,6 @@ import (
 	"brine/modules/returners"
 	"brine/wire/auth"
 	"brine/wire/payload"
-	"brine/wire/zmq"
 )
 
 // What of jobs and minions is remembered in memory; older jobs are read from the store.
@@ -89,15 +86,16 @@ func (c *core) noteReturn(jid, id string, load *payload.Map, from origin) {
 	}
 }
 
-// takeFacts takes out of a request what a brine minion says of its job: nobody else is to see it.
-func (c *core) takeFacts(id string, load *payload.Map, from origin) *ledger.Minion {
+// takeFacts takes out of a request what a brine minion says of its job: nobody else is to see it. It counts when the
+// minion's token vouches for it.
+func (c *core) takeFacts(id string, vouched bool, load *payload.Map, from origin) *ledger.Minion {
 	said, has := load.Get(ledger.Field)
 	if !has {
 		return nil
 	}
 	load.Delete(ledger.Field)
 	m, err := ledger.UnpackMinion(payload.AsBytes(said))
-	if err != nil {
+	if err != nil || !vouched {
 		return nil
 	}
 	return c.timed(id, m, load, from)
@@ -195,40 +193,6 @@ func claimedID(req *payload.Request) string {
 		return id
 	}
 	return ""
-}
-
-// topicMinion begins the topic by which a brine minion names itself on the publish port of a brine master. No
-// publication has such a topic: the subscription, and its end, tell who is connected.
-const topicMinion = "brine:"
-
-// subscriptionsOf takes what the publish port tells of its subscribers.
-func subscriptionsOf(peers *ledger.Peers) func(topic string, n int) {
-	everything, broadcast := 0, 0 // calls come one after the other
-	return func(topic string, n int) {
-		now := ledger.At(time.Now())
-		switch id, named := strings.CutPrefix(topic, topicMinion); {
-		case named && auth.ValidID(id):
-			peers.Named(id, n, now)
-			return
-		case topic == "":
-			everything = n
-		case topic == topicBroadcast:
-			broadcast = n
-		default:
-			if len(topic) == 2*sha1.Size {
-				peers.Hashed(topic, n, now)
-			}
-			return
-		}
-		peers.Everything(everything+broadcast, now)
-	}
-}
-
-// openPub opens a publish socket whose subscribers are noted.
-func (c *core) openPub(opt zmq.PubOptions) pubSocket {
-	c.book.Peers.Start(ledger.At(time.Now()))
-	opt.OnSubscription = subscriptionsOf(&c.book.Peers)
-	return zmq.NewPub(opt)
 }
 
 // jobFacts makes pieces of the book for the JobStore.

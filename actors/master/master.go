@@ -158,7 +158,7 @@ func (c *core) publisherOptions() publisherOptions {
 			return c.openPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
 				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort),
+				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort),
 			})
 		},
 		sent: c.noteSent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,

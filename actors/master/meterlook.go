@@ -26,7 +26,7 @@ func (c *core) measure(opt Options) (err error) {
 
 // What the master is asked for when Prometheus comes, and does not count in between.
 var (
-	lookMinions     = gauges.Gauge("salt_master_connected_minions", "Minions connected to the publish port.")
+	lookMinions     = gauges.Gauge("salt_master_connected_minions", "Connections to the publish port, whoever made them.")
 	lookQueue       = gauges.Gauge("salt_master_workers_queue_depth", "Requests waiting for a worker.", "pool")
 	lookKeys        = gauges.Gauge("brine_master_keys", "Keys of minions by state.", "state")
 	lookSubscribers = gauges.Gauge("brine_bus_subscribers", "Connections to the event bus from outside the process.")
@@ -41,7 +41,7 @@ func (c *core) gauges() prometheus.Collector {
 
 // tellGauges tells what there is. What cannot be read is left out.
 func (c *core) tellGauges(tell gauges.Tell) {
-	tell(lookMinions, float64(c.book.Peers.Subscribers()))
+	tell(lookMinions, float64(c.book.Peers.Connections()))
 	for i := range c.meter.queued {
 		tell(lookQueue, float64(c.meter.queued[i].Load()), c.poolName(i))
 	}

@@ -411,7 +411,7 @@ func TestCollect(t *testing.T) {
 	r := newRig(t, "timeout: 1", "gather_job_timeout: 1")
 	m1 := r.minion("m1")
 	r.accept("m2", "minion")
-	r.subscribe("brine:m1", "") // who is not connected is not waited for
+	r.subscribe(m1.link, "") // who is not connected is not waited for
 	r.awaitLink("m1", ledger.LinkUp)
 	ear := r.hear()
 	type outcome struct {

@@ -46,7 +46,7 @@ func (q *questions) take(load *payload.Map, at time.Time) bool {
 const askPatience = 1500 * time.Millisecond
 
 // knownEnough tells whether the facts of the master say all that can be known of a minion. If not, it is asked: one of
-// brine's that is connected and may have the job.
+// brine's that may be connected and have the job.
 func knownEnough(one *ledger.Case) bool {
 	r := one.Job.Row(one.ID)
 	switch {
@@ -54,7 +54,7 @@ func knownEnough(one *ledger.Case) bool {
 		return true
 	case one.Key != "accepted" || one.Target == ledger.NotMeant || one.Target == ledger.Missing:
 		return true
-	case !one.Peer.Brine || one.LinkNow != ledger.LinkUp:
+	case !one.Peer.Brine || one.LinkNow == ledger.LinkDown:
 		return true
 	}
 	return one.Link == ledger.LinkDown && (r == nil || r.Minion == nil)

@@ -31,7 +31,7 @@ func storeReturn(c *core, r *call) (any, error) {
 		return false, nil
 	}
 	c.asMinion(r.id)
-	r.from.minion = c.takeFacts(r.id, r.load, r.from)
+	r.from.minion = c.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
 	if c.questions.take(r.load, r.from.at) {
 		return nil, nil
 	}

@@ -276,10 +276,11 @@ func (r *rig) keyStore() *keys.Store { return keys.NewStore(keys.Options{Dir: r.
 // testMinion is one minion's side of the request port.
 type testMinion struct {
 	*auth.Minion
-	r   *rig
-	id  string
-	key *crypt.PrivateKey
-	q   *zmq.Req
+	r    *rig
+	id   string
+	key  *crypt.PrivateKey
+	q    *zmq.Req
+	link string // the topic that the last sign-in gave it
 }
 
 // memory is a TrustStore that forgets.
@@ -329,7 +330,9 @@ func (m *testMinion) signIn() auth.Step {
 	if err != nil {
 		m.r.t.Fatal(err)
 	}
-	return m.Reply(m.do(frame))
+	step := m.Reply(m.do(frame))
+	m.link = step.Link
+	return step
 }
 
 func (m *testMinion) do(frame []byte) []byte {

@@ -56,23 +56,23 @@ func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) 
 		return nil, err
 	}
 	for i, id := range ids {
-		there, guessed := up[id]
-		link := links[i]
-		if guessed && there {
-			link = ledger.LinkUp
-		} else if guessed {
-			link = ledger.LinkDown
+		guess := ledger.LinkUnknown
+		if there, known := up[id]; known && there {
+			guess = ledger.LinkUp
+		} else if known {
+			guess = ledger.LinkDown
 		}
-		list[i] = rosterRow(id, status[id], link, guessed, c.book.Peers.Get(id))
+		list[i] = rosterRow(id, status[id], links[i], guess, c.book.Peers.Get(id))
 		counts[status[id]]++
-		counts["connected_"+link.String()]++
+		counts["connected_"+links[i].String()]++
 	}
 	return payload.M("minions", list, "counts", countMap(counts), "whole", whole), nil
 }
 
-// rosterRow is one minion. by_address says that connected was told from addresses, which several minions may share.
-func rosterRow(id, key string, link ledger.State, byAddress bool, p ledger.Peer) *payload.Map {
-	row := payload.M("id", id, "key", key, "connected", link.String(), "by_address", byAddress, "brine", p.Brine, "protocol", nil,
+// rosterRow is one minion. by_address tells, where it is not known whether it is connected, whether somebody is from an
+// address of it, which several minions and anybody else may share.
+func rosterRow(id, key string, link, byAddress ledger.State, p ledger.Peer) *payload.Map {
+	row := payload.M("id", id, "key", key, "connected", link.String(), "by_address", byAddress.String(), "brine", p.Brine, "protocol", nil,
 		"heard", stampOrNil(max(p.Heard, p.JobAt)), "signed_in", stampOrNil(p.SignedAt), "sign_in", p.SignAct, "last_job", nil)
 	if p.Speaks > 0 || p.Heard > 0 {
 		row.Set("protocol", p.Speaks)

@@ -74,6 +74,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 // exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
 func (c *core) exchanged(id string) {
 	c.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
+	c.relink(id)
 	if c.cfg.RotateAESKey && !c.rotate.Swap(true) {
 		if m, ok := c.top.Lookup(nameMaintenance); ok {
 			m.Send(&CheckKeys{})
@@ -84,6 +85,7 @@ func (c *core) exchanged(id string) {
 // lost ends the session of an id that has no accepted key any more.
 func (c *core) lost(id string) error {
 	c.rotate.Store(c.cfg.RotateAESKey)
+	c.relink(id)
 	return c.auth.Revoke(id)
 }
 
@@ -172,9 +174,9 @@ func (c *core) writeKeyCache() error {
 
 // firePresence tells who is connected (presence_events).
 func (c *core) firePresence(past *remembered) error {
-	connected, err := c.presence.Connected()
+	connected, err := c.present()
 	if err != nil {
-		return fmt.Errorf("presence: %w", err)
+		return err
 	}
 	now := make(map[string]bool, len(connected))
 	for id := range connected {
@@ -219,7 +221,7 @@ func (c *core) checkOpenFiles() error {
 func (c *core) pingAll() {
 	tgt, tgtType := any("*"), "glob"
 	if c.cfg.MinionDataCache {
-		connected, err := c.presence.Connected()
+		connected, err := c.present()
 		if err != nil {
 			c.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return

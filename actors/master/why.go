@@ -285,7 +285,8 @@ func (c *core) hasReturned(jid, id string) bool {
 // maxGuesses bounds for how many minions connections are guessed by addresses.
 const maxGuesses = 1000
 
-// guessLinks looks for connections from the addresses of minions that name themselves nowhere: Salt's.
+// guessLinks looks for connections from the addresses of minions of which it is not known whether they are connected.
+// What it finds is said, and nothing follows from it.
 func (c *core) guessLinks(all []ledger.Case) error {
 	byID := map[string]*ledger.Case{}
 	for i := range all {
@@ -298,10 +299,10 @@ func (c *core) guessLinks(all []ledger.Case) error {
 	}
 	up, down, err := c.presence.Among(slices.Sorted(maps.Keys(byID)))
 	for _, id := range up {
-		byID[id].LinkNow, byID[id].Guess = ledger.LinkUp, true
+		byID[id].Address = ledger.LinkUp
 	}
 	for _, id := range down {
-		byID[id].LinkNow, byID[id].Guess = ledger.LinkDown, true
+		byID[id].Address = ledger.LinkDown
 	}
 	return err
 }
@@ -310,7 +311,7 @@ func (c *core) guessLinks(all []ledger.Case) error {
 func reasonMap(one *ledger.Case) *payload.Map {
 	r := ledger.Why(*one)
 	facts := payload.M("key", one.Key, "connected_at_publish", one.Link.String(), "connected", one.LinkNow.String(),
-		"by_address", one.Guess, "last_heard", int64(one.Peer.Heard))
+		"by_address", one.Address.String(), "last_heard", int64(one.Peer.Heard))
 	if row := one.Job.Row(one.ID); row != nil {
 		facts.Set("master", row.Map())
 	}

@@ -117,7 +117,7 @@ func TestWhyByTheMaster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end := r.subscribe("brine:m1", "")
+	end := r.subscribe(m.link, "")
 	r.awaitLink("m1", ledger.LinkUp)
 	jid := r.publish(payload.M("tgt", "m1,gone,pending,rejected,denied,down,never", "tgt_type", "list"))
 	r.awaitHop(jid, "publish", "")
@@ -157,7 +157,7 @@ func whyAfterRestart(t *testing.T, r *rig) {
 	t.Helper()
 	m := r.minion("m1")
 	r.accept("down", "minion")
-	r.subscribe("brine:m1", "")
+	r.subscribe(m.link, "")
 	r.awaitLink("m1", ledger.LinkUp)
 	jid := r.publish(payload.M("tgt", "m1,down,nobody", "tgt_type", "list"))
 	r.awaitHop(jid, "publish", "")
@@ -219,7 +219,7 @@ func TestWhyRefused(t *testing.T) {
 func TestFactsOfMinions(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
-	r.subscribe("brine:m1", "")
+	r.subscribe(m.link, "")
 	r.awaitLink("m1", ledger.LinkUp)
 	ear := r.hear()
 	jid := r.publish(payload.M("tgt", "m1"))
@@ -260,7 +260,7 @@ func TestStanding(t *testing.T) {
 		ms[id] = r.minion(id)
 	}
 	for _, id := range ids[:3] {
-		r.subscribe("brine:"+id, "")
+		r.subscribe(ms[id].link, "")
 		r.awaitLink(id, ledger.LinkUp)
 	}
 	jid := r.publish(payload.M("tgt", "*"))
@@ -304,7 +304,7 @@ func (r *rig) answering(id string, facts func(jid string) any, change ...func(*a
 	m := r.minion(id, change...)
 	ctx, stop := newContext(r.t)
 	ended := make(chan struct{})
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: []string{"brine:" + id, ""}, Context: r.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: []string{m.link, ""}, Context: r.zctx})
 	go func() {
 		defer close(ended)
 		_ = sub.Serve(ctx, func(frames [][]byte) {

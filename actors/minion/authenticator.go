@@ -198,6 +198,7 @@ func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
 	a.turn++
 	l.publishPort.Store(int64(s.PublishPort))
 	l.brine.Store(s.Brine)
+	l.topic.Store(&s.Link)
 	l.sessions.Add(1)
 	a.answer(nil)
 	supervisor.Send(ctx, l.subscriber, &SignedIn{})

@@ -35,6 +35,7 @@ type link struct {
 	ready       atomic.Bool  // once signed in, connected, and given a pillar; jobs are taken from then on
 	delayed     atomic.Bool  // random_startup_delay is over
 	brine       atomic.Bool  // the master is brine: it may be told what Salt's do not know
+	topic       atomic.Pointer[string]
 
 	gauges linkGauges
 
@@ -44,6 +45,14 @@ type link struct {
 
 // name is the master in file names and actor names.
 func (l *link) name() string { return fmt.Sprintf("%s_%d", plainName(l.master.Host), l.master.Port) }
+
+// named is the topic of the publish port by which the master knows this minion; "": there is none.
+func (l *link) named() string {
+	if t := l.topic.Load(); t != nil {
+		return *t
+	}
+	return ""
+}
 
 // queueName is the master as Salt names the directory of its queue.
 func (l *link) queueName() string {

@@ -78,7 +78,7 @@ type subscriber struct {
 	held     *heldFrames
 	self     *supervisor.Ref
 	topics   []string // with zmq_filtering; none: everything
-	names    bool     // the subscription there is names this minion
+	named    string   // the topic by which the master knows this minion in the subscription there is; "": none
 	port     int      // of the subscription, 0: none
 	n        int      // of the subscription
 	cancel   context.CancelFunc
@@ -162,26 +162,22 @@ func (s *subscriber) onSignedIn(ctx actor.Context) {
 	if cfg := s.link.cfg; cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
 		port = cfg.PublishPort
 	}
-	if names := s.link.brine.Load(); port != s.port || names != s.names {
-		s.port, s.names = port, names
+	if named := s.link.named(); port != s.port || named != s.named {
+		s.port, s.named = port, named
 		s.subscribe(ctx)
 	}
 }
 
-// topicMinion begins the topic by which a minion names itself to a brine master. No publication has such a topic: that
-// it is subscribed to tells who is connected.
-const topicMinion = "brine:"
-
-// subscribed are the topics of the subscription; none: everything.
+// subscribed are the topics of the subscription; none: everything. One more shows a brine master who is connected.
 func (s *subscriber) subscribed() []string {
-	if !s.names {
+	if s.named == "" {
 		return s.topics
 	}
 	topics := s.topics
 	if len(topics) == 0 {
 		topics = []string{""}
 	}
-	return append(slices.Clone(topics), topicMinion+s.link.cfg.ID)
+	return append(slices.Clone(topics), s.named)
 }
 
 // subscribe ends the subscription there is, and then begins one.

@@ -130,7 +130,7 @@ func TestFiltering(t *testing.T) {
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
-	if want := []string{"broadcast", hex.EncodeToString(sum[:]), "brine:m1"}; !slices.Equal(to.topics, want) {
+	if want := []string{"broadcast", hex.EncodeToString(sum[:]), r.m.links[0].named()}; !slices.Equal(to.topics, want) {
 		t.Errorf("topics %q, want %q", to.topics, want)
 	}
 	to.frames([][]byte{[]byte(to.topics[1]), f.sealed(load(jid(1), "t.echo", "x"))})

@@ -88,11 +88,11 @@ func refusedText(m *payload.Map) string {
 	return strings.Join(parts, ", ")
 }
 
-// connectedText marks what was told from addresses only.
+// connectedText adds what addresses say where nothing else tells.
 func connectedText(row *payload.Map) string {
 	text := row.Str("connected")
-	if row.Bool("by_address") {
-		text += " (by address)"
+	if guess := row.Str("by_address"); guess == "yes" || guess == "no" {
+		text += " (by address: " + guess + ")"
 	}
 	return text
 }

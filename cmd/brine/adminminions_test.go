@@ -16,7 +16,7 @@ func fullRoster(n int, at time.Time) *payload.Map {
 	now := stats.Stamp(at)
 	list := make([]any, n)
 	for i := range list {
-		list[i] = payload.M("id", fmt.Sprintf("minion%05d", i), "key", "accepted", "connected", "yes", "by_address", false, "brine", true, "protocol", 3,
+		list[i] = payload.M("id", fmt.Sprintf("minion%05d", i), "key", "accepted", "connected", "yes", "by_address", "unknown", "brine", true, "protocol", 3,
 			"heard", now, "signed_in", now, "sign_in", "accept", "last_job", payload.M("jid", "20261121160932082976", "fun", "test.ping", "time", now))
 	}
 	return payload.M("minions", list, "counts", payload.M("accepted", n, "connected_yes", n), "whole", true)
@@ -27,13 +27,14 @@ func TestRosterText(t *testing.T) {
 	m := fullRoster(1, now)
 	m.Set("whole", false)
 	m.Set("minions", append(m.List("minions"),
-		payload.M("id", "salt\x1b[2J1", "key", "accepted", "connected", "no", "by_address", true, "protocol", 2),
+		payload.M("id", "salt\x1b[2J1", "key", "accepted", "connected", "unknown", "by_address", "no", "protocol", 2),
+		payload.M("id", "off", "key", "accepted", "connected", "no", "by_address", "unknown"),
 		payload.M("id", "new", "key", "pending", "connected", "unknown")))
 	text := rosterText(m, now)
 	for _, want := range []string{
-		"minion00000  accepted  yes              3, brine  0s ago      20261121160932082976 test.ping, 0s ago\n",
-		"salt [2J1    accepted  no (by address)  2         -           -\n",
-		"new          pending   unknown          -         -           -\n",
+		"minion00000  accepted  yes                       3, brine  0s ago      20261121160932082976 test.ping, 0s ago\n",
+		"salt [2J1    accepted  unknown (by address: no)  2         -           -\n",
+		"new          pending   unknown                   -         -           -\n",
 		"keys: 1 accepted, 0 pending, 0 rejected, 0 denied; connected: 1 yes, 0 no, 0 unknown\n", "ask again",
 	} {
 		if !strings.Contains(text, want) {
@@ -47,7 +48,7 @@ func TestRosterText(t *testing.T) {
 	if text := rosterText(m, now); !strings.Contains(text, "test.ping, 0s ago  tag 3, jobs 1\n") {
 		t.Errorf("no refusals in\n%s", text)
 	}
-	if down := onlyDown(m.List("minions")); len(down) != 1 || down[0].(*payload.Map).Str("id") != "salt\x1b[2J1" {
+	if down := onlyDown(m.List("minions")); len(down) != 1 || down[0].(*payload.Map).Str("id") != "off" {
 		t.Errorf("down: %v", down)
 	}
 }

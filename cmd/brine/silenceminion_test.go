@@ -78,12 +78,13 @@ func (m *scripted) signIn(t *testing.T) auth.Step {
 // up signs in and connects, under a name as brine's minions do or as one of Salt's.
 func (m *scripted) up(t *testing.T, named bool) *scripted {
 	t.Helper()
-	if step := m.signIn(t); step.Verdict != auth.Accepted || !step.Brine {
+	step := m.signIn(t)
+	if step.Verdict != auth.Accepted || !step.Brine {
 		t.Fatalf("sign-in of %s: %+v", m.id, step)
 	}
 	topics := []string{""}
 	if named {
-		topics = append(topics, "brine:"+m.id)
+		topics = append(topics, step.Link)
 	} else {
 		m.s.connected(t, "no", "nobody") // nobody else without a name is there
 	}

@@ -71,7 +71,7 @@ func saltSilences() []silence {
 		{"Salt's, from elsewhere", salts("salt4", func(_ *testing.T, s *silentSite, _ *scripted, _ string) {
 			s.grains("salt4", "ipv4", []any{"192.0.2.1"})
 		}),
-			ledger.NotConnected, "no connection from an address of it"},
+			ledger.OldMinion, "no connection from an address of it"},
 		{"Salt's, returned", salts("salt5", func(t *testing.T, _ *silentSite, m *scripted, jid string) {
 			if _, err := m.giveBack(jid, "test.ping", true); err != nil {
 				t.Fatal(err)

@@ -41,8 +41,7 @@ func (s *stored) take(b *Book, jid string, at Stamp) *Snapshot {
 func TestBookAndStore(t *testing.T) {
 	b, disk := NewBook(Limits{Jobs: 100, Rows: 1000}), &stored{t: t}
 	b.Peers.Start(1)
-	b.Peers.Named("a", 1, 2)
-	b.Peers.Everything(1, 2)
+	newPorts(&b.Peers).to("a", 1, 2)
 	b.Begin(Job{JID: "j", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root", Request: 10, Work: 11, Announced: 12,
 		Minions: []string{"a", "b"}, Missing: []string{"x"}})
 	b.Note("j", func(j *Job) { j.Sealed, j.Sent = 13, 14 })
@@ -75,12 +74,12 @@ func TestBookAndStore(t *testing.T) {
 func TestBookBatch(t *testing.T) {
 	b, disk := NewBook(Limits{Jobs: 100, Rows: 1000}), &stored{t: t}
 	b.Peers.Start(1)
-	b.Peers.Named("b", 1, 2)
-	b.Peers.Everything(1, 2)
+	l := newPorts(&b.Peers)
+	l.to("b", 1, 2)
 	b.Begin(Job{JID: "j", Fun: "test.ping", Announced: 12, Minions: []string{"b", "d"}})
 	b.Note("j", func(j *Job) { j.Sealed, j.Sent = 13, 14 })
 	disk.take(b, "j", 20)
-	b.Peers.Named("a", 1, 25)
+	l.to("a", 1, 25)
 	b.Begin(Job{JID: "j", Fun: "test.ping", Announced: 30, Minions: []string{"a", "c"}, Missing: []string{"x"}})
 	if sent, known := b.Sent("j"); sent != 0 || !known {
 		t.Errorf("sent %v, %v before the second publication is", sent, known)
@@ -183,7 +182,8 @@ func TestBookConcurrent(t *testing.T) {
 				b.Note(jid, func(j *Job) { j.Sent = 1 })
 				b.Returned(jid, fmt.Sprint("m", w), Return{At: 1, Minion: &Minion{Received: 1}})
 				b.Kept(jid, fmt.Sprint("m", w), 2, "")
-				b.Peers.Named("a", i%2, Stamp(i))
+				b.Peers.Subscribed("a", "A", uint64(i), Stamp(i))
+				b.Peers.Unsubscribed("a", "A", uint64(i), Stamp(i))
 				_, _ = b.TakeReturn(jid, fmt.Sprint("m", w), 1)
 				_, _ = b.Take(jid, i%3 == 0)
 				_ = b.Snapshot(jid)
@@ -194,10 +194,39 @@ func TestBookConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
+// ports drives the ports of a test: n connections of an id, or of nobody knows whom.
+type ports struct {
+	*Peers
+	last uint64
+	of   map[string][]uint64
+}
+
+func newPorts(p *Peers) *ports { return &ports{Peers: p, of: map[string][]uint64{}} }
+
+// to makes or ends connections until there are n.
+func (l *ports) to(id string, n int, now Stamp) {
+	for len(l.of[id]) < n {
+		l.last++
+		l.Connection(l.last, "192.0.2.1:7", true, now)
+		if id != "" {
+			l.Subscribed(id, "topic of "+id, l.last, now)
+		}
+		l.of[id] = append(l.of[id], l.last)
+	}
+	for len(l.of[id]) > n {
+		if id != "" {
+			l.Unsubscribed(id, "topic of "+id, 0, now)
+		}
+		l.Connection(l.of[id][0], "", false, now)
+		l.of[id] = l.of[id][1:]
+	}
+}
+
 func TestPeers(t *testing.T) {
 	const u = 4 * blink
 	var p Peers
 	p.init()
+	l := newPorts(&p)
 	at := func(id string, when Stamp, want State) {
 		t.Helper()
 		if got := p.At(id, when); got != want {
@@ -208,43 +237,46 @@ func TestPeers(t *testing.T) {
 	p.Start(10 * u)
 	at("a", 5*u, LinkUnknown)
 	at("a", 15*u, LinkDown) // nobody is connected
-	p.Everything(1, 20*u)
+	p.Connection(1000, "", true, 20*u)
 	at("a", 15*u, LinkDown)      // nobody was
 	at("a", 20*u-1, LinkUnknown) // this may be told late
 	at("a", 25*u, LinkUnknown)
-	p.Named("a", 1, 20*u+1) // it was a
+	p.Subscribed("a", "A", 1000, 20*u+1) // it was a
 	at("a", 25*u, LinkUp)
 	at("a", 20*u, LinkDown)
 	at("b", 20*u, LinkDown)
 	at("b", 25*u, LinkDown)
-	p.Named("a", 2, 30*u) // a second connection
-	p.Named("a", 1, 31*u)
+	l.to("a", 1, 30*u) // a second connection
+	l.to("a", 0, 31*u)
 	at("a", 35*u, LinkUp)
-	p.Everything(2, 32*u) // another minion of its id
-	p.Named("a", 2, 32*u)
-	at("b", 35*u, LinkDown) // it is not one without a name
-	p.Named("a", 0, 40*u)
-	p.Everything(0, 40*u)
+	l.to("a", 1, 32*u) // another minion of its id
+	at("b", 35*u, LinkDown)
+	l.to("a", 0, 40*u)
+	p.Unsubscribed("a", "A", 0, 40*u)
+	p.Connection(1000, "", false, 40*u)
 	at("a", 39*u, LinkUp)
 	at("a", 45*u, LinkDown)
+	p.SignedIn("a", "denied", "", 49*u)
+	if !p.Get("a").Linked {
+		t.Error("a sign-in that came to nothing made another program of it")
+	}
 	p.SignedIn("a", "accept", "", 50*u)
-	if p.Get("a").Brine {
+	if p.Get("a").Linked || p.Get("a").Brine {
 		t.Error("who signs in may be Salt's")
 	}
 	at("a", 60*u, LinkDown) // but nobody at all is connected
-	p.Everything(1, 70*u)
+	l.to("", 1, 70*u)
 	at("b", 65*u, LinkDown)
 	at("a", 75*u, LinkUnknown)
-	p.Everything(2, 71*u)
-	p.Named("a", 1, 80*u)
+	l.to("a", 1, 80*u)
 	at("a", 85*u, LinkUp)
 	at("b", 85*u, LinkUnknown)
-	p.Everything(1, 90*u)
+	l.to("", 0, 90*u)
 	at("b", 85*u, LinkUnknown)
 	at("b", 95*u, LinkDown)
 	at("b", 65*u, LinkDown)
 	for i := range 4 {
-		p.Named("a", i%2, Stamp(100+i)*u)
+		l.to("a", i%2, Stamp(100+i)*u)
 	}
 	at("a", 85*u, LinkUnknown) // too long ago
 	at("a", 110*u, LinkUp)
@@ -253,48 +285,103 @@ func TestPeers(t *testing.T) {
 	at("a", 130*u, LinkDown)
 }
 
+// TestClaimsAreNoFacts: whoever ends what he has not begun, or says so often, changes nothing.
+func TestClaimsAreNoFacts(t *testing.T) {
+	const u = 4 * blink
+	var p Peers
+	p.init()
+	p.Start(1)
+	l := newPorts(&p)
+	l.to("a", 1, u)
+	topic := "topic of a"
+	p.Connection(77, "", true, 2*u)
+	for range 10 {
+		if p.Unsubscribed("a", topic, 77, 2*u) {
+			t.Error("the end of another's subscription was taken")
+		}
+	}
+	if got := p.At("a", 3*u); got != LinkUp {
+		t.Errorf("a: %v", got)
+	}
+	if p.Unsubscribed("a", "other", 0, 3*u) || p.Unsubscribed("never", topic, 0, 3*u) || p.Holds("a", "other") || !p.Holds("a", topic) {
+		t.Error("topics that nobody holds")
+	}
+	p.Subscribed("a", topic, 77, 4*u) // somebody has overheard it, and makes the most of it
+	p.Subscribed("a", topic, 77, 4*u)
+	for range 10 {
+		p.Unsubscribed("a", topic, 77, 4*u)
+	}
+	if got := p.At("a", 5*u); got != LinkUp {
+		t.Errorf("a: %v", got)
+	}
+	p.Connection(77, "", false, 6*u)
+	l.to("a", 0, 7*u)
+	if got := p.At("a", 8*u); got != LinkDown {
+		t.Errorf("a has gone: %v", got)
+	}
+}
+
+// TestRelink: the connection of somebody whose key is not the accepted one any more says nothing of the id.
+func TestRelink(t *testing.T) {
+	const u = 4 * blink
+	var p Peers
+	p.init()
+	p.Start(1)
+	newPorts(&p).to("a", 1, u)
+	mine := func(topic string) bool { return topic == "new" }
+	p.Relink("a", mine, 2*u)
+	if got := p.At("a", 3*u); got != LinkDown || p.Holds("a", "topic of a") || len(p.Up()) != 0 {
+		t.Errorf("after another key was accepted: %v, up %v", got, p.Up())
+	}
+	if got := p.At("b", 3*u); got != LinkUnknown {
+		t.Errorf("somebody is connected, and is not known: %v", got)
+	}
+	p.Subscribed("a", "new", 50, 4*u)
+	p.Unsubscribed("a", "topic of a", 0, 5*u) // the old one leaves
+	if got := p.At("a", 6*u); got != LinkUp {
+		t.Errorf("the new one: %v", got)
+	}
+	p.Relink("a", func(string) bool { return false }, 7*u)
+	p.Relink("a", mine, 8*u)
+	if got := p.At("a", 9*u); got != LinkUp {
+		t.Errorf("its key is accepted again: %v", got)
+	}
+	p.Relink("never", mine, 9*u)
+}
+
+func TestUp(t *testing.T) {
+	var p Peers
+	p.init()
+	p.Start(1)
+	l := newPorts(&p)
+	l.to("a", 1, 2)
+	l.to("", 2, 2)
+	p.Subscribed("b", "B", 999, 2) // its connection is not told yet
+	if diff := cmp.Diff(map[string]string{"a": "192.0.2.1", "b": ""}, p.Up()); diff != "" {
+		t.Errorf("got (-want +got):\n%s", diff)
+	}
+	if n := p.Connections(); n != 3 {
+		t.Errorf("%d connections", n)
+	}
+}
+
 func TestGone(t *testing.T) {
 	var p Peers
 	p.init()
 	p.Start(1)
-	p.Named("up", 1, 2)
-	p.Named("late", 1, 2)
-	p.Named("late", 0, 3)
-	p.Named("down", 1, 2)
-	p.Named("down", 0, 3)
-	p.Everything(1, 4)
-	p.Named("late", 1, 11) // it may have been on its way at 10
-	p.Everything(2, 12)
+	l := newPorts(&p)
+	l.to("up", 1, 2)
+	l.to("late", 1, 2)
+	l.to("late", 0, 3)
+	l.to("down", 1, 2)
+	l.to("down", 0, 3)
+	l.to("late", 1, 11) // it may have been on its way at 10
 	if diff := cmp.Diff([]string{"down", "never"}, p.Gone([]string{"up", "late", "down", "never"}, 10)); diff != "" {
 		t.Errorf("got (-want +got):\n%s", diff)
 	}
-	p.Everything(3, 13) // somebody of Salt's joins
+	l.to("", 1, 13) // somebody of Salt's joins
 	if diff := cmp.Diff([]string{"down"}, p.Gone([]string{"up", "late", "down", "never"}, 14)); diff != "" {
 		t.Errorf("got (-want +got):\n%s", diff)
-	}
-}
-
-// TestFilteringPeers: Salt's minions that filter subscribe to the hash of their id.
-func TestFilteringPeers(t *testing.T) {
-	const sum = "ae23b94ccaf714337e4ce5ba99ef3dc257e300df" // of m1
-	var p Peers
-	p.init()
-	p.Start(1)
-	p.Everything(2, 2) // m1 and somebody without any name
-	p.Hashed(sum, 1, 3)
-	p.Hashed(sum, 0, 10)
-	p.Everything(1, 10)
-	for when, want := range map[Stamp]State{2: LinkDown, 5: LinkUp, 15: LinkDown} {
-		if got := p.At("m1", when); got != want {
-			t.Errorf("at %d: got %v, want %v", when, got, want)
-		}
-	}
-	if diff := cmp.Diff([]string{"m1"}, p.Gone([]string{"m1", "other"}, 15)); diff != "" {
-		t.Errorf("gone (-want +got):\n%s", diff)
-	}
-	p.Named("m1", 1, 20) // now it is brine's
-	if got := p.At("m1", 25); got != LinkUp {
-		t.Errorf("got %v", got)
 	}
 }
 
@@ -311,15 +398,34 @@ func TestClock(t *testing.T) {
 	}
 }
 
-func TestPeersAreBounded(t *testing.T) {
+// TestClaimsAreBounded: what is said of ids by people without a key crowds out nothing that is known of minions.
+func TestClaimsAreBounded(t *testing.T) {
 	var p Peers
 	p.init()
-	p.Named("up", 1, 1)
-	for i := range maxPeers + 1000 {
-		p.SignedIn(fmt.Sprint("m", i), "pend", "", 1)
+	real := map[string]bool{"up": true, "down": true, "busy": true, "refused": true}
+	p.Accepted = func(id string) bool { return real[id] }
+	p.Start(1)
+	l := newPorts(&p)
+	l.to("up", 1, 1)
+	l.to("down", 1, 1)
+	l.to("down", 0, 2)
+	p.Worked("busy", "1", "test.ping", 2)
+	p.Refused("refused", "clock", 2)
+	for i := range 1 << 16 {
+		p.SignedIn(fmt.Sprint("m", i), "pend", "", 3)
+		p.Refused(fmt.Sprint("n", i), "no key", 3)
 	}
-	if len(p.byID) > maxPeers || p.Get("up").Up != 1 {
-		t.Errorf("%d peers, up %+v", len(p.byID), p.Get("up"))
+	if len(p.claims) > maxClaims || len(p.byID) != len(real) {
+		t.Errorf("%d claims, %d peers", len(p.claims), len(p.byID))
+	}
+	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" || p.Get("refused").RefusedAs != "clock" {
+		t.Errorf("up %+v, down %v, busy %+v", p.Get("up"), p.At("down", 3), p.Get("busy"))
+	}
+	p.SignedIn("new", "pend", "", 4)
+	real["new"] = true
+	p.SignedIn("new", "accept", "", 5)
+	if p.claims["new"] != nil || p.Get("new").SignAct != "accept" {
+		t.Errorf("new %+v", p.Get("new"))
 	}
 }
 

@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"crypto/sha1"
-	"encoding/hex"
-	"sync"
-)
+import "sync"
 
 // State says whether a minion was connected to the publish port.
 type State int64
@@ -28,14 +24,16 @@ func (s State) String() string {
 }
 
 const (
-	maxPeers = 1 << 16 // ids that are remembered
-	changes  = 4       // the last connections and disconnections of a peer
+	maxPeers  = 1 << 18 // ids that are remembered
+	maxClaims = 1 << 13 // and ids without an accepted key: anybody may claim any
+	changes   = 4       // the last connections and disconnections of a peer
 )
 
 // Peer is what a master knows of a minion beside its jobs.
 type Peer struct {
-	Up     int   // subscriptions that name it, now
-	Brine  bool  // it has made such a subscription since its last sign-in
+	Up     int   // subscriptions that are certainly its own, now
+	Linked bool  // it has made such a subscription since its last sign-in: it has a connection only while it has one
+	Brine  bool  // its program is brine, as far as is known since its last sign-in
 	Heard  Stamp // its last request that was authentic
 	Speaks int   // version of the protocol of that
 	Offset int64 // of its clock, in microseconds to add to its stamps
@@ -52,6 +50,7 @@ type Peer struct {
 	Denied    *Denials // what it was not allowed; nil: nothing
 
 	history [changes]change // the newest first
+	links   []*subscribed
 }
 
 // change is one connection or disconnection.
@@ -60,121 +59,71 @@ type change struct {
 	up bool
 }
 
-// Peers are the minions as a master meets them on its ports.
+// Peers are the minions as a master meets them on its ports. What somebody without a key says of an id is kept apart from
+// what is known of minions: there can be any amount of it.
 type Peers struct {
+	// Accepted tells whether an id has an accepted key; nil: all have. It is set before the first use.
+	Accepted func(id string) bool
+
 	mu     sync.Mutex
 	byID   map[string]*Peer
-	begun  Stamp // before it nothing is known
-	named  int   // subscriptions that name an id
-	all    int   // subscriptions of everything
-	hashed bool  // there were subscriptions of the hash of an id
+	claims map[string]*Peer // ids without an accepted key
+	begun  Stamp            // before it nothing is known
 
-	// Periods in which somebody was subscribed who has no name.
+	open     map[uint64]string // connections to the publish port → address of the other side
+	vouched  map[uint64]int    // those with subscriptions that are certainly a minion's own, and how many
+	nameless int               // open ones without
+
+	// Periods in which there was a connection of which nobody knows whose it is.
 	first Stamp // began the first; 0: there was none
 	since Stamp // began the one that lasts; 0: none does
 	until Stamp // ended the last
 }
 
-// blink is how long a minion may take from its first subscription to the one that names it, in microseconds.
+// blink is how long a minion may take from its connection to the subscription that shows whose it is, in microseconds.
 const blink = 50_000
 
-func (p *Peers) init() { p.byID = map[string]*Peer{} }
+func (p *Peers) init() {
+	p.byID, p.claims = map[string]*Peer{}, map[string]*Peer{}
+	p.open, p.vouched = map[uint64]string{}, map[uint64]int{}
+}
 
-// Start says from when on subscriptions are seen.
+// Start says from when on connections and subscriptions are seen.
 func (p *Peers) Start(now Stamp) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun, p.named, p.all, p.first, p.since, p.until = now, 0, 0, 0, 0, 0
+	p.begun, p.nameless, p.first, p.since, p.until = now, 0, 0, 0, 0
+	clear(p.open)
+	clear(p.vouched)
 	for id, peer := range p.byID {
-		peer.Up, peer.Brine, peer.history = 0, false, [changes]change{}
-		if peer.SignedAt == 0 && peer.RefusedAt == 0 && peer.Denied == nil {
+		peer.Up, peer.Linked, peer.links, peer.history = 0, false, nil, [changes]change{}
+		if peer.SignedAt == 0 && peer.RefusedAt == 0 && !peer.Brine && peer.Denied == nil {
 			delete(p.byID, id)
 		}
 	}
 }
 
-// Named notes how many subscriptions name an id now.
-func (p *Peers) Named(id string, n int, now Stamp) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	peer := p.get(id)
-	if n > 0 {
-		peer.Brine = true
-	}
-	p.named += n - peer.Up
-	peer.note(n, now)
-	p.count(now)
-}
-
-// note takes over how many subscriptions of a peer there are.
-func (p *Peer) note(n int, now Stamp) {
-	if up := n > 0; up != (p.Up > 0) {
-		copy(p.history[1:], p.history[:])
-		p.history[0] = change{now, up}
-	}
-	p.Up = n
-}
-
-// Hashed notes how many subscriptions there are of the topic of a filtering minion of Salt: the hexadecimal SHA-1 of
-// its id (zmq_filtering).
-func (p *Peers) Hashed(sum string, n int, now Stamp) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hashed = true
-	p.get(hashMark+sum).note(n, now)
-}
-
-// hashMark begins the keys of peers that are known by the hash of their ids; no id does.
-const hashMark = "\x00"
-
-// Everything notes how many subscriptions take all publications now; minions have one such each.
-func (p *Peers) Everything(n int, now Stamp) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all = n
-	p.count(now)
-}
-
-// Subscribers is how many subscriptions take all publications now.
-func (p *Peers) Subscribers() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.all
-}
-
-// count notes when there are subscribers without a name.
-func (p *Peers) count(now Stamp) {
-	switch {
-	case p.all > p.named:
-		if p.since == 0 {
-			p.since = now
-		}
-		return
-	case p.since != 0 && now-p.since > blink:
-		if p.until = now; p.first == 0 {
-			p.first = p.since
-		}
-	}
-	p.since = 0
-}
-
 // SignedIn notes the outcome of a sign-in. Who signs in may be another program than before.
 func (p *Peers) SignedIn(id, act, why string, now Stamp) {
+	known := p.known(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	peer := p.get(id)
+	peer := p.claim(id, known)
 	peer.SignedAt, peer.SignAct, peer.SignWhy = now, act, why
-	peer.Brine = peer.Up > 0
-	if hashed := p.hash(id); hashed != nil && hashed.Up == 0 {
-		delete(p.byID, hashMark+hashOf(id))
+	if act == signedIn {
+		peer.Linked, peer.Brine = peer.Up > 0, peer.Up > 0
 	}
 }
+
+// signedIn is the outcome of a sign-in that gives a session.
+const signedIn = "accept"
 
 // Refused notes a request that was refused.
 func (p *Peers) Refused(id, why string, now Stamp) {
+	known := p.known(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	peer := p.get(id)
+	peer := p.claim(id, known)
 	peer.RefusedAt, peer.RefusedAs = now, why
 }
 
@@ -198,11 +147,12 @@ func (p *Peers) Worked(id, jid, fun string, now Stamp) {
 const skew = 50_000
 
 // Clock notes what a message that a minion made at sent, by its own clock, says about that clock. A message takes some
-// time, so the least of several offsets counts. It returns the offset.
+// time, so the least of several offsets counts. It returns the offset. Only brine's minions tell their time.
 func (p *Peers) Clock(id string, sent, now Stamp) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	peer := p.get(id)
+	peer.Brine = true
 	offset := int64(now - sent)
 	if !peer.Timed || offset < peer.Offset || offset > peer.Offset+skew {
 		peer.Offset, peer.Timed = offset, true
@@ -210,40 +160,69 @@ func (p *Peers) Clock(id string, sent, now Stamp) int64 {
 	return peer.Offset
 }
 
-// get finds or makes a peer. Ids come from outside: when there are too many, others are forgotten.
+// known tells whether there can be facts about an id.
+func (p *Peers) known(id string) bool { return p.Accepted == nil || p.Accepted(id) }
+
+// claim finds or makes what is noted of an id that nobody vouches for.
+func (p *Peers) claim(id string, known bool) *Peer {
+	if known || p.byID[id] != nil {
+		return p.get(id)
+	}
+	peer := p.claims[id]
+	if peer == nil {
+		peer = &Peer{}
+		put(p.claims, maxClaims, id, peer, func(*Peer) bool { return true })
+	}
+	return peer
+}
+
+// get finds or makes a peer.
 func (p *Peers) get(id string) *Peer {
 	peer := p.byID[id]
 	if peer != nil {
 		return peer
 	}
-	if len(p.byID) >= maxPeers {
-		for other, o := range p.byID {
-			if o.Up == 0 {
-				delete(p.byID, other)
+	if peer = p.claims[id]; peer != nil {
+		delete(p.claims, id)
+	} else {
+		peer = &Peer{}
+	}
+	put(p.byID, maxPeers, id, peer, func(o *Peer) bool { return len(o.links) == 0 })
+	return peer
+}
+
+// put keeps a peer. When there are too many, another is forgotten that may be.
+func put(in map[string]*Peer, most int, id string, peer *Peer, mayGo func(*Peer) bool) {
+	if len(in) >= most {
+		for other, o := range in {
+			if mayGo(o) {
+				delete(in, other)
 				break
 			}
 		}
 	}
-	peer = &Peer{}
-	if len(p.byID) < maxPeers {
-		p.byID[id] = peer
+	if len(in) < most {
+		in[id] = peer
 	}
-	return peer
 }
 
 // Get copies what is known of an id.
 func (p *Peers) Get(id string) Peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if peer := p.byID[id]; peer != nil {
-		one := *peer
-		if one.Denied != nil {
-			denied := *one.Denied
-			one.Denied = &denied
-		}
-		return one
+	peer := p.byID[id]
+	if peer == nil {
+		peer = p.claims[id]
 	}
-	return Peer{}
+	if peer == nil {
+		return Peer{}
+	}
+	one := *peer
+	if one.Denied != nil {
+		denied := *one.Denied
+		one.Denied = &denied
+	}
+	return one
 }
 
 // At tells whether a minion was connected at a moment.
@@ -258,32 +237,14 @@ func (p *Peers) at(id string, at Stamp) State {
 		return LinkUnknown
 	}
 	peer := p.byID[id]
-	if peer == nil || !peer.Brine { // with none of its own, or none any more
-		if hashed := p.hash(id); hashed != nil {
-			return hashed.at(at)
-		}
-		if peer == nil || peer.history[0].at == 0 {
-			return p.nameless(at)
-		}
+	if peer == nil || peer.history[0].at == 0 {
+		return p.without(at)
 	}
 	state := peer.at(at)
-	if state == LinkDown && !peer.Brine {
-		return p.nameless(at)
+	if state == LinkDown && !peer.Linked { // it may be another program by now
+		return p.without(at)
 	}
 	return state
-}
-
-// hash is what is known of a minion by the hash of its id; nil: nothing.
-func (p *Peers) hash(id string) *Peer {
-	if !p.hashed {
-		return nil
-	}
-	return p.byID[hashMark+hashOf(id)]
-}
-
-func hashOf(id string) string {
-	sum := sha1.Sum([]byte(id))
-	return hex.EncodeToString(sum[:])
 }
 
 // at is whether a peer had a subscription at a moment.
@@ -301,8 +262,9 @@ func (p *Peer) at(at Stamp) State {
 	return LinkUnknown // it has come and gone too often since
 }
 
-// nameless is the state of a minion whose subscriptions have no name: it had none when nobody had one.
-func (p *Peers) nameless(at Stamp) State {
+// without is the state of a minion that has no subscription which is certainly its own: it had no connection when the
+// master knew of each connection whose it was.
+func (p *Peers) without(at Stamp) State {
 	first := p.first
 	if first == 0 {
 		first = p.since
@@ -311,30 +273,6 @@ func (p *Peers) nameless(at Stamp) State {
 		return LinkDown
 	}
 	return LinkUnknown
-}
-
-// Links tells how some minions were connected at a moment.
-func (p *Peers) Links(ids []string, at Stamp) *Links {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var counts [LinkUp + 1]int
-	states := make([]State, len(ids))
-	for i, id := range ids {
-		states[i] = p.at(id, at)
-		counts[states[i]]++
-	}
-	l := &Links{Other: map[string]State{}}
-	for s := range counts {
-		if counts[s] > counts[l.Rest] {
-			l.Rest = State(s)
-		}
-	}
-	for i, id := range ids {
-		if states[i] != l.Rest {
-			l.Other[id] = states[i]
-		}
-	}
-	return l
 }
 
 // Gone lists those of some minions that had no connection at a moment and have made none since: what was sent then
@@ -346,12 +284,8 @@ func (p *Peers) Gone(ids []string, at Stamp) (gone []string) {
 		if p.at(id, at) != LinkDown {
 			continue
 		}
-		peer := p.byID[id]
-		if peer == nil || !peer.Brine {
-			peer = p.hash(id)
-		}
-		quiet := p.since == 0 && p.until < at // for one of those without a name
-		if peer != nil {
+		quiet := p.since == 0 && p.until < at
+		if peer := p.byID[id]; peer != nil && peer.Linked {
 			quiet = peer.history[0].at < at
 		}
 		if quiet {

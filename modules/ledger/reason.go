@@ -116,7 +116,7 @@ type Case struct {
 	Denied bool   // a key of this id is denied
 
 	Link, LinkNow State   // when the job was sent, and now
-	Guess         bool    // LinkNow is by addresses
+	Address       State   // whether a connection from an address of it is there, which is a guess
 	Peer          Peer    // what the master has met
 	Asked         Asked   // a brine minion was asked about the job
 	Answer        *Minion // its answer; its stamps are by the master's clock already
@@ -362,18 +362,29 @@ func byPresence(c *Case) Reason {
 	switch {
 	case c.Answer != nil || c.Asked == Answered:
 		return say(NeverReceived, "it is connected and answers, and knows nothing of the job: the publication did not reach it")
-	case c.LinkNow == LinkDown && c.Guess:
-		return say(NotConnected, "no connection from an address of it is there now; whether it had one when the job was sent is not known")
+	case c.LinkNow == LinkDown && c.Peer.changed() == 0:
+		return say(NotConnected, "it is not connected now", c.heard(), "; whether it was when the job was sent is not known")
 	case c.LinkNow == LinkDown:
 		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent", c.stillHeard(), "; what it did with the job is not known")
+	case c.Asked == Silent && c.LinkNow != LinkUp:
+		return say(UnknownCause, "whether it is connected is not known", c.heard(), c.byAddress(), ", and it did not answer when asked just now")
 	case c.Asked == Silent:
 		return say(NoAnswer, "it is connected", c.heard(), " and did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent")
-	case c.Peer.Brine:
-		return say(UnknownCause, "it is connected", c.heard(), " and was not asked")
 	case c.LinkNow == LinkUp:
-		return say(OldMinion, "a connection from an address of it is there", c.heard(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+		return say(UnknownCause, "it is connected", c.heard(), " and was not asked")
 	}
-	return say(OldMinion, "whether it is connected is not known", c.heard(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+	return say(OldMinion, "whether it is connected is not known", c.heard(), c.byAddress(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+}
+
+// byAddress tells what addresses say. Other minions and anybody else may have the same, or it may come from another one.
+func (c *Case) byAddress() string {
+	switch c.Address {
+	case LinkUp:
+		return "; a connection from an address of it is there"
+	case LinkDown:
+		return "; no connection from an address of it is there now"
+	}
+	return ""
 }
 
 // changed is when a peer last came or went.

@@ -52,6 +52,8 @@ func links(at, now State) func(*Case) {
 		c.Peer.history[0] = change{ago(3 * time.Second), now == LinkUp}
 	}
 }
+func byAddress(s State) func(*Case) { return func(c *Case) { c.Address = s } }
+
 func denied(c *Case)  { c.Denied = true }
 func salt(c *Case)    { c.Peer.Brine, c.Peer.Up = false, 0 }
 func unknown(c *Case) { c.Job = nil }
@@ -160,8 +162,8 @@ func TestWhy(t *testing.T) {
 		{"find_job: not running", meant(salt, row(func(r *Row) { r.FoundAt = ago(second) })), NotRunning, "does not run the job"},
 		{"never received", meant(answers(Minion{Outcome: Unknown})), NeverReceived, "did not reach it"},
 		{"frozen", meant(asked(Silent)), NoAnswer, "it is connected (last heard of at 11:59:00 UTC, 1m0s ago) and did not answer"},
-		{"salt's, connected by address", meant(salt, func(c *Case) { c.Guess = true }), OldMinion, "a connection from an address of it is there"},
-		{"salt's, gone by address", meant(salt, links(LinkUnknown, LinkDown), func(c *Case) { c.Guess = true }), NotConnected, "no connection from an address of it is there now"},
+		{"salt's, connected by address", meant(salt, links(LinkUnknown, LinkUnknown), byAddress(LinkUp)), OldMinion, "a connection from an address of it is there"},
+		{"salt's, gone by address", meant(salt, links(LinkUnknown, LinkUnknown), byAddress(LinkDown)), OldMinion, "no connection from an address of it is there now"},
 		{"salt's, unknown", meant(salt, links(LinkUnknown, LinkUnknown)), OldMinion, "whether it is connected is not known"},
 		{"clock off", meant(links(LinkDown, LinkDown), func(c *Case) { c.Peer.Timed, c.Peer.Offset = true, 3_600_000_000 }), NotConnected, "Its clock is off by 3600 s (behind)"},
 		{"clock ahead", meant(asked(Silent), func(c *Case) { c.Peer.Timed, c.Peer.Offset = true, -7_200_000_000 }), NoAnswer, "Its clock is off by 7200 s (ahead)"},

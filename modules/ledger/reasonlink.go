@@ -15,6 +15,8 @@ func byOtherKey(c *Case) Reason {
 	case c.Key != "accepted" || c.LinkNow == LinkUp || c.Asked == Answered:
 	case p.SignAct == "denied" && p.SignedAt > p.Heard:
 		return say(KeyDenied, "the master denied a sign-in in its name ", c.at(p.SignedAt), ", for the key that came is not the accepted one", then, c.ID, " forgets both keys, then start the minion")
+	case c.Denied && c.LinkNow == LinkUnknown && c.Address == LinkDown:
+		return say(KeyDenied, "no connection from an address of it is there, and another key than the accepted one has come in its name and is denied", then, c.ID, " forgets both keys, then start the minion")
 	case c.Denied && c.LinkNow == LinkDown:
 		return say(KeyDenied, "it is not connected, and another key than the accepted one has come in its name and is denied", then, c.ID, " forgets both keys, then start the minion")
 	}

@@ -105,6 +105,9 @@ func (c *Case) stale(m *Minion, r Reason) Reason {
 	case c.LinkNow == LinkDown:
 		weak(ConnectionLost)
 		r.Text += ", and its connection was lost " + c.at(c.Peer.changed())
+	case c.Asked == Silent && c.LinkNow != LinkUp:
+		weak(UnknownCause)
+		r.Text += ", and it did not answer when asked just now; whether it is connected is not known"
 	case c.Asked == Silent:
 		weak(NoAnswer)
 		r.Text += ", and it did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent"

@@ -43,6 +43,7 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind EventKind
 	Peer string // host:port of the other side; at a client its endpoint
+	fd   int    // of the connection, at a server
 }
 
 // monitored are the libzmq events behind the kinds.
@@ -124,7 +125,7 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	switch kind {
 	case zmq4.EVENT_ACCEPTED:
 		m.peers[value] = peerOf(value)
-		m.tell(Event{Connected, m.peers[value]})
+		m.tell(Event{Connected, m.peers[value], value})
 		if m.crowd != nil {
 			m.crowd.accepted(value, m.peers[value])
 		}
@@ -135,14 +136,14 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	case zmq4.EVENT_HANDSHAKE_SUCCEEDED:
 		if !m.server { // a server was told on accept
 			m.online[endpoint] = true
-			m.tell(Event{Connected, endpoint})
+			m.tell(Event{Kind: Connected, Peer: endpoint})
 		}
 	case zmq4.EVENT_DISCONNECTED:
 		m.onDisconnected(value, endpoint)
 	case zmq4.EVENT_CONNECT_RETRIED:
-		m.tell(Event{Retrying, endpoint})
+		m.tell(Event{Kind: Retrying, Peer: endpoint})
 	default:
-		m.tell(Event{Refused, endpoint})
+		m.tell(Event{Kind: Refused, Peer: endpoint})
 	}
 }
 
@@ -154,10 +155,10 @@ func (m *monitor) onDisconnected(fd int, endpoint string) {
 	switch {
 	case accepted:
 		delete(m.peers, fd)
-		m.tell(Event{Disconnected, peer})
+		m.tell(Event{Disconnected, peer, fd})
 	case m.online[endpoint]:
 		delete(m.online, endpoint)
-		m.tell(Event{Disconnected, endpoint})
+		m.tell(Event{Kind: Disconnected, Peer: endpoint})
 	}
 }
 

@@ -2,6 +2,7 @@ package zmq
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ type PubOptions struct {
 	HeartbeatIvl     time.Duration // option zmq_heartbeat_ivl, 0 is off
 	HeartbeatTimeout time.Duration // option zmq_heartbeat_timeout
 	Context          *Context      // nil: one of its own
-	OnEvent          func(Event)   // connections made and lost; may be nil
+	Logger           *slog.Logger  // nil: silent
 
 	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
 	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
@@ -29,9 +30,29 @@ type PubOptions struct {
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
-	// OnSubscription is told of every subscription that begins or ends, with the number of peers that now
-	// hold it. The empty topic is everything. It must not block; may be nil.
-	OnSubscription func(topic string, peers int)
+	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that
+	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
+	MaxTopics int
+
+	// OnConnection is told of every connection that is made or ends. It must not block; may be nil.
+	OnConnection func(Connection)
+	// OnSubscription is told of every subscription that begins or ends, and tells whether it vouches for it: whether
+	// its topic is one that only a known peer can have. It must not block; nil vouches for none.
+	OnSubscription func(Subscription) (vouched bool)
+}
+
+// Connection is a peer of the publish port.
+type Connection struct {
+	Conn uint64 // its number; none comes again
+	Up   bool
+	Peer string // host:port of the other side
+}
+
+// Subscription is what a peer says that it wants, or does not want any more. That is a claim, and may be any bytes.
+type Subscription struct {
+	Topic string // "" is everything; at most maxTopic bytes
+	Begin bool
+	Conn  uint64 // the connection that said so; 0: the end of the connection ends it
 }
 
 // Pub is the server end of the publish port. It is an XPUB socket: peers see a PUB, the owner sees who
@@ -43,28 +64,35 @@ type Pub struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu        sync.Mutex
-	topics    map[string]int
-	sent      uint64
-	malformed uint64
+	mu    sync.Mutex
+	peers map[int]*subscriber // by descriptor
+	last  uint64              // number of a connection
+	said  bool                // that a peer was cut
+	stats PubStats
 }
 
 // PubStats counts since the Pub was made.
 type PubStats struct {
 	Sent      uint64 // messages given to libzmq, whoever subscribed
 	Malformed uint64 // messages of peers that were no subscription, dropped
+	Cut       uint64 // connections that were cut
 }
 
 // NewPub makes a Pub; nothing is opened yet.
 func NewPub(opt PubOptions) *Pub {
-	p := &Pub{opt: opt, sock: newSocket(opt.Context), topics: map[string]int{}}
+	opt.MaxTopics = orDefault(opt.MaxTopics, defaultTopics)
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Pub{opt: opt, sock: newSocket(opt.Context), peers: map[int]*subscriber{}}
+	p.sock.origin = true
 	p.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
 	return p
 }
 
 // Open binds the port and starts to follow subscriptions. A Pub is opened once.
 func (p *Pub) Open() error {
-	if err := p.sock.open(zmq4.XPUB, p.configure, p.opt.OnEvent); err != nil {
+	if err := p.sock.open(zmq4.XPUB, p.configure, p.onEvent); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -86,24 +114,16 @@ func (p *Pub) Send(frames ...[]byte) error {
 		return err
 	}
 	p.mu.Lock()
-	p.sent++
+	p.stats.Sent++
 	p.mu.Unlock()
 	return nil
-}
-
-// Subscribers is how many peers hold the subscription topic, exactly as they sent it. Salt's minions hold ""
-// or, with zmq_filtering, "broadcast".
-func (p *Pub) Subscribers(topic string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.topics[topic]
 }
 
 // Stats reads the counters; any goroutine may do so.
 func (p *Pub) Stats() PubStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return PubStats{Sent: p.sent, Malformed: p.malformed}
+	return p.stats
 }
 
 // Close closes the port and waits until nothing of the Pub runs any more.
@@ -116,42 +136,12 @@ func (p *Pub) Close() error {
 	return nil
 }
 
-// onFrames takes what subscribers send: 1 and a topic to begin, 0 and a topic to end.
-func (p *Pub) onFrames(frames [][]byte) {
-	if len(frames) != 1 || len(frames[0]) == 0 || frames[0][0] > 1 {
-		p.mu.Lock()
-		p.malformed++
-		p.mu.Unlock()
-		return
-	}
-	topic := string(frames[0][1:])
-	n := p.count(topic, frames[0][0] == 1)
-	if p.opt.OnSubscription != nil {
-		p.opt.OnSubscription(topic, n)
-	}
-}
-
-func (p *Pub) count(topic string, begin bool) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if begin {
-		p.topics[topic]++
-	} else {
-		p.topics[topic]--
-	}
-	n := p.topics[topic]
-	if n <= 0 {
-		delete(p.topics, topic)
-		return 0
-	}
-	return n
-}
-
 func (p *Pub) configure(s *setup) error {
 	s.common(pubLinger, p.opt.IPv6 || isIPv6(p.opt.Endpoint))
-	hwm := orDefault(p.opt.HWM, defaultHWM)
-	s.set("sndhwm", s.raw.SetSndhwm(hwm))
-	s.set("rcvhwm", s.raw.SetRcvhwm(hwm))
+	s.set("maxmsgsize", s.raw.SetMaxmsgsize(maxSubscriberMessage))
+	s.set("sndhwm", s.raw.SetSndhwm(orDefault(p.opt.HWM, defaultHWM)))
+	s.set("rcvhwm", s.raw.SetRcvhwm(subscriberHWM))
+	s.set("rcvbuf", s.raw.SetRcvbuf(subscriberBuffer))
 	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
 	s.set("backlog", s.raw.SetBacklog(orDefault(p.opt.Backlog, defaultBacklog)))
 	s.set("xpub_verboser", s.raw.SetXpubVerboser(1))

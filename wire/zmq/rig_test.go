@@ -86,7 +86,17 @@ func newContext(t testing.TB) *Context {
 func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 	t.Helper()
 	subs := make(chan subscription, 4096)
-	opt.OnSubscription = func(topic string, peers int) { subs <- subscription{topic, peers} }
+	peers := map[string]int{} // calls come one after the other
+	vouch := opt.OnSubscription
+	opt.OnSubscription = func(s Subscription) bool {
+		if s.Begin {
+			peers[s.Topic]++
+		} else {
+			peers[s.Topic]--
+		}
+		subs <- subscription{s.Topic, peers[s.Topic]}
+		return vouch != nil && vouch(s)
+	}
 	p := NewPub(opt)
 	if err := p.Open(); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ const (
 // ZMQ_EVENTS after sending, because sending may have taken the signal that the descriptor held.
 type socket struct {
 	safety time.Duration
+	origin bool // recv puts the connection that a message came on, as text, before its frames
 
 	mu       sync.Mutex
 	ctx      *Context
@@ -250,6 +251,16 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
 // recv reads one message. Frames past maxFrames are read and forgotten; one is kept to show that there were more.
 func (s *socket) recv() ([][]byte, error) {
 	frames := make([][]byte, 0, maxFrames)
+	if s.origin {
+		frame, from, err := s.raw.RecvBytesWithMetadata(zmq4.DONTWAIT, propConnection)
+		if err != nil {
+			return nil, err
+		}
+		frames = append(frames, []byte(from[propConnection]), frame)
+		if more, err := s.raw.GetRcvmore(); err != nil || !more {
+			return frames, err
+		}
+	}
 	for {
 		frame, more, from, err := s.in.read(s.raw, s.origins)
 		if err != nil {

@@ -1,0 +1,214 @@
+package zmq
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rawSub is a subscriber that sends whatever it wants.
+type rawSub struct {
+	net.Conn
+	t testing.TB
+}
+
+// dialSub connects to a publish port and greets it as libzmq does, in version 3.0 of its protocol.
+func dialSub(t testing.TB, endpoint string) rawSub {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(endpoint, "tcp://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	r := rawSub{c, t}
+	greeting := make([]byte, 64)
+	greeting[0], greeting[9], greeting[10] = 0xff, 0x7f, 3
+	copy(greeting[12:], "NULL")
+	r.write(greeting)
+	if _, err := io.ReadFull(c, make([]byte, 64)); err != nil {
+		t.Fatal(err)
+	}
+	ready := "\x05READY" + "\x0bSocket-Type\x00\x00\x00\x03SUB" + "\x08Identity\x00\x00\x00\xff" + strings.Repeat("i", 255)
+	r.write(append(binary.BigEndian.AppendUint64([]byte{6}, uint64(len(ready))), ready...))
+	return r
+}
+
+func (r rawSub) write(b []byte) {
+	r.t.Helper()
+	if _, err := r.Write(b); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// subFrame is a message that begins (1) or ends (0) a subscription.
+func subFrame(what byte, topic string) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{2}, uint64(len(topic)+1))
+	return append(append(b, what), topic...)
+}
+
+// ends waits until the other side has ended the connection.
+func (r rawSub) ends() {
+	r.t.Helper()
+	_ = r.SetReadDeadline(time.Now().Add(patience))
+	for b := make([]byte, 4096); ; {
+		if _, err := r.Read(b); err != nil {
+			if os.IsTimeout(err) {
+				r.t.Fatal("the connection is still there")
+			}
+			return
+		}
+	}
+}
+
+// flood sends messages until the other side has had enough of them, n at most; it returns how many it could send.
+func (r rawSub) flood(n int, message func(i int) []byte) (sent int) {
+	var b []byte
+	for i := range n {
+		if b = append(b, message(i)...); len(b) > 1<<15 || i == n-1 {
+			_ = r.SetWriteDeadline(time.Now().Add(patience))
+			if _, err := r.Write(b); err != nil {
+				return i
+			}
+			b = b[:0]
+		}
+	}
+	return n
+}
+
+func residentBytes(t testing.TB) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("nobody tells the memory of this process")
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
+
+// TestSubscribersAreBounded: who sends more, or something longer, than a minion does is cut, costs little and holds
+// nobody up.
+func TestSubscribersAreBounded(t *testing.T) {
+	topic := strings.Repeat("x", maxTopic-8)
+	for name, attack := range map[string]func(r rawSub){
+		"a topic of 20 MiB": func(r rawSub) { r.flood(1, func(int) []byte { return subFrame(1, strings.Repeat("x", 20<<20)) }) },
+		"many topics": func(r rawSub) {
+			r.flood(1_000_000, func(i int) []byte { return subFrame(1, fmt.Sprintf("%08d%s", i, topic)) })
+		},
+		"one topic too long": func(r rawSub) {
+			r.flood(100, func(int) []byte { return subFrame(1, strings.Repeat("x", maxTopic+1)) })
+		},
+		"many ends":        func(r rawSub) { r.flood(1_000_000, func(int) []byte { return subFrame(0, "") }) },
+		"the same topic":   func(r rawSub) { r.flood(1_000_000, func(int) []byte { return subFrame(1, "") }) },
+		"no subscriptions": func(r rawSub) { r.flood(1_000_000, func(int) []byte { return subFrame(7, "hello") }) },
+		"a forged length":  func(r rawSub) { r.write(binary.BigEndian.AppendUint64([]byte{2}, 1<<40)) },
+		"a forged property": func(r rawSub) {
+			r.write(append([]byte{4, 200}, "\x05READY\x0bSocket-Type\x7f\xff\xff\xff"...))
+			_ = r.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, subs := openPub(t, PubOptions{Endpoint: anyPort})
+			startSub(t, SubOptions{Endpoint: p.Addr()}, func([][]byte) {})
+			receive(t, "subscription", subs)
+			before := residentBytes(t)
+			stop, held := make(chan struct{}), make(chan time.Duration)
+			go func() { held <- longestSend(p, stop) }()
+			for range 3 {
+				r := dialSub(t, p.Addr())
+				attack(r)
+				r.ends()
+			}
+			close(stop)
+			if d := receive(t, "sender", held); d > time.Second {
+				t.Errorf("a publication was held up for %v", d)
+			}
+			if grown := (residentBytes(t) - before) >> 20; grown > 256 { // what attacks has a part in it
+				t.Errorf("%d MB more", grown)
+			}
+			if n := len(subs); n > 20_000 { // what was in the buffers when it was cut
+				t.Errorf("the owner was told of %d subscriptions", n)
+			}
+		})
+	}
+}
+
+// longestSend publishes to nobody, and returns the longest time that one publication took.
+func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
+	for {
+		select {
+		case <-stop:
+			return longest
+		case <-time.After(time.Millisecond):
+			began := time.Now()
+			if err := p.Send([]byte("x")); err != nil {
+				return time.Hour
+			}
+			longest = max(longest, time.Since(began))
+		}
+	}
+}
+
+// TestSubscriptionsOfAConnection: every claim has the number of its connection, and the end of it has none.
+func TestSubscriptionsOfAConnection(t *testing.T) {
+	claims, conns := make(chan Subscription, 100), make(chan Connection, 100)
+	p := NewPub(PubOptions{Endpoint: anyPort, OnConnection: func(c Connection) { conns <- c },
+		OnSubscription: func(s Subscription) bool { claims <- s; return false }})
+	if err := p.Open(); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	a := dialSub(t, p.Addr())
+	one := receive(t, "connection", conns)
+	b := dialSub(t, p.Addr())
+	two := receive(t, "connection", conns)
+	if !one.Up || !two.Up || one.Conn == two.Conn || one.Peer != a.LocalAddr().String() || two.Peer != b.LocalAddr().String() {
+		t.Fatalf("connections %+v and %+v", one, two)
+	}
+	a.write(subFrame(1, "a\x00\xff"))
+	want := Subscription{Topic: "a\x00\xff", Begin: true, Conn: one.Conn}
+	if got := receive(t, "subscription", claims); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	b.write(subFrame(0, "a\x00\xff")) // it has none
+	want = Subscription{Topic: "a\x00\xff", Conn: two.Conn}
+	if got := receive(t, "an end that is claimed", claims); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	_ = a.Close()
+	want = Subscription{Topic: "a\x00\xff"}
+	if got := receive(t, "the end", claims); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := receive(t, "the end of the connection", conns); got != (Connection{one.Conn, false, one.Peer}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestVouchedTopics: a connection may have more topics for each that is vouched for.
+func TestVouchedTopics(t *testing.T) {
+	const minions = 100
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, OnSubscription: func(s Subscription) bool { return strings.HasPrefix(s.Topic, "known") }})
+	r := dialSub(t, p.Addr())
+	for i := range minions {
+		for _, kind := range []string{"known", "", "other"} {
+			r.write(subFrame(1, fmt.Sprint(kind, i)))
+		}
+	}
+	for range 3 * minions {
+		receive(t, "subscription", subs)
+	}
+	if s := p.Stats(); s.Cut != 0 {
+		t.Errorf("%+v", s)
+	}
+	r.flood(10_000, func(i int) []byte { return subFrame(1, fmt.Sprint(i)) })
+	r.ends()
+}

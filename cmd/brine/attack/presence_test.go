@@ -1,0 +1,218 @@
+package attack
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dead is the id of a minion that was connected and is not any more.
+const dead = "dead"
+
+// presenceSite is a master with the honest minion and one that has died.
+func presenceSite(t *testing.T) *site {
+	s := newSite(t, "")
+	d := s.startMinion(dead, "")
+	s.connected(dead, "yes")
+	d.kill()
+	began := time.Now()
+	s.connected(dead, "no")
+	if took := time.Since(began); took > 2*second() {
+		t.Errorf("that a minion was killed was known after %v", took)
+	}
+	return s
+}
+
+// roster tells of the minions whether they are connected.
+func (s *site) roster() map[string]string {
+	s.t.Helper()
+	r := s.tool("brine", "minions", "--json")
+	var said struct {
+		Minions []struct{ ID, Connected string }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &said); err != nil {
+		s.t.Fatalf("brine minions: %v: %+v", err, r)
+	}
+	all := map[string]string{}
+	for _, m := range said.Minions {
+		all[m.ID] = m.Connected
+	}
+	return all
+}
+
+// connected waits until a minion is told to be connected, or not.
+func (s *site) connected(id, want string) {
+	s.t.Helper()
+	s.eventually(id+" connected: "+want, func() error {
+		if got := s.roster()[id]; got != want {
+			return fmt.Errorf("it is said to be %q", got)
+		}
+		return nil
+	})
+}
+
+// wantPresence checks what is said of both, and that salt asks the one that lives and does not wait for the other.
+func (s *site) wantPresence() {
+	s.t.Helper()
+	if got := s.roster(); got[honest] != "yes" || got[dead] == "yes" {
+		s.t.Errorf("connected: %v", got)
+	}
+	if r := s.tool("salt", "-t", "20", "-L", honest+","+dead, "test.ping"); !strings.Contains(r.stdout, honest+":\n    True") || strings.Contains(r.stdout, dead+":\n    True") {
+		s.t.Errorf("salt: %+v", r)
+	}
+	s.good()
+}
+
+// publishPeer is somebody at the publish port who sends what he likes.
+type publishPeer struct{ net.Conn }
+
+// publishPeer connects and says what every subscriber does first.
+func (s *site) publishPeer() publishPeer {
+	s.t.Helper()
+	c := s.raw(s.pub)
+	greeting := make([]byte, 64)
+	greeting[0], greeting[9], greeting[10] = 0xff, 0x7f, 3
+	copy(greeting[12:], "NULL")
+	ready := "\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
+	_, err := c.Write(append(greeting, append([]byte{4, byte(len(ready))}, ready...)...))
+	if err == nil {
+		_, err = io.ReadFull(c, make([]byte, len(greeting)))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return publishPeer{c}
+}
+
+// say begins or ends subscriptions. That the master hangs up is no error.
+func (p publishPeer) say(begin bool, topics ...string) {
+	var b []byte
+	for _, topic := range topics {
+		b = binary.BigEndian.AppendUint64(append(b, 2), uint64(len(topic)+1))
+		if begin {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
+		b = append(b, topic...)
+	}
+	_ = p.SetWriteDeadline(time.Now().Add(patience))
+	_, _ = p.Write(b)
+}
+
+// claimsOf are topics that name an id, or its hash, and that anybody can make up.
+func claimsOf(id string) []string {
+	sum := sha1.Sum([]byte(id))
+	return []string{"brine:" + id, "brine:" + id + "\x00" + strings.Repeat("k", 12), "brine:" + id + "\x00", hex.EncodeToString(sum[:])}
+}
+
+// TestPresenceClaims: whoever says at the publish port that he is a minion, and that he is it no more, makes nobody
+// connected and nobody not connected.
+func TestPresenceClaims(t *testing.T) {
+	s := presenceSite(t)
+	for _, id := range []string{honest, dead} {
+		leave := s.subscriber(claimsOf(id)...)
+		s.wantPresence()
+		leave()
+		s.wantPresence()
+	}
+	p := s.publishPeer()
+	for range 3 { // ends of what others have begun
+		p.say(false, "brine:"+honest, "", "broadcast")
+	}
+	s.wantPresence()
+}
+
+// TestPresenceOfOthers: a thief of one key, with the topic that it gives, says nothing of another minion.
+func TestPresenceOfOthers(t *testing.T) {
+	s := presenceSite(t)
+	th := s.thief("stolen", nil)
+	step, err := th.trySignIn()
+	if err != nil || step.Link == "" {
+		t.Fatalf("sign-in: %+v, %v", step, err)
+	}
+	leave := s.subscriber(step.Link)
+	s.connected("stolen", "yes") // his own
+	leave()
+	s.connected("stolen", "no")
+	for _, id := range []string{honest, dead} {
+		leave := s.subscriber(strings.Replace(step.Link, "stolen", id, 1), step.Link+id)
+		s.wantPresence()
+		leave()
+	}
+	p := s.publishPeer()
+	p.say(false, strings.Replace(step.Link, "stolen", honest, 1))
+	s.wantPresence()
+}
+
+// TestPresenceFlood: claims by the ten thousand crowd out nothing, and cost little.
+func TestPresenceFlood(t *testing.T) {
+	s := presenceSite(t)
+	before, err := s.master.rss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const claims, each = 1 << 16, 256
+	for from := 0; from < claims; from += each {
+		var topics []string
+		for i := range each {
+			topics = append(topics, fmt.Sprintf("brine:m%d", from+i))
+		}
+		p := s.publishPeer()
+		p.say(true, topics...)
+		p.say(false, topics...)
+		if from%(64*each) == 0 {
+			s.good()
+		}
+	}
+	s.said(s.master, "connections to the publish port are cut")
+	s.wantPresence()
+	s.grown(before, 100<<20)
+}
+
+// TestTopicOf20MiB: what no minion sends ends the connection and leaves nothing behind.
+func TestTopicOf20MiB(t *testing.T) {
+	s := presenceSite(t)
+	before, err := s.master.rss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic := strings.Repeat("t", 20<<20)
+	for range 4 {
+		s.publishPeer().say(true, topic) // libzmq itself cannot: it dies of it
+	}
+	s.publishPeer().say(true, strings.Split(strings.Repeat(strings.Repeat("u", 400)+" ", 10_000), " ")...)
+	s.wantPresence()
+	s.grown(before, 200<<20)
+}
+
+// grown checks by how much the master has grown.
+func (s *site) grown(before, most int64) {
+	s.t.Helper()
+	after, err := s.master.rss()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if after-before > most {
+		s.t.Errorf("the master has grown by %d MB, to %d", (after-before)>>20, after>>20)
+	}
+}
+
+// TestPresenceAfterRestart: a master that was killed knows its minions again as soon as they are back.
+func TestPresenceAfterRestart(t *testing.T) {
+	s := presenceSite(t)
+	s.master.kill()
+	s.startMaster()
+	s.connected(honest, "yes")
+	for _, id := range []string{honest, dead} {
+		s.subscriber(claimsOf(id)...)()
+	}
+	s.wantPresence()
+}

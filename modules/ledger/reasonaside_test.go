@@ -43,7 +43,7 @@ func TestWhyNoConnection(t *testing.T) {
 		{"another key, nobody has a name", meant(links(LinkUnknown, LinkUnknown), signIn("denied", "")), KeyDenied, "denied a sign-in"},
 		{"salt's, nobody is connected now", meant(salt, links(LinkUnknown, LinkDown), func(c *Case) { c.Peer.history[0].at = 0 }), NotConnected, "it is not connected now"},
 		{"unknown, asked in vain", meant(links(LinkUnknown, LinkUnknown), asked(Silent)), UnknownCause, "did not answer when asked just now"},
-		{"running by its word, unknown, asked in vain", meant(says(Minion{Started: ago(8 * second)}), links(LinkUnknown, LinkUnknown), asked(Silent)), UnknownCause, "whether it is connected is not known"},
+		{"running by its word, unknown, asked in vain", meant(says(Minion{Started: ago(8 * time.Second)}), links(LinkUnknown, LinkUnknown), asked(Silent)), UnknownCause, "whether it is connected is not known"},
 		{"another key, gone by address", meant(links(LinkUnknown, LinkUnknown), denied, byAddress(LinkDown)), KeyDenied, "no connection from an address of it is there, and another key"},
 		{"another key, before this master", meant(links(LinkUnknown, LinkDown), denied), KeyDenied, "it is not connected, and another key than the accepted one has come"},
 		{"another machine's key", meant(denied, signIn("denied", ""), asked(Silent)), NoAnswer, "did not answer when asked"},

@@ -19,6 +19,7 @@ type Environment struct {
 	User       string   // name of the user the daemon runs as
 	Dirs       []string // directories, in the order in which they are made
 	PKIDirs    []string // those of Dirs that only the user may enter
+	Private    []string // those that are made so, and are made so if they are the user's and wider
 	Permissive bool     // a foreign group is tolerated when the user is in it
 }
 
@@ -31,6 +32,10 @@ func (m *Master) Environment() Environment {
 	}
 	env.Dirs = append(env.Dirs, m.CacheDir, filepath.Join(m.CacheDir, "jobs"), filepath.Join(m.CacheDir, "proc"),
 		m.SockDir, m.TokenDir, m.SyndicDir, m.SqliteQueueDir)
+	env.Private = []string{filepath.Join(m.CacheDir, "proc"), m.TokenDir, m.SyndicDir, m.SqliteQueueDir}
+	if !m.Shared() {
+		env.Private = append(env.Private, filepath.Join(m.CacheDir, "jobs"))
+	}
 	if m.ClusterID != "" && m.ClusterPKIDir != "" {
 		env.PKIDirs = append(env.PKIDirs, m.ClusterPKIDir)
 		for _, name := range []string{"", "peers", "minions", "minions_pre", "minions_denied", "minions_autosign", "minions_rejected"} {
@@ -38,6 +43,12 @@ func (m *Master) Environment() Environment {
 		}
 	}
 	return env
+}
+
+// Shared tells whether other users of this machine than the master's may publish. Salt's command line reads files of the
+// job cache as the user who runs it.
+func (m *Master) Shared() bool {
+	return m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0
 }
 
 // Environment lists the directories of a minion.
@@ -51,7 +62,8 @@ func (m *Minion) Environment() Environment {
 	}
 	return Environment{
 		User: m.User, Permissive: m.PermissivePKIAccess, PKIDirs: []string{m.PKIDir},
-		Dirs: []string{m.PKIDir, m.CacheDir, filepath.Join(m.CacheDir, "proc"), m.SockDir, m.ExtensionModules, confd},
+		Private: []string{filepath.Join(m.CacheDir, "proc")},
+		Dirs:    []string{m.PKIDir, m.CacheDir, filepath.Join(m.CacheDir, "proc"), m.SockDir, m.ExtensionModules, confd},
 	}
 }
 
@@ -84,7 +96,7 @@ func (e Environment) Verify() ([]Notice, error) {
 			}
 			o.ownContent(dir)
 		}
-		if slices.Contains(e.PKIDirs, dir) {
+		if slices.Contains(e.PKIDirs, dir) || slices.Contains(e.Private, dir) { // Unlike Salt: it secures its keys only
 			if n := secure(dir); n != nil {
 				notices = append(notices, *n)
 			}

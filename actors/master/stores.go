@@ -65,7 +65,7 @@ const localCache = "local_cache"
 // configuration with Salt's default as its value. A store that is damaged is put aside under another name,
 // loudly, and begun anew.
 func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
-	opt := returners.Options{CacheDir: cfg.CacheDir, HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
+	opt := returners.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
 		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
 		Compact: returners.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
 	switch name := cfg.File.Str("master_job_cache"); name {

@@ -29,10 +29,10 @@ const procMaster = "brine_master"
 // write makes the entry of a job.
 func (d procDir) write(name string, entry []byte) error {
 	path := d.path(name)
-	err := os.WriteFile(path, entry, 0o644)
+	err := os.WriteFile(path, entry, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(string(d), 0o755); err == nil {
-			err = os.WriteFile(path, entry, 0o644)
+		if err = os.MkdirAll(string(d), 0o700); err == nil {
+			err = os.WriteFile(path, entry, 0o600)
 		}
 	}
 	if err != nil {

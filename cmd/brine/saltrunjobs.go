@@ -87,7 +87,7 @@ func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 type filedJobs struct{ *session }
 
 func (j filedJobs) files() (*returners.LocalCache, error) {
-	return returners.AttachLocalCache(returners.Options{CacheDir: j.master.CacheDir, HashType: j.master.HashType, EndTimes: j.master.JobCacheStoreEndtime})
+	return returners.AttachLocalCache(returners.Options{CacheDir: j.master.CacheDir, Shared: j.master.Shared(), HashType: j.master.HashType, EndTimes: j.master.JobCacheStoreEndtime})
 }
 
 func (j filedJobs) Load(jid string) (*payload.Map, error) {

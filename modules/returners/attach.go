@@ -8,7 +8,7 @@ func AttachBanks(cacheDir string) *Banks { return &Banks{dir: cacheDir} }
 
 // AttachLocalCache is OpenLocalCache for a tool that only reads: nothing is made.
 func AttachLocalCache(opt Options) (*LocalCache, error) {
-	l, err := newLayout(opt.CacheDir, opt.HashType)
+	l, err := newLayout(opt.CacheDir, opt.HashType, opt.Shared)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func JobDir(cacheDir, hashType, jid string) (string, error) {
 	if !validJID(jid) {
 		return "", fmt.Errorf("job %q has no directory", jid)
 	}
-	l, err := newLayout(cacheDir, hashType)
+	l, err := newLayout(cacheDir, hashType, false)
 	if err != nil {
 		return "", err
 	}

@@ -95,7 +95,7 @@ func commit(t *testing.T, c cache, loads []Load, returns ...Return) Result {
 // jobDir is the directory of a job in Salt's layout.
 func jobDir(t *testing.T, dir, jid string) string {
 	t.Helper()
-	l, err := newLayout(dir, "sha256")
+	l, err := newLayout(dir, "sha256", false)
 	if err != nil {
 		t.Fatal(err)
 	}

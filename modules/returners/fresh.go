@@ -40,8 +40,8 @@ func (l layout) writeFresh(dir string, job Load, durable bool) error {
 	if err := l.makeDir(dir); err != nil {
 		return err
 	}
-	how := manner{jobFileMode, durable}
-	if err := createFile(filepath.Join(dir, fileJID), []byte(job.JID), manner{mode: jobFileMode}); err != nil {
+	how := manner{l.fileMode(), durable}
+	if err := createFile(filepath.Join(dir, fileJID), []byte(job.JID), manner{mode: l.fileMode()}); err != nil {
 		return err
 	}
 	if job.NoCache {
@@ -85,7 +85,7 @@ func (l layout) writeFreshMinions(dir string, job Load, how manner) error {
 
 // makeDir makes the directory of a job, which must not be there, and those above it.
 func (l layout) makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o755)
+	err := os.Mkdir(dir, l.dirMode())
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -94,15 +94,15 @@ func (l layout) makeDir(dir string) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), l.dirMode()); err != nil {
 		return err
 	}
-	return os.Mkdir(dir, 0o755)
+	return os.Mkdir(dir, l.dirMode())
 }
 
 // makeRoot makes the directory of jobs.
 func (l layout) makeRoot() error {
-	if err := os.MkdirAll(l.root, 0o755); err != nil {
+	if err := os.MkdirAll(l.root, l.dirMode()); err != nil {
 		return err
 	}
 	spread(l.root)

@@ -36,12 +36,26 @@ type layout struct {
 	root    string // cachedir/jobs
 	newHash func() hash.Hash
 	last    *lastList
+	shared  bool
 }
 
-// jobFileMode is for users of publisher_acl, who read the files.
-const jobFileMode = 0o644
+// Modes of what lies below jobs. Salt's command line reads it as the user who runs it, so that others need to where
+// somebody else than the master's user may publish.
+func (l layout) fileMode() fs.FileMode {
+	if l.shared {
+		return 0o644
+	}
+	return 0o600
+}
 
-func newLayout(cacheDir, hashType string) (layout, error) {
+func (l layout) dirMode() fs.FileMode {
+	if l.shared {
+		return 0o755
+	}
+	return 0o700
+}
+
+func newLayout(cacheDir, hashType string, shared bool) (layout, error) {
 	hashes := map[string]func() hash.Hash{
 		"": sha256.New, "md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New,
 		"sha384": sha512.New384, "sha512": sha512.New,
@@ -50,7 +64,7 @@ func newLayout(cacheDir, hashType string) (layout, error) {
 	if !ok {
 		return layout{}, fmt.Errorf("job cache: unknown hash_type %q", hashType)
 	}
-	return layout{filepath.Join(cacheDir, "jobs"), h, &lastList{}}, nil
+	return layout{filepath.Join(cacheDir, "jobs"), h, &lastList{}, shared}, nil
 }
 
 // dir is the directory of a job.
@@ -73,14 +87,14 @@ func (l layout) writeLoad(job Load, durable bool) error {
 
 // extend writes the files of a job into a directory that is there.
 func (l layout) extend(dir string, job Load, durable bool) error {
-	how := manner{jobFileMode, durable}
+	how := manner{l.fileMode(), durable}
 	if _, err := os.Lstat(filepath.Join(dir, fileJID)); err != nil {
-		if err := writeFile(filepath.Join(dir, fileJID), dir, []byte(job.JID), manner{mode: jobFileMode}); err != nil {
+		if err := writeFile(filepath.Join(dir, fileJID), dir, []byte(job.JID), manner{mode: l.fileMode()}); err != nil {
 			return err
 		}
 	}
 	if job.NoCache {
-		if err := writeFile(filepath.Join(dir, fileNoCache), dir, nil, manner{mode: jobFileMode}); err != nil {
+		if err := writeFile(filepath.Join(dir, fileNoCache), dir, nil, manner{mode: l.fileMode()}); err != nil {
 			return err
 		}
 	}

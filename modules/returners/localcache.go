@@ -25,7 +25,7 @@ type LocalCache struct {
 
 // OpenLocalCache makes the directory of jobs when there is none.
 func OpenLocalCache(opt Options) (*LocalCache, error) {
-	l, err := newLayout(opt.CacheDir, opt.HashType)
+	l, err := newLayout(opt.CacheDir, opt.HashType, opt.Shared)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	}
 	if c.opt.EndTimes {
 		text := []byte(EndTime(c.opt.now()))
-		if err := writeFile(filepath.Join(dir, fileEndTime), dir, text, manner{mode: 0o644}); err != nil {
+		if err := writeFile(filepath.Join(dir, fileEndTime), dir, text, manner{mode: c.layout.fileMode()}); err != nil {
 			return 0, fmt.Errorf("end time of job %s: %w", r.JID, err)
 		}
 	}
@@ -170,7 +170,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 }
 
 func (c *LocalCache) write(sub string, rec *payload.Map) error {
-	if err := os.MkdirAll(sub, 0o755); err != nil {
+	if err := os.MkdirAll(sub, c.layout.dirMode()); err != nil {
 		return err
 	}
 	how := manner{0o600, true}

@@ -25,6 +25,7 @@ type Options struct {
 	MaxBytes  int64            // beyond it the oldest jobs go first; 0: no cap
 	Compact   CompactWhen      // when the file is written anew without its free pages
 	SyncNotes bool             // Note waits for the disk itself
+	Shared    bool             // other users of this machine may read loads and returns: they run salt (publisher_acl, external_auth)
 	EndTimes  bool             // note when the last return came (job_cache_store_endtime)
 	Now       func() time.Time // time.Now unless set
 }
@@ -79,7 +80,7 @@ const formatVersion = 1
 // Open opens the job store in CacheDir, and makes it when there is none. A damaged file is an error that wraps
 // ErrDamaged and is left as it is.
 func Open(opt Options) (*Store, error) {
-	l, err := newLayout(opt.CacheDir, opt.HashType)
+	l, err := newLayout(opt.CacheDir, opt.HashType, opt.Shared)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 type pastJobs struct {
 	path    string // "": nothing is kept on disk, as with Salt
 	keep    time.Duration
+	sync    bool      // wait for the disk itself (journal_fsync)
 	jobs    []pastJob // oldest first
 	known   map[string]bool
 	serials []pastSerial // of the last shared keys, the last one last
@@ -206,6 +207,9 @@ func (p *pastJobs) append(b []byte) error {
 	if err == nil {
 		_, err = f.Write(b)
 	}
+	if err == nil && p.sync {
+		err = f.Sync()
+	}
 	p.size += int64(len(b))
 	p.rewrite = max(p.rewrite, minRewrite)
 	return errors.Join(err, f.Close())
@@ -228,6 +232,9 @@ func (p *pastJobs) writeAll() error {
 	}
 	p.size = int64(len(b))
 	p.rewrite = max(2*p.size, minRewrite)
+	if p.sync {
+		return p.append(nil)
+	}
 	return nil
 }
 

@@ -140,6 +140,7 @@ func TestPastJobsFileFails(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
+	p.sync = true
 	if err := p.take("d", auth.Mark{}, now); err == nil || !p.has("d", auth.Mark{}) {
 		t.Errorf("a directory in its place: %v", err)
 	}

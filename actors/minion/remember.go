@@ -27,7 +27,7 @@ func (m *Minion) remember() memory {
 	if err != nil {
 		m.log.Error("it is not known of all jobs that they were taken", "err", err)
 	}
-	mem.past = past
+	past.sync, mem.past = m.cfg.JournalFsync, past
 	for _, l := range m.links {
 		l.auth.KnowSerials(past.serialNow())
 	}

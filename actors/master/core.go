@@ -63,6 +63,8 @@ type core struct {
 	publisherRef *supervisor.Ref // Publisher
 	jobs         *supervisor.Ref // JobStore
 	returnRoom   *room           // of the returns that wait in it
+	requestBytes int64           // of requests that wait for their answers
+	maxMessage   int64           // of one request; 0: the adapter's
 
 	quotas  *quota.Book
 	roles   *speakers.Roles
@@ -90,7 +92,11 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.owed = &owed{log: c.log}
-	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, cfg.EventBusMaxBytes, c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
+	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
+	if opt.Memory > 0 {
+		c.maxMessage = opt.within(requestBytes, messageShare)
+	}
+	c.requestBytes = opt.within(requestBytes, requestShare)
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error

@@ -30,6 +30,7 @@ type Options struct {
 	OnDeath     func(stats.Death)
 	Metrics     prometheus.Registerer // takes the counters of the master; nil: it counts nothing
 	Functions   []string              // that are told apart in metrics
+	Memory      int64                 // limit of this process in bytes, 0: none
 	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
 
 	book ledger.Limits // of what is known of jobs; zero: those of every master
@@ -138,6 +139,22 @@ const startTimeout = 10 * time.Second
 // requestBytes is how many bytes of requests may wait for their answers.
 const requestBytes = 256 << 20
 
+// Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
+// answers, of one message, and of events that wait for the bus.
+const (
+	requestShare = 8
+	messageShare = 16
+	eventShare   = 16
+)
+
+// within is a bound of bytes, or a share of the memory limit where that is less.
+func (o Options) within(bytes, share int64) int64 {
+	if o.Memory <= 0 {
+		return bytes
+	}
+	return min(bytes, o.Memory/share)
+}
+
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.
 func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
@@ -184,10 +201,10 @@ func (c *core) reqOptions() reqServerOptions {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort),
+				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.maxMessage,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}

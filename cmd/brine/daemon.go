@@ -122,6 +122,7 @@ func (s *session) serve(l lifecycle) error {
 		return err
 	}
 	s.tellOfPredecessor()
+	s.memory = s.limitMemory()
 	svc, err := l.start()
 	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
 		return err

@@ -143,7 +143,7 @@ func (s *session) startMaster(own *master.Keys) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion}
+	opt := master.Options{Config: cfg, Logger: s.log, Keys: own, RunningUser: runningUser(), Version: saltVersion, Memory: s.memory}
 	if set != nil {
 		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
 		if opt.Functions, err = knownFunctions(); err != nil {

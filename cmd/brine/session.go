@@ -23,6 +23,7 @@ type session struct {
 	client *config.Client // of those that speak to the master: master with the user's personal file
 	minion *config.Minion // of tools that read the minion's
 	log    *slog.Logger
+	memory int64 // limit of the control group of a daemon in bytes, 0: none
 
 	unhonoured []config.Notice // options that a daemon does not honour
 }

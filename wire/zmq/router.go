@@ -41,6 +41,9 @@ type RouterOptions struct {
 	Context          *Context      // nil: one of its own
 	OnEvent          func(Event)   // connections made and lost; may be nil
 
+	// MaxMessage is the largest message that is taken, in bytes; 0: 256 MiB. A larger one ends its connection.
+	MaxMessage int64
+
 	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
 	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
 	// may be nil.
@@ -130,6 +133,7 @@ func (r *Router) Close() error { return r.sock.close() }
 func (r *Router) configure(s *setup) error {
 	s.common(routerLinger, r.opt.IPv6 || isIPv6(r.opt.Endpoint))
 	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
+	s.set("maxmsgsize", s.raw.SetMaxmsgsize(orDefault(r.opt.MaxMessage, maxMessage)))
 	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
 	s.set("router_handover", s.raw.SetRouterHandover(true))
 	s.set("router_mandatory", s.raw.SetRouterMandatory(1))

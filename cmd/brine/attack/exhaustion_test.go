@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,5 +139,72 @@ func TestLocalDescriptors(t *testing.T) {
 	}
 	if n := strings.Count(s.logOf(s.master), "too many connections"); n == 0 || n > 4 {
 		t.Errorf("said %d times that a socket is full", n)
+	}
+}
+
+// memoryGroup makes a control group with a limit of memory, of version 1 or 2; it is skipped where that is not allowed.
+func (s *site) memoryGroup(limit int64) (join string) {
+	s.t.Helper()
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		s.t.Skip("no control groups here")
+	}
+	for line := range strings.Lines(string(own)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 || parts[1] != "memory" && parts[1] != "" {
+			continue
+		}
+		root, file := "/sys/fs/cgroup", "memory.max"
+		if parts[1] == "memory" {
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		}
+		dir := filepath.Join(root, parts[2], fmt.Sprintf("brine-attack-%d", os.Getpid()))
+		if os.Mkdir(dir, 0o755) != nil {
+			continue
+		}
+		s.t.Cleanup(func() { _ = os.Remove(dir) }) // when what is in it has ended
+		if os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o644) != nil {
+			_ = os.Remove(dir)
+			continue
+		}
+		return filepath.Join(dir, "cgroup.procs")
+	}
+	s.t.Skip("no control group with a limit of memory can be made here")
+	return ""
+}
+
+// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger than
+// one may be in it. It sheds, and lives on.
+func TestMemoryLimit(t *testing.T) {
+	s := newBareSite(t, "")
+	procs := s.memoryGroup(128 << 20)
+	s.startLimited("echo $$ > " + procs)
+	s.startMinion(honest, "")
+	s.said(s.master, "The memory limit of this control group is 128 MiB")
+	started := s.master.cmd.Process.Pid
+	ask := func(p *stranger, limit time.Duration, text string) {
+		_, _ = p.askWithin(limit, payload.M("cmd", "publish", "tgt", text, "fun", "test.ping", "arg", []any{text})) // what becomes of it is of no account
+	}
+	much, tooMuch := strings.Repeat("x", 3<<20), strings.Repeat("y", 20<<20)
+	var busy sync.WaitGroup
+	for range 4 { // each half-received message is libzmq's, which bounds their size and not their number
+		p := s.stranger()
+		busy.Go(func() {
+			for range 20 {
+				ask(p, 5*time.Second, much)
+			}
+		})
+	}
+	for range 2 {
+		p := s.stranger()
+		busy.Go(func() { ask(p, 2*time.Second, tooMuch) }) // its connection ends, and is made again until the time is over
+	}
+	busy.Wait()
+	if !s.master.running() || s.master.cmd.Process.Pid != started {
+		t.Fatalf("the master ended: %s", s.logOf(s.master))
+	}
+	s.good()
+	if used, err := s.master.rss(); err != nil || used > 128<<20 {
+		t.Errorf("it takes %d MiB, %v", used>>20, err)
 	}
 }

@@ -94,9 +94,9 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.owed = &owed{log: c.log}
 	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
 	if opt.Memory > 0 {
-		c.maxMessage = opt.within(requestBytes, messageShare)
+		c.maxMessage = opt.within(opt.Config.RequestBytesMax, messageShare)
 	}
-	c.requestBytes = opt.within(requestBytes, requestShare)
+	c.requestBytes = opt.within(opt.Config.RequestBytesMax, requestShare)
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
 	var err error

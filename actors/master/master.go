@@ -136,9 +136,6 @@ const (
 // startTimeout bounds the start of all children, the binding of their sockets included.
 const startTimeout = 10 * time.Second
 
-// requestBytes is how many bytes of requests may wait for their answers.
-const requestBytes = 256 << 20
-
 // Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
 // answers, of one message, and of events that wait for the bus.
 const (

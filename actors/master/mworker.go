@@ -112,6 +112,9 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 			return nil
 		}
 		w.core.met(opened)
+		if opened.TokenOK && r.known != nil {
+			r.known()
+		}
 		r.opened.Store(opened)
 		r.env = nil
 	}

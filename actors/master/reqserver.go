@@ -28,6 +28,8 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
+		big   bool        // it counts among the large ones
+		known atomic.Bool // its sender is, and it counts among the large ones no longer
 		begun atomic.Bool // a worker has it
 		over  atomic.Bool // of one that came by the socket: it was answered
 	}
@@ -134,16 +136,18 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 	return func(context.Context) error {
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			r := &HandleRequest{Frame: m.Payload, At: time.Now(), From: m.From}
+			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From}
 			r.Reply = func(frame []byte) {
 				if !held.end(r) {
 					return
 				}
 				held.bytes.Add(-size)
+				held.leave(r, size)
 				opt.meter.answered(r.At)
 				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
 			}
-			if held.bytes.Add(size) > opt.bytesMax || self.Depth() >= opt.queueMax {
+			room := held.room(size, opt.bytesMax)
+			if held.bytes.Add(size) > opt.bytesMax || !room || self.Depth() >= opt.queueMax {
 				r.Reply(textFailed)
 				opt.meter.fail(failedShed)
 				held.refused(opt.log, "the request port")
@@ -202,6 +206,9 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		return
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun}
+	if m.big {
+		r.known = func() { s.load.leave(m, int64(len(m.Frame))) }
+	}
 	env, err := payload.DecodeRequest(m.Frame)
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):

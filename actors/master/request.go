@@ -16,6 +16,7 @@ type request struct {
 	frame   []byte                      // as it came, if it came in clear
 	pool    int                         // the pool it waits in
 	inside  bool                        // it came from this process
+	known   func()                      // tells that its sender is known; nil: nobody wants to hear it
 	begun   *atomic.Bool                // set when a worker has it
 	from    string                      // address of the peer, "" when it is not known
 	login   *login                      // nil until external authentication was tried

@@ -12,10 +12,33 @@ import (
 // load is what one socket of the request port has in its hands, counted where requests come in and are answered.
 type load struct {
 	bytes atomic.Int64
+	large atomic.Int64 // bytes of large requests of whom nobody knows yet who sends them
 	shed  atomic.Uint64
 
 	open   sync.Map    // the *HandleRequest in clear that are not answered, and those that nobody has looked at
 	closed atomic.Bool // nothing more is taken
+}
+
+const (
+	bigRequest    = 64 << 10 // bytes from which on a request is large
+	strangerShare = 4        // a part of so many is for large requests of whom nobody knows yet who sends them
+)
+
+// room counts a large request until its sender is known or it is answered, and tells whether there is room for it. One
+// alone may be as long as any: it is the first of its connection as a rule.
+func (l *load) room(size, most int64) bool {
+	if size <= bigRequest {
+		return true
+	}
+	all := l.large.Add(size)
+	return all <= most/strangerShare || all == size
+}
+
+// leave is told when the sender of a request is known, and when it is answered.
+func (l *load) leave(m *HandleRequest, size int64) {
+	if m.big && !m.known.Swap(true) {
+		l.large.Add(-size)
+	}
 }
 
 // begin enters a request; false: nothing more is taken.

@@ -32,13 +32,14 @@ func TestFullDiskMinion(t *testing.T) {
 		}
 	}
 	s.stored(s.async(honest, "test.arg", "not-kept"), "not-kept")
-	slow := s.async(honest, "cmd.run", "sleep 2; echo slow-result")
+	// More than the journal gives back when no record in it counts any more, and not in the record that the job has begun.
+	slow := s.async(honest, "cmd.run", "sleep 2; seq -s - 1 9999")
 	s.said(s.minions[honest], "Starting a new job "+slow)
 	s.master.kill()
 	journal := filepath.Join(cache, "jobs.journal")
 	holds := func() error {
 		text, err := os.ReadFile(journal)
-		if err == nil && !strings.Contains(string(text), slow) {
+		if err == nil && !strings.Contains(string(text), "-9998-") {
 			err = errors.New("the journal does not hold it")
 		}
 		return err
@@ -53,7 +54,7 @@ func TestFullDiskMinion(t *testing.T) {
 	s.startMaster()
 	again()
 	s.eventually("return", func() error {
-		if out := s.tool("salt-run", "jobs.lookup_jid", slow); !strings.Contains(out.stdout, "slow-result") {
+		if out := s.tool("salt-run", "jobs.lookup_jid", slow); !strings.Contains(out.stdout, "-9998-") {
 			return fmt.Errorf("%+v", out)
 		}
 		return nil

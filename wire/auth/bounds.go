@@ -73,14 +73,11 @@ var loadLimits = []struct {
 }{{"cmd", payload.MaxCommand}, {"jid", payload.MaxJID}, {"tag", payload.MaxTag}, {"saltenv", payload.MaxEnv}, {"pillarenv", payload.MaxEnv},
 	{"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}, {"master_id", payload.MaxID}}
 
-// screenNames refuses a sealed load with a name that no minion has.
-func screenNames(load *payload.Map, id string) *refusal {
-	if len(id) > payload.MaxID {
-		return badLoad("id of " + strconv.Itoa(len(id)) + " bytes")
-	}
+// screenNames refuses an authentic load with a name that no minion has.
+func screenNames(load *payload.Map) *refusal {
 	for _, f := range loadLimits {
 		if text, ok := load.Value(f.name).(string); ok && len(text) > f.max {
-			return badLoad(f.name + " of " + strconv.Itoa(len(text)) + " bytes")
+			return &refusal{why: f.name + " of " + strconv.Itoa(len(text)) + " bytes", known: true}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -65,5 +66,37 @@ func TestGate(t *testing.T) {
 	}
 	if try(); asked != 2 {
 		t.Errorf("asked %d times: a key that is stored takes no room", asked)
+	}
+}
+
+// TestNameBounds: a request that is authentic and has a name that is too long is ended, and does not make its minion sign
+// in again; one that may be anybody's is refused in clear.
+func TestNameBounds(t *testing.T) {
+	c := acceptedAt(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0 })
+	nonce := strings.Repeat("0", 32)
+	for _, f := range loadLimits {
+		long := strings.Repeat("9", f.max+1)
+		if o, refuse := c.at.OpenRequest(c.v3(f.name, long[:f.max]), testTime); o == nil {
+			t.Errorf("%s of %d bytes: refused with %q", f.name, f.max, refuse)
+		}
+		o, refuse := c.at.OpenRequest(c.v3(f.name, long, "nonce", nonce), testTime)
+		if o != nil {
+			t.Fatalf("%s of %d bytes is served", f.name, len(long))
+		}
+		box, err := crypt.NewBox(c.at.sessions.key["m1"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := box.Open(unmarshal(t, refuse).([]byte), nonce)
+		if err != nil || unmarshal(t, packed) != nil {
+			t.Errorf("%s: the answer is %q, %v", f.name, packed, err)
+		}
+		_, refuse = c.at.OpenRequest(c.v3(f.name, long, "tok", nil), testTime)
+		if unmarshal(t, refuse) != payload.TextBadLoad {
+			t.Errorf("%s without a token: %q", f.name, refuse)
+		}
+	}
+	if _, refuse := c.at.OpenRequest(c.v2("cmd", "x", "id", strings.Repeat("a", payload.MaxID+1)), testTime); unmarshal(t, refuse) != payload.TextBadLoad {
+		t.Errorf("a long id: %q", refuse)
 	}
 }

@@ -9,9 +9,12 @@ import (
 )
 
 // refusal is why a request is not served: the text for the peer and the reason for the log.
-type refusal struct{ text, why string }
+type refusal struct {
+	text, why string
+	known     bool // the sender is who it says: the answer is sealed, and is nil in place of the text
+}
 
-func badLoad(why string) *refusal { return &refusal{payload.TextBadLoad, why} }
+func badLoad(why string) *refusal { return &refusal{text: payload.TextBadLoad, why: why} }
 
 // packed returns the frame that sends the text.
 func (r *refusal) packed() []byte { return packText(r.text) }
@@ -43,7 +46,7 @@ func (m *Master) screen(req *payload.Request) *refusal {
 func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	load, ok := v.(*payload.Map)
 	if !ok {
-		return nil, "", &refusal{payload.TextNotDict, "load is no map"}
+		return nil, "", &refusal{text: payload.TextNotDict, why: "load is no map"}
 	}
 	raw, ok := load.Get("id")
 	if !ok {
@@ -54,10 +57,10 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 		if s, scalar := pythonText(raw); scalar {
 			text = fmt.Sprintf(payload.TextIDNotString, s)
 		}
-		return nil, "", &refusal{text, "id is no text"}
+		return nil, "", &refusal{text: text, why: "id is no text"}
 	}
 	if strings.Contains(id, "\x00") {
-		return nil, "", &refusal{payload.TextNullByte, "id with a NUL"}
+		return nil, "", &refusal{text: payload.TextNullByte, why: "id with a NUL"}
 	}
 	return load, id, nil
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"brine/wire/crypt"
@@ -42,7 +43,8 @@ func IsSignIn(req *payload.Request) bool {
 }
 
 // OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
-// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn).
+// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn). A request that is authentic and can never be served is
+// refused by a sealed nil, which ends it: a text in clear would have the minion sign in and send the same again.
 // Source: salt/channel/server.py, ReqServerChannel.handle_message, which the order of the checks follows.
 func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
 	o, r := m.open(req, now)
@@ -51,6 +53,9 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 		m.warn("request refused", req.From, "minion", payload.Show(id), "why", r.why)
 		if m.opt.Refused != nil && id != "" {
 			m.opt.Refused(id, r.why)
+		}
+		if r.known {
+			return nil, o.Seal(mustPack(nil))
 		}
 		return nil, r.packed()
 	}
@@ -82,16 +87,20 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	if o.Clear {
 		return o, nil
 	}
-	if r := screenNames(o.Load, o.ID); r != nil {
-		return nil, r
+	if len(o.ID) > payload.MaxID {
+		return nil, badLoad("id of " + strconv.Itoa(len(o.ID)) + " bytes")
 	}
 	if r := o.takeNonce(); r != nil {
 		return nil, r
 	}
+	check := m.checkOptionalToken
 	if o.Version > 2 {
-		return o, m.checkSession(o, req.ID, now)
+		check = func(o *Opened) *refusal { return m.checkSession(o, req.ID, now) }
 	}
-	return o, m.checkOptionalToken(o)
+	if r := check(o); r != nil {
+		return nil, r
+	}
+	return o, screenNames(o.Load)
 }
 
 // decrypt opens the ciphertext of a request and notes the key it was sealed with.

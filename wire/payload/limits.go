@@ -43,13 +43,16 @@ const (
 )
 
 // ValidID tells whether id may name a minion: text that names a direct child of a directory, on one line.
-// Unlike Salt: an id with a control character, or of more than 255 bytes, is none.
+// Unlike Salt: an id with a control character, one that ends a line or turns the direction of writing, or of more than 255
+// bytes, is none.
 // Source: salt/utils/verify.py, valid_id.
 func ValidID(id string) bool {
 	return id != "" && len(id) <= MaxID && id != "." && id != ".." && strings.IndexFunc(id, notInID) < 0
 }
 
-func notInID(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }
+func notInID(r rune) bool {
+	return r == '/' || r == '\\' || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
 
 // Show is a text from outside for a log record or an error: as it is when it is short and plain, else quoted, and cut
 // when it is long.

@@ -180,9 +180,9 @@ func (c *core) met(o *auth.Opened) {
 }
 
 // refused notes a request that could not be opened.
-func (c *core) refused(id, why string) {
+func (c *core) refused(id, why string, proven bool) {
 	if auth.ValidID(id) {
-		c.book.Peers.Refused(id, why, ledger.At(time.Now()))
+		c.book.Peers.Refused(id, why, proven, ledger.At(time.Now()))
 	}
 }
 

@@ -410,16 +410,20 @@ func TestClaimsAreBounded(t *testing.T) {
 	l.to("down", 1, 1)
 	l.to("down", 0, 2)
 	p.Worked("busy", "1", "test.ping", 2)
-	p.Refused("refused", "clock", 2)
+	p.Refused("refused", "clock", true, 2)
 	for i := range 1 << 16 {
 		p.SignedIn(fmt.Sprint("m", i), "pend", "", 3)
-		p.Refused(fmt.Sprint("n", i), "no key", 3)
+		p.Refused(fmt.Sprint("n", i), "no key", false, 3)
 	}
 	if len(p.claims) > maxClaims || len(p.byID) != len(real) {
 		t.Errorf("%d claims, %d peers", len(p.claims), len(p.byID))
 	}
 	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" || p.Get("refused").RefusedAs != "clock" {
 		t.Errorf("up %+v, down %v, busy %+v", p.Get("up"), p.At("down", 3), p.Get("busy"))
+	}
+	p.Refused("refused", "no session", false, 4)
+	if one := p.Get("refused"); one.RefusedAs != "clock" || one.ClaimedAs != "no session" {
+		t.Errorf("refused %+v", one)
 	}
 	p.SignedIn("new", "pend", "", 4)
 	real["new"] = true

@@ -47,6 +47,8 @@ type Peer struct {
 	SignWhy   string
 	RefusedAt Stamp // its last request that was refused
 	RefusedAs string
+	ClaimedAt Stamp // the last request in its name that was refused, and may be anybody's
+	ClaimedAs string
 	Denied    *Denials // what it was not allowed; nil: nothing
 
 	history [changes]change // the newest first
@@ -97,7 +99,7 @@ func (p *Peers) Start(now Stamp) {
 	clear(p.vouched)
 	for id, peer := range p.byID {
 		peer.Up, peer.Linked, peer.links, peer.history = 0, false, nil, [changes]change{}
-		if peer.SignedAt == 0 && peer.RefusedAt == 0 && !peer.Brine && peer.Denied == nil {
+		if peer.SignedAt == 0 && peer.RefusedAt == 0 && peer.ClaimedAt == 0 && !peer.Brine && peer.Denied == nil {
 			delete(p.byID, id)
 		}
 	}
@@ -118,13 +120,17 @@ func (p *Peers) SignedIn(id, act, why string, now Stamp) {
 // signedIn is the outcome of a sign-in that gives a session.
 const signedIn = "accept"
 
-// Refused notes a request that was refused.
-func (p *Peers) Refused(id, why string, now Stamp) {
+// Refused notes a request that was refused. One that is not proven to be of id is somebody's claim.
+func (p *Peers) Refused(id, why string, proven bool, now Stamp) {
 	known := p.known(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	peer := p.claim(id, known)
-	peer.RefusedAt, peer.RefusedAs = now, why
+	if proven {
+		peer.RefusedAt, peer.RefusedAs = now, why
+	} else {
+		peer.ClaimedAt, peer.ClaimedAs = now, why
+	}
 }
 
 // Met notes an authentic request, and the version of the protocol that it is in.

@@ -136,7 +136,7 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byOtherKey, byLink, foundIdle, byPresence,
+	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byOtherKey, byLink, foundIdle, claimedAtPort, byPresence,
 }
 
 func (c *Case) row() *Row {
@@ -311,10 +311,21 @@ func notMeant(c *Case) Reason {
 // refusedAtPort tells of minions that the master turns away.
 func refusedAtPort(c *Case) Reason {
 	p := &c.Peer
-	if p.SignedAt > p.Heard && p.SignedAt > p.RefusedAt {
+	if p.SignedAt > p.Heard && p.SignedAt > p.RefusedAt && p.SignAct == "full" {
+		return say(MasterFull, "the master turned it away ", c.at(p.SignedAt), ": max_minions is reached")
+	}
+	if p.RefusedAt <= p.Heard || p.RefusedAt < c.sent() {
+		return Reason{}
+	}
+	return c.refusedAs(p.RefusedAt, p.RefusedAs)
+}
+
+// claimedAtPort tells of what the master turned away in the name of a minion, without knowing who it was. What is known of
+// the minion itself comes before.
+func claimedAtPort(c *Case) Reason {
+	p := &c.Peer
+	if p.SignedAt > p.Heard && p.SignedAt > p.ClaimedAt {
 		switch {
-		case p.SignAct == "full":
-			return say(MasterFull, "the master turned it away ", c.at(p.SignedAt), ": max_minions is reached")
 		case c.weak().Code != "":
 			return c.weak()
 		case p.SignAct == "" && strings.Contains(p.SignWhy, "version"):
@@ -323,16 +334,21 @@ func refusedAtPort(c *Case) Reason {
 			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy)
 		}
 	}
-	if p.RefusedAt <= p.Heard || p.RefusedAt < c.sent() {
+	if p.ClaimedAt <= p.Heard || p.ClaimedAt < c.sent() {
 		return Reason{}
 	}
+	return c.refusedAs(p.ClaimedAt, p.ClaimedAs)
+}
+
+// refusedAs tells of requests that the master refuses.
+func (c *Case) refusedAs(at Stamp, why string) Reason {
 	switch {
-	case strings.Contains(p.RefusedAs, "request_server_ttl"):
-		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ", as ", p.RefusedAs, ": its clock is behind, or the network slow")
-	case strings.Contains(p.RefusedAs, "version"):
-		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs, "; see minimum_auth_version")
+	case strings.Contains(why, "request_server_ttl"):
+		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(at), ", as ", why, ": its clock is behind, or the network slow")
+	case strings.Contains(why, "version"):
+		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(at), ": ", why, "; see minimum_auth_version")
 	}
-	return say(RefusedRequest, "the master refuses requests in its name, the last one ", c.at(p.RefusedAt), ": ", p.RefusedAs)
+	return say(RefusedRequest, "the master refuses requests in its name, the last one ", c.at(at), ": ", why)
 }
 
 func (c *Case) sent() Stamp {

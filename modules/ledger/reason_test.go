@@ -66,6 +66,10 @@ func refused(why string) func(*Case) {
 	return func(c *Case) { c.Peer.RefusedAt, c.Peer.RefusedAs = ago(time.Second), why }
 }
 
+func claimed(why string) func(*Case) {
+	return func(c *Case) { c.Peer.ClaimedAt, c.Peer.ClaimedAs = ago(time.Second), why }
+}
+
 func outcome(o Outcome, detail string) Minion {
 	return Minion{Received: ago(9 * time.Second), Started: ago(9 * time.Second), Made: ago(8 * time.Second), Outcome: o, Detail: detail}
 }
@@ -195,5 +199,24 @@ func TestWhyTooOld(t *testing.T) {
 	got := Why(meant(says(Minion{Received: ago(9 * time.Second), Outcome: TooOld, Detail: "minion_jid_queue_age is 168h0m0s"})))
 	if got.Code != JobTooOld || !strings.Contains(got.Text, "older than those that the minion remembers") {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestWhyClaims: what somebody has said in the name of a minion is told when nothing is known of the minion.
+func TestWhyClaims(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		c    Case
+		code Code
+		text string
+	}{
+		{"somebody in its name", meant(claimed("protocol version 2 is below minimum_auth_version")), RefusedVersion, "in its name"},
+		{"somebody in the name of one that is not there", meant(claimed("key is not accepted"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
+		{"a sign-in in the name of one that is not there", meant(signIn("", "incomplete request"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
+		{"a weak key in the name of one that is not there", meant(signIn("reject", "see allow_weak_keys"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
+	} {
+		if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
+			t.Errorf("%s: got %s: %s, want %s: %s", tt.name, got.Code, got.Text, tt.code, tt.text)
+		}
 	}
 }

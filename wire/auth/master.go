@@ -40,8 +40,9 @@ type MasterOptions struct {
 	// Warn writes a log record about somebody outside, and may leave out repeated ones; nil: all go to Logger.
 	Warn func(cause, from string, attrs ...any)
 
-	// Refused is told of requests that were not served and named an id, which nothing vouches for; may be nil.
-	Refused func(id, why string)
+	// Refused is told of requests that were not served and named an id; may be nil. proven says that the request was sealed
+	// with the session key of that id; otherwise anybody may have sent it.
+	Refused func(id, why string, proven bool)
 
 	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be nil.
 	Exchanged func(id string)

@@ -52,7 +52,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 		id, _ := req.ID.(string)
 		m.warn("request refused", req.From, "minion", payload.Show(id), "why", r.why)
 		if m.opt.Refused != nil && id != "" {
-			m.opt.Refused(id, r.why)
+			m.opt.Refused(id, r.why, o != nil && !o.Clear && o.Version > 2)
 		}
 		if r.known {
 			return nil, o.Seal(mustPack(nil))

@@ -38,13 +38,7 @@ func (ld *loading) applyMaster(opts *payload.Map) error {
 	if err := ld.applyWorkers(opts); err != nil {
 		return err
 	}
-	if err := ld.checkQuotas(opts); err != nil {
-		return err
-	}
 	if err := ld.applyLast(opts); err != nil {
-		return err
-	}
-	if err := ld.applyLimits(opts); err != nil {
 		return err
 	}
 	applyNodegroups(opts)

@@ -62,14 +62,19 @@ func (c *core) refuse(r *call, err error, v any) (any, error) {
 	return c.holdBack(r, denied.Wait, v)
 }
 
-// holdBack answers after a time in which no worker waits. The load is let go of at once.
+// holdBack answers after a time in which no worker waits. The load is let go of at once, and the answer, which is in clear,
+// is packed now: when the time has come it is only sent.
 func (c *core) holdBack(r *call, wait time.Duration, v any) (any, error) {
 	if wait <= 0 {
 		return v, nil
 	}
+	frame, err := payload.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
 	req := r.req
 	req.opened.Store(&auth.Opened{Cmd: req.opened.Load().Cmd, Clear: true})
 	req.frame = nil
-	time.AfterFunc(wait, func() { c.finish(req, v) })
+	time.AfterFunc(wait, func() { req.answer(frame) })
 	return nil, errLater
 }

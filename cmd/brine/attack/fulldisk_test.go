@@ -142,8 +142,9 @@ func TestFullDiskMaster(t *testing.T) {
 	s.stored(before, "before")
 	d.fill()
 	var jids []string
+	large := strings.Repeat("x", 100<<10)
 	for i := range 5 {
-		jids = append(jids, s.async(honest, "test.arg", fmt.Sprintf("text-%d", i)))
+		jids = append(jids, s.async(honest, "test.arg", fmt.Sprintf("text-%d", i), large)) // free pages of the file must not do
 	}
 	for _, jid := range jids {
 		s.said(s.minions[honest], "the master does not take a return")

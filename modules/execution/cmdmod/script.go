@@ -63,9 +63,6 @@ func runScript(c *modules.Call, o options) (*payload.Map, error) {
 		return nil, err
 	}
 	file, err := makeScript(o.text("cwd"), filepath.Ext(strings.TrimSuffix(source, "?"+queryOf(source))), o.text("runas"), in, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cacheError(), nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -47,11 +47,16 @@ func makeScript(dir, ext, runas string, content io.Reader, plain bool) (*scriptF
 			return s, err
 		}
 		dir = ""
-	case !ours(dir):
+	case there(dir) && !ours(dir): // what is not there fails below, with Salt's error
 		dir = ""
 	}
 	path, err := create(dir, ext, text, mode, owner)
 	return &scriptFile{path: path}, err
+}
+
+func there(dir string) bool {
+	_, err := os.Stat(dir)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // ownerOf is the user who is to own a file, nil for the one this process runs as.

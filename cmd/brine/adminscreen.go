@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/optparse"
 	"brine/cmd/top"
+	"brine/modules/printable"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 
@@ -25,7 +26,7 @@ const (
 
 // screenSize is the size of the terminal at stdout; ok is false where there is none.
 func (s *session) screenSize() (width, height int, ok bool) {
-	f, isFile := s.stdout.(*os.File)
+	f, isFile := beneath(s.stdout).(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, 0, false
 	}
@@ -43,10 +44,11 @@ func (a *adminTool) repaint(got answer, first bool) error {
 		}
 		return a.emit(text)
 	}
+	text = printable.Text(text)
 	if got.prose {
 		text = wrapped(text, width)
 	}
-	return a.emit(frame(text, width, height, first))
+	return a.paint(frame(text, width, height, first))
 }
 
 // wrapped breaks lines that are too long, at blanks where there are some.
@@ -126,7 +128,7 @@ func adminTop(c *call) error {
 		a.opt.Default("look_interval", map[bool]string{true: "5", false: "1"}[a.opt.Str("ask_minions") != ""])
 	}
 	return top.Run(context.Background(), top.Options{Title: title, Source: source, Every: a.interval(), Plain: os.Getenv("NO_COLOR") != "",
-		Out: a.stdout})
+		Out: beneath(a.stdout)})
 }
 
 // watched is where the screen gets its looks.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 
@@ -10,8 +11,6 @@ import (
 	"brine/modules/outputters"
 	"brine/modules/pytext"
 	"brine/wire/payload"
-
-	"golang.org/x/term"
 )
 
 // show is how one result wants to be displayed.
@@ -30,6 +29,7 @@ func (s *session) display(data any, how show) error {
 	if o.Color {
 		o.Theme = s.colorTheme()
 	}
+	o.Terminal = isTerminal(s.stdout) && s.opt.Str("output_file") == ""
 	o.Retcode = how.retcode
 	if how.indent > 0 {
 		o.NestedIndent = how.indent
@@ -43,14 +43,19 @@ func (s *session) display(data any, how show) error {
 	if text == "" {
 		return nil
 	}
-	return s.emit(text + "\n")
+	return s.paint(text + "\n")
 }
 
 // emit writes a finished text to --out-file or stdout. A reader that went away is no error.
-func (s *session) emit(text string) error {
+func (s *session) emit(text string) error { return s.emitTo(s.stdout, text) }
+
+// paint is emit of a text with control sequences of ours, in which data is printable where it must be.
+func (s *session) paint(text string) error { return s.emitTo(beneath(s.stdout), text) }
+
+func (s *session) emitTo(stdout io.Writer, text string) error {
 	path := s.opt.Str("output_file")
 	if path == "" {
-		_, err := fmt.Fprint(s.stdout, text)
+		_, err := fmt.Fprint(stdout, text)
 		if errors.Is(err, syscall.EPIPE) {
 			return nil
 		}
@@ -104,8 +109,7 @@ func (s *session) color() bool {
 	case set && conf != nil:
 		return conf == true
 	}
-	f, ok := s.stdout.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return isTerminal(s.stdout)
 }
 
 // colorTheme reads the file that color_theme names: colour name → code. A file that cannot be used changes nothing.

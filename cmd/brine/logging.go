@@ -51,7 +51,7 @@ func (s *session) consoleLog() slog.Handler {
 	if s.opt.Str("output") == "yaml" {
 		format = "# " + format // stdout and stderr together stay YAML
 	}
-	return saltlog.New(s.stderr, saltlog.Options{Level: s.consoleLevel(), Format: format, Name: s.prog,
+	return saltlog.New(beneath(s.stderr), saltlog.Options{Level: s.consoleLevel(), Format: format, Name: s.prog,
 		Date: firstWord(s.common.Raw.Str("log_datefmt_console"), s.common.LogDateFmt)})
 }
 

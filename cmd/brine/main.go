@@ -82,6 +82,6 @@ func dispatch(argv []string, parent *keepalive.Parent) int {
 	if !ok {
 		t, prog = tool{name: "brine", run: ownHelp}, "brine"
 	}
-	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: onScreen(os.Stdout), stderr: onScreen(os.Stderr)}
 	return c.run(t)
 }

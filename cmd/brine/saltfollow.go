@@ -101,7 +101,7 @@ func (t *saltTool) showProgress(seen *tally, of int) {
 	if !isTerminal(t.stderr) {
 		return
 	}
-	fmt.Fprintf(t.stderr, "\r%d of %d minions", seen.returned+seen.silent, of)
+	fmt.Fprintf(beneath(t.stderr), "\r%d of %d minions", seen.returned+seen.silent, of)
 	if seen.returned+seen.silent >= of {
 		fmt.Fprintln(t.stderr)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"brine/wire/client"
 	"brine/wire/ipc"
 	"brine/wire/payload"
-
-	"golang.org/x/term"
 )
 
 // control is the control socket of the session's master; nil where there is none, as with a master of Salt.
@@ -201,9 +198,4 @@ func (t *saltTool) explainNobody(ctx context.Context, job client.Job) {
 	if len(ids) > 0 {
 		t.sayReasons(t.reasons(ctx, "", ids))
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

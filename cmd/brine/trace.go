@@ -10,6 +10,7 @@ import (
 	"brine/actors/admin"
 	"brine/actors/master"
 	"brine/modules/ledger"
+	"brine/modules/printable"
 	"brine/wire/payload"
 )
 
@@ -111,7 +112,7 @@ func headText(got *payload.Map) string {
 	if got.Has("minions") {
 		text += fmt.Sprintf("; minions %d, returned %d, silent %d", n("minions"), n("returned"), n("silent"))
 	}
-	return text + "\n"
+	return printable.Line(text) + "\n"
 }
 
 // traceText is a trace as a table, a block for each minion. wanted is the one that was asked for, if any.
@@ -128,10 +129,10 @@ func traceText(got *payload.Map, wanted string) string {
 		if id := h.Str("minion"); id != minion {
 			minion = id
 			if id != "" {
-				fmt.Fprintf(w, "%s\t\t\t\n", id)
+				fmt.Fprintf(w, "%s\t\t\t\n", printable.Line(id))
 			}
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Str("hop"), hopState(h), h.Str("where"))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Str("hop"), printable.Line(hopState(h)), printable.Line(h.Str("where")))
 	}
 	_ = w.Flush() // into memory
 	if wanted != "" && minion == "" {
@@ -181,7 +182,7 @@ func whyText(got *payload.Map) string {
 	return b.String()
 }
 
-// reasonLine is one reason in a line.
+// reasonLine is one reason in a line, whatever a minion has put into it.
 func reasonLine(r *payload.Map) string {
-	return fmt.Sprintf("%s: %s [%s]", r.Str("minion"), r.Str("text"), r.Str("code"))
+	return printable.Line(fmt.Sprintf("%s: %s [%s]", r.Str("minion"), r.Str("text"), r.Str("code")))
 }

@@ -10,21 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-func TestOneLine(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain text\twith a tab": "plain text\twith a tab",
-		"größer 東京 🙂":            "größer 東京 🙂",
-		"a\nb\r\nc":              `a\nb\r\nc`,
-		"\x1b[2J\x00\x7f":        `\x1b[2J\x00\x7f`,
-		"\xff\xfea":              `\xff\xfea`,
-		"\u0085\u009b\u2028\u2029\u202e\u2066\ufeff": `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`,
-	} {
-		if got := oneLine(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
-}
-
 // FuzzOneLine: a record is one line of harmless text, wherever a peer's bytes stand in it.
 func FuzzOneLine(f *testing.F) {
 	for _, s := range []string{"", "a\n[CRITICAL] b", "\x1b[31m", "\u2028", "\xff", "a=b \"c\"", "\u202e"} {

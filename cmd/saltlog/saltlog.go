@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"brine/modules/printable"
 )
 
 // The levels that slog has no name for.
@@ -150,7 +152,7 @@ func (h *Handler) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	line.message, line.name = oneLine(r.Message+attrs.String()), oneLine(line.name)
+	line.message, line.name = printable.Line(r.Message+attrs.String()), printable.Line(line.name)
 	line.pc = r.PC
 	text := append(render(h.format, &line, h.opt.Date), '\n')
 	h.out.mu.Lock()
@@ -200,7 +202,7 @@ func appendAttr(b *strings.Builder, prefix string, a slog.Attr) {
 		return
 	}
 	text := v.String()
-	if text == "" || strings.ContainsAny(text, " \t\"=") || oneLine(text) != text {
+	if text == "" || strings.ContainsAny(text, " \t\"=") || printable.Line(text) != text {
 		text = strconv.Quote(text)
 	}
 	b.WriteString(" " + prefix + a.Key + "=" + text)

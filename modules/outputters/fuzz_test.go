@@ -42,6 +42,11 @@ func FuzzFormat(f *testing.F) {
 			if text != rstrip(text) {
 				t.Errorf("%s leaves white space at the end: %q", name, text)
 			}
+			o := o
+			o.Terminal = true
+			if text, _ = Format(name, v, o); unprintable(ourColor.ReplaceAllString(text, "")) {
+				t.Errorf("%s lets data control a terminal: %q", name, text)
+			}
 		}
 	})
 }

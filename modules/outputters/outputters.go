@@ -20,7 +20,8 @@ var errShape = errors.New("outputters: data does not fit")
 type Options struct {
 	Color        bool
 	Theme        map[string]string // color_theme: colour name → code between "ESC[" and "m"
-	KeepEscapes  bool              // strip_colors: False, leave ESC in returned text
+	KeepEscapes  bool              // strip_colors: False, leave ESC in returned text; on a terminal, colours only
+	Terminal     bool              // the text goes to a terminal: what is not printable in data is written out
 	Indent       Indent            // output_indent
 	NestedIndent int               // nested_indent
 	Retcode      int               // of the return shown; not 0 turns nested's keys red
@@ -134,14 +135,15 @@ func lookup(name string) (outputter, bool) {
 // does not fit the outputter is shown by nested, then by raw. The text is usable beside ErrUnknown, whose text is
 // the one Salt logs.
 func Format(name string, data any, o Options) (string, error) {
-	out, known := lookup(name)
+	_, known := lookup(name)
 	var err error
 	if !known && name != "grains" { // old minions ask for grains, which is nested
 		err = fmt.Errorf("%w: Invalid outputter %s specified, fall back to nested", ErrUnknown, name)
 	}
-	for _, try := range [...]outputter{out, nested, raw} {
-		if text, shapeErr := try(data, &o); shapeErr == nil {
-			return rstrip(text), err
+	for _, name := range [...]string{name, "nested", "raw"} {
+		out, _ := lookup(name)
+		if text, shapeErr := out(o.shown(name, data), &o); shapeErr == nil {
+			return o.printable(name, rstrip(text)), err
 		}
 	}
 	return "", err

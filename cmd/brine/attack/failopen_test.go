@@ -198,6 +198,6 @@ func (s *site) offer(id string) (auth.Verdict, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	step, err := (&thief{s.stranger(), id, a}).trySignIn()
+	step, err := (&thief{s.stranger(), id, a, key}).trySignIn()
 	return step.Verdict, err
 }

@@ -14,14 +14,16 @@ type namer struct {
 	shared, session *crypt.Box
 }
 
-// namer signs in as a minion that shares oneKey, and keeps the keys of the reply.
+// namer is a namer who signs in as a minion that shares oneKey.
 func (s *site) namer(id string) *namer {
 	s.t.Helper()
-	n := &namer{thief: s.thief(id, nil)}
-	key, err := oneKey()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	return s.thief(id, nil).namer()
+}
+
+// namer signs in once more and keeps the keys of the reply.
+func (th *thief) namer() *namer {
+	s, n := th.s, &namer{thief: th}
+	s.t.Helper()
 	frame, err := n.auth.Request()
 	if err != nil {
 		s.t.Fatal(err)
@@ -35,7 +37,7 @@ func (s *site) namer(id string) *namer {
 	v, _ := payload.Unmarshal(signed.Bytes("load"))
 	inner, _ := v.(*payload.Map)
 	open := func(field string) *crypt.Box {
-		text, err := key.Decrypt(crypt.OAEPSHA1, inner.Bytes(field))
+		text, err := th.key.Decrypt(crypt.OAEPSHA1, inner.Bytes(field))
 		if err != nil {
 			s.t.Fatalf("%s in %v: %v", field, inner, err)
 		}

@@ -76,6 +76,7 @@ type thief struct {
 	*stranger
 	id   string
 	auth *auth.Minion
+	key  *crypt.PrivateKey
 }
 
 // oneKey is a pair that thieves share: to make one takes long.
@@ -97,7 +98,7 @@ func (s *site) thief(id string, change func(*auth.MinionOptions)) *thief {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	th := &thief{s.stranger(), id, a}
+	th := &thief{s.stranger(), id, a, opt.Key}
 	th.signIn()
 	return th
 }

@@ -130,6 +130,7 @@ func (s *site) stored(jid, text string) {
 // TestFullDiskMaster fills the disk of the job store and of the data cache: nothing is acknowledged that is not stored, and
 // nothing is missing when there is space again, not after a kill either.
 func TestFullDiskMaster(t *testing.T) {
+	t.Parallel() // it mostly waits
 	if !mayMount(t) {
 		return
 	}
@@ -137,7 +138,7 @@ func TestFullDiskMaster(t *testing.T) {
 	s.master.stop()
 	d := s.disk(t, s.cache(""), 24<<20)
 	s.startMaster()
-	s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+	s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	before := s.async(honest, "test.arg", "before")
 	s.stored(before, "before")
 	d.fill()
@@ -176,6 +177,6 @@ func TestFullDiskMaster(t *testing.T) {
 		}
 		return nil
 	})
-	s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+	s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	s.good()
 }

@@ -12,6 +12,7 @@ import (
 // TestFullDiskMinion fills the disk of the journal: jobs run, and their returns, held in memory as long as the master is
 // away, get to the disk when there is space again, and outlive a kill from then on.
 func TestFullDiskMinion(t *testing.T) {
+	t.Parallel() // it mostly waits
 	if !mayMount(t) {
 		return
 	}
@@ -21,7 +22,7 @@ func TestFullDiskMinion(t *testing.T) {
 	d := s.disk(t, cache, 4<<20)
 	again := func() {
 		s.minions[honest] = s.start("minion "+honest, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+honest), "-l", "debug", "--disable-keepalive")
-		s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+		s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	}
 	again()
 	d.fill()
@@ -65,6 +66,7 @@ func TestFullDiskMinion(t *testing.T) {
 // TestFullDiskKeys fills the disk of the keys: a sign-in that cannot be stored is not accepted, nothing half is left, and no
 // decision of an operator loses a key.
 func TestFullDiskKeys(t *testing.T) {
+	t.Parallel() // it mostly waits
 	if !mayMount(t) {
 		return
 	}
@@ -72,7 +74,7 @@ func TestFullDiskKeys(t *testing.T) {
 	s.master.stop()
 	d := s.disk(t, s.pki(""), 1<<20)
 	s.startMaster()
-	s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+	s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	d.fill()
 	if got := s.keyFiles(); got != "minions/honest" {
 		t.Fatalf("keys: %s", got)

@@ -199,7 +199,7 @@ func (s *site) startMinion(id, extra string) *daemon {
 	s.write(s.path("etc/"+id+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user), extra))
 	s.minions[id] = s.start("minion "+id, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+id), "-l", "debug", "--disable-keepalive")
 	if id == honest {
-		s.eventually("the honest minion", func() error { return s.ping(patience / 6) })
+		s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	}
 	return s.minions[id]
 }

@@ -27,6 +27,7 @@ external_auth:
 // TestSecrets authenticates in every way, rightly and wrongly, and then looks for passwords, tokens and keys in the logs, on
 // the bus, in the caches, in the bundle for strangers and in argument lists.
 func TestSecrets(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := newSite(t, secretsConf)
 	bus := s.listen()
 	p := s.stranger()

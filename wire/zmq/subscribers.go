@@ -56,19 +56,23 @@ func (p *Pub) onEvent(e Event) {
 		return
 	}
 	p.mu.Lock()
-	if before := p.peers[e.fd]; e.Kind == Connected && before != nil {
-		if before.used = -lateTopics; before.addr != "" { // it ended unnoticed
-			delete(p.peers, e.fd)
-			p.mu.Unlock()
-			p.tellConnection(Connection{Conn: before.conn, Peer: before.addr})
-			p.mu.Lock()
-		}
+	before := p.peers[e.fd]
+	if e.Kind == Connected && before != nil && before.addr != "" { // it ended unnoticed
+		delete(p.peers, e.fd)
+		p.mu.Unlock()
+		p.tellConnection(Connection{Conn: before.conn, Peer: before.addr})
+		p.mu.Lock()
 	}
 	one := p.peer(e.fd)
-	if e.Kind == Disconnected {
+	switch {
+	case e.Kind == Disconnected:
 		delete(p.peers, e.fd)
-	} else {
+	case before != nil: // what has come may be of the one before
+		one.used = max(one.used, 0) - lateTopics
+		fallthrough
+	default:
 		one.addr = e.Peer
+		p.check(e.fd, one)
 	}
 	p.mu.Unlock()
 	p.tellConnection(Connection{Conn: one.conn, Up: e.Kind == Connected, Peer: e.Peer})
@@ -113,7 +117,13 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 		one.used = max(one.used-vouchedTopics, -maxVouched)
 		return
 	}
-	if one.used++; one.used > p.opt.MaxTopics && one.addr != "" {
+	one.used++
+	p.check(fd, one)
+}
+
+// check cuts a connection that has said more than it may, once it is known which one it is. p.mu is held.
+func (p *Pub) check(fd int, one *subscriber) {
+	if one.used > p.opt.MaxTopics && one.addr != "" {
 		p.cut(fd, one, "it subscribes to more than minions do")
 	}
 }

@@ -104,7 +104,7 @@ func TestSubscribersAreBounded(t *testing.T) {
 			r.flood(1_000_000, func(i int) []byte { return subFrame(1, fmt.Sprintf("%08d%s", i, topic)) })
 		},
 		"one topic too long": func(r rawSub) {
-			r.flood(100, func(int) []byte { return subFrame(1, strings.Repeat("x", maxTopic+1)) })
+			r.flood(2*lateTopics+100, func(int) []byte { return subFrame(1, strings.Repeat("x", maxTopic+1)) })
 		},
 		"many ends":        func(r rawSub) { r.flood(1_000_000, func(int) []byte { return subFrame(0, "") }) },
 		"the same topic":   func(r rawSub) { r.flood(1_000_000, func(int) []byte { return subFrame(1, "") }) },
@@ -131,7 +131,7 @@ func TestSubscribersAreBounded(t *testing.T) {
 			if d := receive(t, "sender", held); d > time.Second {
 				t.Errorf("a publication was held up for %v", d)
 			}
-			if grown := (residentBytes(t) - before) >> 20; grown > 256 { // what attacks has a part in it
+			if grown := (residentBytes(t) - before) >> 20; grown > 600 { // what attacks, and the race detector, have a part in it
 				t.Errorf("%d MB more", grown)
 			}
 			if n := len(subs); n > 20_000 { // what was in the buffers when it was cut

@@ -62,6 +62,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 	return o, nil
 }
 
+// open is OpenRequest. With a refusal the request is nil, unless its box has opened.
 func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	if r := m.screen(req); r != nil {
 		return nil, r
@@ -98,7 +99,7 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 		check = func(o *Opened) *refusal { return m.checkSession(o, req.ID, now) }
 	}
 	if r := check(o); r != nil {
-		return nil, r
+		return o, r
 	}
 	return o, screenNames(o.Load)
 }

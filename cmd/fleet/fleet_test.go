@@ -65,7 +65,9 @@ func TestOpensOnce(t *testing.T) {
 	f := r.gather(Options{Minions: 10, PerSub: 5})
 	eventually(t, "fleet up", func() bool { return f.Counts().Up == 10 })
 	answerJob(t, f, r.client(), 10)
+	f.pubs.mu.Lock()
 	p := f.pubs.last[0] // nothing is published meanwhile
+	f.pubs.mu.Unlock()
 	if f.pubs.find(bytes.Clone(p.frame)) != p {
 		t.Error("the same frame is another publication")
 	}

@@ -136,7 +136,7 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, byOtherKey, byLink, foundIdle, claimedAtPort, byPresence,
+	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, claimedAtPort, byOtherKey, byLink, foundIdle, byPresence,
 }
 
 func (c *Case) row() *Row {
@@ -320,10 +320,13 @@ func refusedAtPort(c *Case) Reason {
 	return c.refusedAs(p.RefusedAt, p.RefusedAs)
 }
 
-// claimedAtPort tells of what the master turned away in the name of a minion, without knowing who it was. What is known of
-// the minion itself comes before.
+// claimedAtPort tells of what the master turned away in the name of a minion, without knowing who it was. It is no reason for
+// the silence of one that is connected or has answered: that was somebody else.
 func claimedAtPort(c *Case) Reason {
 	p := &c.Peer
+	if c.LinkNow == LinkUp || c.Asked == Answered {
+		return Reason{}
+	}
 	if p.SignedAt > p.Heard && p.SignedAt > p.ClaimedAt {
 		switch {
 		case c.weak().Code != "":

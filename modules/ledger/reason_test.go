@@ -150,9 +150,9 @@ func TestWhy(t *testing.T) {
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 
 		{"master full", meant(signIn("full", "max_minions is reached")), MasterFull, "max_minions is reached"},
-		{"weak key", meant(signIn("reject", "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys")), KeyWeak, "1024 bits, fewer than 2048"},
-		{"version at sign-in", meant(signIn("", "protocol version 1 is below minimum_auth_version")), RefusedVersion, "protocol version 1"},
-		{"sign-in refused", meant(signIn("", "incomplete request")), RefusedRequest, "refused a sign-in in its name"},
+		{"weak key", meant(signIn("reject", "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys"), links(LinkDown, LinkDown)), KeyWeak, "1024 bits, fewer than 2048"},
+		{"version at sign-in", meant(signIn("", "protocol version 1 is below minimum_auth_version"), links(LinkDown, LinkDown)), RefusedVersion, "protocol version 1"},
+		{"sign-in refused", meant(signIn("", "incomplete request"), links(LinkDown, LinkDown)), RefusedRequest, "refused a sign-in in its name"},
 		{"accepted", meant(signIn("accept", "")), UnknownCause, "was not asked"},
 		{"clock", meant(refused("older than request_server_ttl")), RefusedClock, "its clock is behind"},
 		{"version of requests", meant(refused("protocol version 2 is below minimum_auth_version")), RefusedVersion, "minimum_auth_version"},
@@ -202,7 +202,7 @@ func TestWhyTooOld(t *testing.T) {
 	}
 }
 
-// TestWhyClaims: what somebody has said in the name of a minion is told when nothing is known of the minion.
+// TestWhyClaims: what somebody has said in the name of a minion is no reason for one that is connected.
 func TestWhyClaims(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -210,10 +210,11 @@ func TestWhyClaims(t *testing.T) {
 		code Code
 		text string
 	}{
-		{"somebody in its name", meant(claimed("protocol version 2 is below minimum_auth_version")), RefusedVersion, "in its name"},
-		{"somebody in the name of one that is not there", meant(claimed("key is not accepted"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
-		{"a sign-in in the name of one that is not there", meant(signIn("", "incomplete request"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
-		{"a weak key in the name of one that is not there", meant(signIn("reject", "see allow_weak_keys"), links(LinkDown, LinkDown)), NotConnected, "was not connected"},
+		{"somebody in its name", meant(claimed("protocol version 2 is below minimum_auth_version"), links(LinkUnknown, LinkUnknown)), RefusedVersion, "in its name"},
+		{"somebody in the name of one that is connected", meant(claimed("key is not accepted"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"a sign-in in the name of one that is connected", meant(signIn("", "incomplete request"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"a weak key in the name of one that is connected", meant(signIn("reject", "see allow_weak_keys"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"somebody in the name of one that is not there", meant(claimed("key is not accepted"), links(LinkDown, LinkDown)), RefusedRequest, "in its name"},
 	} {
 		if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
 			t.Errorf("%s: got %s: %s, want %s: %s", tt.name, got.Code, got.Text, tt.code, tt.text)

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,9 +13,15 @@ import (
 // links is the directory of the tools of the binary under test, made once by TestMain.
 var links string
 
-func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(runAll(m))
+}
 
 func runAll(m *testing.M) int {
+	if testing.Short() { // no daemon is started
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "brine-bin")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

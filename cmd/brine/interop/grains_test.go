@@ -12,6 +12,7 @@ import (
 // TestGrainsBesideSalt compares grains.items of a brine minion and a Salt 3008 minion that run side by side on one
 // master. What may differ stands in modules/grains/testdata/differences.json, with the reason.
 func TestGrainsBesideSalt(t *testing.T) {
+	onlyWith(t, reference)
 	t.Parallel()
 	const theirs, ours = "m" + reference, "mbrine"
 	f := newFleet(t, brine, brine, map[string]string{theirs: reference, ours: brine}, plain)

@@ -19,7 +19,7 @@ import (
 // live minions. 3008 has moved master.pem and linked it, 3006 has the older layout.
 func TestHandover(t *testing.T) {
 	t.Parallel()
-	for _, release := range []string{"3008", "3006"} {
+	for _, release := range chosen("3008", "3006") {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			f := newFleet(t, release, release, map[string]string{"m1": release, "m2": brine}, variant{

@@ -7,7 +7,7 @@ import "testing"
 // allKinds is a brine minion and one of every release, each named after what it is.
 func allKinds() map[string]string {
 	out := map[string]string{"mbrine": brine}
-	for _, release := range releases {
+	for _, release := range append([]string{reference}, releases...) {
 		out["m"+release] = release
 	}
 	return out

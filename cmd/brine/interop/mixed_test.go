@@ -18,9 +18,6 @@ import (
 	"brine/modules/shlex"
 )
 
-// reference is the minion whose answers brine's must equal.
-const reference = "3008"
-
 // command is a line of testdata/commands.txt.
 type command struct {
 	line   string

@@ -15,8 +15,9 @@ import (
 // TestBrineMinionProcesses lets a brine minion that runs jobs in processes of their own, under its parent, join a real
 // master: jobs of all kinds, a job that is looked at and killed, and the death of the minion's process under a job.
 func TestBrineMinionProcesses(t *testing.T) {
+	const release = reference
+	onlyWith(t, release)
 	t.Parallel()
-	const release = "3008"
 	f := newFleet(t, release, release, map[string]string{"m1": brine}, variant{"processes", "auto_accept: True\n", "multiprocessing: True\n"})
 	s := f.site
 	s.startMaster(release)

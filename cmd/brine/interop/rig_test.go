@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +23,38 @@ import (
 // brine is the kind of our own processes; every other kind is the name of a Salt release.
 const brine = "brine"
 
-// releases are the Salt releases of .ci/salt-peers, newest first.
-var releases = []string{"3008", "3007", "3006", "3006v2"}
+// reference is the release that brine answers as. Its minion and its tools are part of every fleet of mixed minions.
+const reference = "3008"
+
+// releases are the Salt releases of this run, as -releases names them; by default all of .ci/salt-peers, newest first.
+var releases = []string{reference, "3007", "3006", "3006v2"}
+
+var flagReleases = flag.String("releases", strings.Join(releases, ","), "the Salt releases of this run")
+
+// chosen is what -releases leaves of a list of releases.
+func chosen(list ...string) []string {
+	return slices.DeleteFunc(list, func(r string) bool { return !slices.Contains(releases, r) })
+}
+
+// onlyWith skips a test that needs nothing but one release where that release does not take part.
+func onlyWith(t *testing.T, release string) {
+	t.Helper()
+	if len(chosen(release)) == 0 {
+		t.Skipf("salt %s does not take part (-releases %s)", release, *flagReleases)
+	}
+}
+
+// readReleases takes -releases over.
+func readReleases() error {
+	known := releases
+	releases = strings.Split(*flagReleases, ",")
+	for _, r := range releases {
+		if !slices.Contains(known, r) {
+			return fmt.Errorf("-releases %s: %q is none of %s", *flagReleases, r, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
 
 // brineBin is the binary under test, built once by TestMain; links holds its tool names.
 var brineBin, links string
@@ -30,6 +62,11 @@ var brineBin, links string
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
+	flag.Parse()
+	if err := readReleases(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
 	dir, err := os.MkdirTemp("", "brine-bin")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -22,7 +22,7 @@ const forged = "forged by a thief"
 // knows the job's id neither shows himself as another, nor names more minions, nor ends the tool.
 func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 	t.Parallel()
-	for _, release := range []string{"3008", "3006"} {
+	for _, release := range chosen("3008", "3006") {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"config":        {},
 	"supervisor":    {},
 	"modules":       {"modules/...", "config/..."},
+	"modules/keys":  {"modules/...", "config/...", "wire/crypt"}, // it makes and checks keys (decision 0039)
 	"actors":        {"supervisor/...", "wire/...", "modules/...", "config/..."},
 	"wire/payload":  {},
 	"wire/crypt":    {},

@@ -16,7 +16,6 @@ import (
 	"brine/modules/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -66,35 +65,9 @@ func executionEnv(c *core, funs *modules.Registry, version string) *modules.Env 
 
 // keyManager changes keys on the master's behalf.
 func keyManager(cfg *config.Master, st *stores, preserve bool) *keys.Manager {
-	return keys.NewManager(st.keys, keys.ManagerOptions{CacheDir: cfg.CacheDir, MasterID: cfg.ID, HashType: cfg.HashType,
-		RotateAESKey: cfg.RotateAESKey, PreserveMinions: preserve, PreserveMinionCache: cfg.PreserveMinionCache,
-		KeySize: cfg.KeySize, PublicSignature: cfg.MasterPubkeySignature, SignKeyName: cfg.MasterSignKeyName,
-		Data: keyCache{st.cache},
-		CheckKey: func(pem string) error {
-			key, err := crypt.ParsePublicKey([]byte(pem))
-			if err != nil || cfg.AllowWeakKeys {
-				return err
-			}
-			return key.Weak()
-		},
-		Generate: generatePair,
-		Sign: func(priv string, msg []byte) ([]byte, error) {
-			key, err := crypt.ParsePrivateKey([]byte(priv), cfg.SigningKeyPass)
-			if err != nil {
-				return nil, err
-			}
-			return key.Sign(cfg.PublishSigningAlgorithm, msg)
-		},
-	})
-}
-
-func generatePair(bits int) (priv, pub string, err error) {
-	key, err := crypt.GenerateKey(bits)
-	if err != nil {
-		return "", "", err
-	}
-	text, err := key.MarshalPEM("")
-	return string(text), key.Public().PEM(), err
+	o := keys.Configured(cfg)
+	o.PreserveMinions, o.Data = preserve, func() (keys.DataCache, error) { return st.cache, nil }
+	return keys.NewManager(st.keys, o)
 }
 
 // revokeKey deletes the key of a minion that asks for it.

@@ -43,7 +43,7 @@ func openStores(opt Options) (*stores, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("data cache: %w", err), jobs.Close())
 	}
-	s := &stores{keys: keys.NewStore(keys.Options{Dir: cfg.PKIDir}), jobs: jobs, cache: banks,
+	s := &stores{keys: keys.OpenStore(cfg), jobs: jobs, cache: banks,
 		presence: &presence.Finder{Cache: banks, Port: cfg.PublishPort}}
 	s.signIn, s.sessions = s.keys.ForAuth(cfg.AutosignTimeout), keys.NewSessions(cfg.CacheDir, cfg.PublishSession)
 	if cfg.DetectRemoteMinions {
@@ -95,12 +95,3 @@ type targetSource struct {
 
 // Accepted lists the ids with an accepted key.
 func (t targetSource) Accepted() ([]string, error) { return t.keys.IDs(keys.Accepted) }
-
-// keyCache is the data cache as the key manager clears it.
-type keyCache struct{ *returners.Banks }
-
-// Flush removes an entry; one that is not there is no error.
-func (c keyCache) Flush(bank, key string) error {
-	_, err := c.Banks.Flush(bank, key)
-	return err
-}

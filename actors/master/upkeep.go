@@ -39,7 +39,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
 		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.lost,
 		changed: func() (time.Time, time.Time) {
-			return changedAt(filepath.Join(cfg.PKIDir, string(keys.Accepted))), changedAt(sessions)
+			return changedAt(c.keys.Folder(keys.Accepted)), changedAt(sessions)
 		},
 		accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
 		sessions: func() ([]string, error) { return names(sessions) },
@@ -165,7 +165,7 @@ func (c *core) writeKeyCache() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(c.cfg.PKIDir, string(keys.Accepted), keyCacheFile)
+	path := filepath.Join(c.keys.Folder(keys.Accepted), keyCacheFile)
 	if err := os.WriteFile(path+".new", packed, 0o600); err != nil {
 		return fmt.Errorf("key cache: %w", err)
 	}

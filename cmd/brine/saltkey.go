@@ -57,47 +57,23 @@ func saltKey(c *call) error {
 
 // keyTool opens the key store of the loaded configuration.
 func (s *session) keyTool() *keyTool {
-	m := s.master
-	dir := m.PKIDir
-	if m.ClusterID != "" {
-		dir = m.ClusterPKIDir
-	}
-	k := &keyTool{session: s, remote: s.opt.Str("eauth") != "", store: keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir})}
-	k.manager = keys.NewManager(k.store, keys.ManagerOptions{
-		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, KeySize: s.opt.Int("keysize"),
-		RotateAESKey: s.opt.Bool("rotate_aes_key"), PreserveMinions: s.opt.Get("preserve_minions") == true,
-		PreserveMinionCache: m.PreserveMinionCache, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName,
-		Data: newMinionData(m.CacheDir), CheckKey: s.checkPublicKey, Generate: generatePair,
-		Sign: func(priv string, msg []byte) ([]byte, error) {
-			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
-			if err != nil {
-				return nil, err
-			}
-			return key.Sign(m.PublishSigningAlgorithm, msg)
-		},
-	})
+	o := keys.Configured(s.master)
+	o.CheckKey, o.KeySize = s.told(o.CheckKey), s.opt.Int("keysize")
+	o.RotateAESKey, o.PreserveMinions = s.opt.Bool("rotate_aes_key"), s.opt.Get("preserve_minions") == true
+	k := &keyTool{session: s, remote: s.opt.Str("eauth") != "", store: keys.OpenStore(s.master)}
+	k.manager = keys.NewManager(k.store, o)
 	return k
 }
 
-// checkPublicKey tells what is wrong with the key of a minion that is to be accepted.
-func (s *session) checkPublicKey(pem string) error {
-	key, err := crypt.ParsePublicKey([]byte(pem))
-	if err != nil || s.master.AllowWeakKeys {
+// told is a check of keys that logs what an operator can allow.
+func (s *session) told(check func(pem string) error) func(pem string) error {
+	return func(pem string) error {
+		err := check(pem)
+		if errors.Is(err, crypt.ErrWeakKey) {
+			s.log.Error("the key is not accepted; see allow_weak_keys", "err", err)
+		}
 		return err
 	}
-	if err = key.Weak(); err != nil {
-		s.log.Error("the key is not accepted; see allow_weak_keys", "err", err)
-	}
-	return err
-}
-
-func generatePair(bits int) (priv, pub string, err error) {
-	key, err := crypt.GenerateKey(bits)
-	if err != nil {
-		return "", "", err
-	}
-	pem, err := key.MarshalPEM("")
-	return string(pem), key.Public().PEM(), err
 }
 
 // act runs the first action that the options name, a list of all keys when they name none.

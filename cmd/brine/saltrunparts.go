@@ -12,11 +12,9 @@ import (
 	"brine/modules/execution"
 	"brine/modules/grains"
 	"brine/modules/keys"
-	"brine/modules/returners"
 	"brine/modules/runners"
 	"brine/modules/wheel"
 	"brine/wire/client"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -73,32 +71,9 @@ func (s *session) executionEnv() (*modules.Env, error) {
 
 // manager changes keys the way the configuration of the master wants it.
 func (s *session) manager() *keys.Manager {
-	m := s.master
-	dir := m.PKIDir
-	if m.ClusterID != "" {
-		dir = m.ClusterPKIDir
-	}
-	return keys.NewManager(keys.NewStore(keys.Options{Dir: dir, MasterDir: m.PKIDir}), keys.ManagerOptions{
-		CacheDir: m.CacheDir, MasterID: m.ID, HashType: m.HashType, RotateAESKey: m.RotateAESKey, PreserveMinionCache: m.PreserveMinionCache,
-		KeySize: m.KeySize, PublicSignature: m.MasterPubkeySignature, SignKeyName: m.MasterSignKeyName, Data: cachedMinions{s.cache()},
-		CheckKey: s.checkPublicKey, Generate: generatePair,
-		Sign: func(priv string, msg []byte) ([]byte, error) {
-			key, err := crypt.ParsePrivateKey([]byte(priv), m.SigningKeyPass)
-			if err != nil {
-				return nil, err
-			}
-			return key.Sign(m.PublishSigningAlgorithm, msg)
-		},
-	})
-}
-
-// cachedMinions is the data cache as the key manager clears it.
-type cachedMinions struct{ *returners.Banks }
-
-// Flush removes an entry; one that is not there is no error.
-func (c cachedMinions) Flush(bank, key string) error {
-	_, err := c.Banks.Flush(bank, key)
-	return err
+	o := keys.Configured(s.master)
+	o.CheckKey = s.told(o.CheckKey)
+	return keys.NewManager(keys.OpenStore(s.master), o)
 }
 
 // runPublisher publishes jobs for runner functions.

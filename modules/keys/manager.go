@@ -14,7 +14,7 @@ const EventTag = "salt/key"
 // DataCache is what the manager clears when a minion's last key goes: the banks "grains" and "pillar".
 type DataCache interface {
 	List(bank string) ([]string, error)
-	Flush(bank, key string) error
+	Flush(bank, key string) (bool, error)
 }
 
 // ManagerOptions are the options of the master that touch its keys, and what makes and checks keys.
@@ -29,7 +29,7 @@ type ManagerOptions struct {
 	PublicSignature     string // master_pubkey_signature: name of the signature file
 	SignKeyName         string // master_sign_key_name: the signing pair without its endings
 
-	Data     DataCache // nil: there is no data cache
+	Data     func() (DataCache, error) // called when data is to be cleared; nil: there is no data cache
 	CheckKey func(pem string) error
 	Generate func(bits int) (priv, pub string, err error)
 	Sign     func(privPEM string, msg []byte) ([]byte, error) // with signing_key_pass and publish_signing_algorithm
@@ -261,6 +261,10 @@ func (m *Manager) clearData(preserve []string) error {
 	if m.opt.Data == nil || m.opt.PreserveMinionCache {
 		return nil
 	}
+	data, err := m.opt.Data()
+	if err != nil {
+		return err
+	}
 	groups, err := m.List()
 	if err != nil {
 		return err
@@ -272,7 +276,7 @@ func (m *Manager) clearData(preserve []string) error {
 		}
 	}
 	for _, bank := range [...]string{"grains", "pillar"} {
-		if err := m.clearBank(bank, keep); err != nil {
+		if err := clearBank(data, bank, keep); err != nil {
 			return err
 		}
 	}
@@ -287,8 +291,8 @@ func allIDs(g Groups) [][]string {
 	return out
 }
 
-func (m *Manager) clearBank(bank string, keep map[string]bool) error {
-	entries, err := m.opt.Data.List(bank)
+func clearBank(data DataCache, bank string, keep map[string]bool) error {
+	entries, err := data.List(bank)
 	if err != nil {
 		return fmt.Errorf("list cached %s: %w", bank, err)
 	}
@@ -297,7 +301,7 @@ func (m *Manager) clearBank(bank string, keep map[string]bool) error {
 		if keep[key] || keep[id] {
 			continue
 		}
-		if err := m.opt.Data.Flush(bank, key); err != nil {
+		if _, err := data.Flush(bank, key); err != nil {
 			return fmt.Errorf("clear cached %s of %s: %w", bank, key, err)
 		}
 	}

@@ -17,11 +17,13 @@ import (
 // fakeCache is a data cache in memory.
 type fakeCache map[string][]string
 
+func (c fakeCache) open() (DataCache, error) { return c, nil }
+
 func (c fakeCache) List(bank string) ([]string, error) { return c[bank], nil }
 
-func (c fakeCache) Flush(bank, key string) error {
+func (c fakeCache) Flush(bank, key string) (bool, error) {
 	c[bank] = slices.DeleteFunc(slices.Clone(c[bank]), func(k string) bool { return k == key })
-	return nil
+	return true, nil
 }
 
 // newManager has the keys of the recorded salt-key runs, in short.
@@ -133,7 +135,7 @@ func checkDrop(t *testing.T, cacheDir string) {
 
 func TestDelete(t *testing.T) {
 	cache := fakeCache{"grains": {"web1", "web2", "gone"}, "pillar": {"web1", "web1:dev", "web2", "New1", "gone:dev"}}
-	m, cacheDir := newManager(t, func(o *ManagerOptions) { o.Data = cache })
+	m, cacheDir := newManager(t, func(o *ManagerOptions) { o.Data = cache.open })
 	ch, err := m.Delete(match(t, m, "*1"))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +185,7 @@ func TestDeletePreserves(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeCache{"grains": {"web1", "web2", "gone"}}
 			m, cacheDir := newManager(t, func(o *ManagerOptions) {
-				o.Data, o.RotateAESKey = cache, false
+				o.Data, o.RotateAESKey = cache.open, false
 				tt.change(o)
 			})
 			if _, err := m.Delete(match(t, m, "web1")); err != nil {

@@ -46,6 +46,14 @@ func NewStore(o Options) *Store {
 	return s
 }
 
+// Folder is where the keys of a status lie.
+func (s *Store) Folder(st Status) string {
+	if st == Local {
+		return s.opt.MasterDir
+	}
+	return filepath.Join(s.opt.Dir, string(st))
+}
+
 // place is the file of a key: the one way from a status and an id to the disk. A status that is none, or an id that is
 // no name of a file, is an error, and so no caller leaves the folders of keys.
 func (s *Store) place(st Status, id string) (string, error) {

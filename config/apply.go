@@ -24,6 +24,9 @@ func (ld *loading) adjustLogFile(opts *payload.Map) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
+	if !ld.read.opts.Has("log_file") {
+		ld.read.origin["log_file"] = ld.read.origin["log_dir"]
+	}
 	ld.read.opts.Set("log_file", name)
 }
 

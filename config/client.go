@@ -72,9 +72,14 @@ func (c *Client) personal(ld *loading, opts *payload.Map) error {
 		return err
 	}
 	c.SaltRC = file
+	for _, k := range s.opts.Keys() { // the environment stands over every file
+		if key, ok := k.(string); ok && ld.read.origin[key].Layer == LayerEnvironment {
+			s.opts.Delete(key)
+		}
+	}
 	ld.read.replace(s)
 	opts.Update(s.opts)
-	return nil
+	return ld.layers.lay(s)
 }
 
 // clientDir is where personal files are kept, and the name of the personal configuration there.

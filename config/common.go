@@ -14,11 +14,12 @@ type Common struct {
 	// Raw is the whole option dictionary as Salt's modules see it in opts: every default in Salt's order,
 	// replaced by what the files say, followed by unknown keys in the order of the files.
 	Raw *payload.Map `mapstructure:"-"`
-	// File holds what the configuration files say and nothing else, after all includes.
+	// File holds what the operator wrote and nothing else: the configuration files after all includes, with the options of
+	// the environment over them.
 	File *payload.Map `mapstructure:"-"`
 	// Notices are Salt's log lines about the configuration, for the caller to log.
-	Notices []Notice         `mapstructure:"-"`
-	origins map[string]place // where each option of File stands
+	Notices []Notice `mapstructure:"-"`
+	layers  *layers  // which layer set each option
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`
 

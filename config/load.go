@@ -26,6 +26,7 @@ type Loader struct {
 	Path           string              // main file
 	Overrides      *payload.Map        // options of the command line
 	Getenv         func(string) string // os.Getenv unless set
+	Environ        func() []string     // os.Environ unless set: options such as BRINE_MASTER__LOG_LEVEL
 	CacheID        bool                // write a generated minion id to the file minion_id
 	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
 	HostNames      func() []string     // candidates for a generated id, best first; those of this host unless set
@@ -101,7 +102,8 @@ type loading struct {
 	role          string
 	main          string       // path of the main file that was read or looked for
 	standard      *payload.Map // the defaults, before anything was read
-	read          *source
+	read          *source      // files, with the environment over them
+	layers        *layers
 	notices       []Notice
 	warned        map[string]bool // options whose type Salt complains about
 	idFromAddress bool
@@ -116,14 +118,22 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err != nil {
 		return nil, nil, &Error{Code: ExitGeneric, Err: err}
 	}
-	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), warned: map[string]bool{}}
-	opts := standard.Clone()
-	if err := ld.readFiles(opts.Str("default_include")); err != nil {
+	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(standard), warned: map[string]bool{}}
+	env, err := ld.environment()
+	if err != nil {
 		return nil, nil, err
 	}
+	opts := standard.Clone()
+	if err := ld.readFiles(opts.Str("default_include"), env); err != nil {
+		return nil, nil, err
+	}
+	ld.layEnvironment(env)
 	opts.Set("__role", role)
 	ld.adjustLogFile(opts)
-	opts.Update(ld.read.opts)
+	if err := ld.layers.lay(ld.read); err != nil {
+		return nil, nil, err
+	}
+	ld.layers.into(opts, ld.read)
 	opts.Set("conf_file", ld.main)
 	if err := apply(ld, opts); err != nil {
 		return nil, nil, err
@@ -135,12 +145,13 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 		return nil, nil, err
 	}
 	opts.Update(l.Overrides)
+	ld.layers.override(l.Overrides)
 	return opts, ld, nil
 }
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices, c.origins = opts, ld.read.opts, ld.notices, ld.read.origin
+	c.Raw, c.File, c.Notices, c.layers = opts, ld.read.opts, ld.notices, ld.layers
 	c.ConfigDir = filepath.Dir(ld.main)
 }
 
@@ -148,8 +159,8 @@ func (ld *loading) fill(c *Common, opts *payload.Map) {
 func (ld *loading) bad(key string, value any, format string, args ...any) *Error {
 	o := ld.read.origin[key]
 	err := fmt.Errorf(format, args...)
-	if o.file != "" {
-		err = fmt.Errorf("%w (%s, line %d)", err, o.file, o.line)
+	if o.Layer != "" {
+		err = fmt.Errorf("%w (%s)", err, o)
 	}
-	return &Error{File: o.file, Line: o.line, Key: key, Value: value, Code: ExitUsage, Err: err}
+	return &Error{File: o.File, Line: o.Line, Key: key, Value: value, Code: ExitUsage, Err: err}
 }

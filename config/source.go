@@ -16,15 +16,10 @@ import (
 // source is what a set of files says: the options and where each was written last.
 type source struct {
 	opts   *payload.Map
-	origin map[string]place
+	origin map[string]Origin
 }
 
-type place struct {
-	file string
-	line int
-}
-
-func newSource() *source { return &source{opts: payload.NewMap(0), origin: map[string]place{}} }
+func newSource() *source { return &source{opts: payload.NewMap(0), origin: map[string]Origin{}} }
 
 // replace lays another source over this one, key by key.
 func (s *source) replace(over *source) {
@@ -74,8 +69,9 @@ func mergeLists(a, b []any) []any {
 	return out
 }
 
-// readFiles reads the main file, then default_include, then include; each replaces options of those before.
-func (ld *loading) readFiles(defaultInclude string) error {
+// readFiles reads the main file, then default_include, then include; each replaces options of those before. The environment may
+// say which files are included.
+func (ld *loading) readFiles(defaultInclude string, env *source) error {
 	ld.main = ld.mainFile()
 	if b, err := os.ReadFile(ld.main); err == nil {
 		s, err := ld.parse(ld.main, b)
@@ -91,6 +87,12 @@ func (ld *loading) readFiles(defaultInclude string) error {
 		patterns = v
 	}
 	include := ld.read.opts.Value("include")
+	if v, ok := env.opts.Get("default_include"); ok {
+		patterns = v
+	}
+	if v, ok := env.opts.Get("include"); ok {
+		include = v
+	}
 	for _, in := range []struct {
 		key      string
 		patterns any
@@ -218,7 +220,7 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 			"Error parsing configuration file: %s - conf should be a document, not <class '%s'>.", file, pyType(doc.Value))}
 	}
 	for k, line := range doc.Lines {
-		s.origin[k] = place{file, line}
+		s.origin[k] = Origin{Layer: LayerFile, File: file, Line: line}
 	}
 	switch id := opts.Value("id").(type) {
 	case nil, string:

@@ -142,12 +142,12 @@ func sameValue(v, std any) bool {
 }
 
 func (c *Common) refuse(key string, v any, why string) *Error {
-	o := c.origins[key]
+	o := c.Origin(key)
 	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured: %s", key, c.shown(key), why)
-	if o.file != "" {
-		err = fmt.Errorf("%w (%s, line %d)", err, o.file, o.line)
+	if o.Layer != LayerDefault {
+		err = fmt.Errorf("%w (%s)", err, o)
 	}
-	return &Error{File: o.file, Line: o.line, Key: key, Value: v, Code: ExitUsage, Err: err}
+	return &Error{File: o.File, Line: o.Line, Key: key, Value: v, Code: ExitUsage, Err: err}
 }
 
 // shown is the value of an option for the log: secrets are not.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/config"
 	"brine/modules"
 	"brine/wire/payload"
 )
@@ -116,11 +117,13 @@ func subset(with any, all *payload.Map) *payload.Map {
 	return out
 }
 
+// environ is the environment of this process without the options that stand in it: these may be secrets of the minion.
 func environ() *payload.Map {
 	out := payload.NewMap(0)
 	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		out.Set(name, value)
+		if name, value, _ := strings.Cut(pair, "="); !config.IsVariable(name) {
+			out.Set(name, value)
+		}
 	}
 	return out
 }

@@ -72,10 +72,11 @@ func TestEvents(t *testing.T) {
 
 func TestEventSendData(t *testing.T) {
 	t.Setenv("BRINE_TEST", "yes")
+	t.Setenv("BRINE_MINION__PROXY_PASSWORD", "topsecret")
 	env, host := remote(t, nil)
 	env.Pillar = func() *payload.Map { return payload.M("p", 1, "q", 2) }
 	_, _, err := modtest.Call(t, env, "event.send", []any{"tag", payload.M("b", "data wins")},
-		payload.M("b", 2, "c", 3, "with_env", []any{"BRINE_TEST"}, "with_grains", true, "with_pillar", []any{"q"}, "with_env_opts", true))
+		payload.M("b", 2, "c", 3, "with_env", []any{"BRINE_TEST", "BRINE_MINION__PROXY_PASSWORD"}, "with_grains", true, "with_pillar", []any{"q"}, "with_env_opts", true))
 	if err != nil {
 		t.Fatal(err)
 	}

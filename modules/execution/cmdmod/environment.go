@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
+	"brine/config"
 	"brine/modules"
 	"brine/modules/pytext"
 	"brine/wire/payload"
@@ -62,6 +64,15 @@ func (v *variables) list() []string {
 	return out
 }
 
+// hideOptions removes the options of this minion, which another user must not read, but for those that the caller gives.
+func (v *variables) hideOptions(given *variables) {
+	for _, name := range slices.Clone(v.names) {
+		if _, ok := given.values[name]; !ok && config.IsVariable(name) {
+			v.remove(name)
+		}
+	}
+}
+
 // localeNames are the variables reset_system_locale sets to C, unless the caller set them.
 const localeNames = "LC_CTYPE LC_NUMERIC LC_TIME LC_COLLATE LC_MONETARY LC_MESSAGES LC_PAPER LC_NAME LC_ADDRESS LC_TELEPHONE " +
 	"LC_MEASUREMENT LC_IDENTIFICATION LANGUAGE"
@@ -94,6 +105,9 @@ func (cmd *command) setEnvironment() error {
 	}
 	if _, ok := own.values["NOTIFY_SOCKET"]; !ok {
 		env.remove("NOTIFY_SOCKET")
+	}
+	if cmd.account != nil {
+		env.hideOptions(given)
 	}
 	cmd.env = env.list()
 	return nil

@@ -102,8 +102,9 @@ func (s *jobStore) owe(ctx actor.Context) {
 	pause := min(owedPause<<min(o.tries, 5), owedPauseMax)
 	o.tries++
 	self := supervisor.Self(ctx)
-	stop := time.AfterFunc(pause, func() { self.Send(&RetryJobs{}) })
-	context.AfterFunc(supervisor.Context(ctx), func() { stop.Stop() })
+	unhook := make(chan func() bool, 1) // or each pause would leave something on the context
+	stop := time.AfterFunc(pause, func() { (<-unhook)(); self.Send(&RetryJobs{}) })
+	unhook <- context.AfterFunc(supervisor.Context(ctx), func() { stop.Stop() })
 }
 
 // addOwed takes over what the writer could not write.

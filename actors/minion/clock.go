@@ -20,8 +20,19 @@ func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.
 // after sends msg to the actor itself when d is over, unless this incarnation has ended by then.
 func after(ctx actor.Context, clock supervisor.Clock, d time.Duration, msg any) {
 	self := supervisor.Self(ctx)
-	stop := clock.AfterFunc(d, func() { self.Send(msg) })
-	context.AfterFunc(supervisor.Context(ctx), func() { stop() })
+	during(supervisor.Context(ctx), clock, d, func() { self.Send(msg) })
+}
+
+// during calls f when d is over, unless life has ended by then. Neither end leaves anything behind with the other: what
+// hangs on the context of an actor that lives for years would gather there.
+func during(life context.Context, clock supervisor.Clock, d time.Duration, f func()) {
+	unhook := make(chan func() bool, 1)
+	stop := clock.AfterFunc(d, func() {
+		if stopped := <-unhook; stopped() {
+			f()
+		}
+	})
+	unhook <- context.AfterFunc(life, func() { stop() })
 }
 
 // between is a random duration from low to high.

@@ -203,7 +203,7 @@ func (c *core) reqOptions() reqServerOptions {
 		},
 		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
-		worker: func(name string, pool int, server *supervisor.Ref) *mworker {
+		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}
 		},
 	}

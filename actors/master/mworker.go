@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"brine/supervisor"
@@ -16,10 +17,21 @@ import (
 type Work struct {
 	Req   *request
 	Since time.Time
+
+	pool   int // of the worker
+	worker *supervisor.Ref
+	server *supervisor.Ref
+	taker  atomic.Int64 // incarnation of the worker that has begun it, 0: none has
 }
 
-// Lost answers the request when its worker dies of it.
-func (w *Work) Lost(why error) { w.Req.Lost(why) }
+// Lost answers the request when its worker dies of it. A request that is set aside never reaches the worker, which has
+// nothing in hand then and does not know that it should ask for more.
+func (w *Work) Lost(why error) {
+	w.Req.Lost(why)
+	if errors.Is(why, supervisor.ErrQuarantined) {
+		w.server.Send(&WorkerReady{Pool: w.pool, Ref: w.worker, Done: w})
+	}
+}
 
 // mworker answers requests, one at a time. What it can be asked stands in clear.go and aes.go.
 type mworker struct {
@@ -52,21 +64,27 @@ func (w *mworker) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		w.stats = workerStats{since: time.Now()}
-		w.ready(ctx)
+		w.ready(ctx, nil)
 	case *Work:
-		w.onWork(ctx, m.Req)
+		w.onWork(ctx, m)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
 // ready asks for the next request; after a death of the worker it is how the ReqServer learns of the new one.
-func (w *mworker) ready(ctx actor.Context) {
-	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx)})
+func (w *mworker) ready(ctx actor.Context, done *Work) {
+	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx), Life: supervisor.Incarnation(ctx), Done: done})
 }
 
-func (w *mworker) onWork(ctx actor.Context, r *request) {
-	defer w.ready(ctx)
+// onWork handles one request, then asks for another. One that panics does not: its successor does when it starts.
+func (w *mworker) onWork(ctx actor.Context, m *Work) {
+	m.taker.Store(int64(supervisor.Incarnation(ctx)))
+	w.handle(ctx, m.Req)
+	w.ready(ctx, m)
+}
+
+func (w *mworker) handle(ctx actor.Context, r *request) {
 	start := time.Now()
 	pool := w.core.poolName(w.pool)
 	w.core.meter.taken(pool, r.at, start)

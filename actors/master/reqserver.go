@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -33,10 +32,12 @@ type (
 		begun atomic.Bool // a worker has it
 		over  atomic.Bool // of one that came by the socket: it was answered
 	}
-	// WorkerReady says that a worker has nothing in hand.
+	// WorkerReady says that a worker has nothing in hand: it has started, or what it had is done.
 	WorkerReady struct {
 		Pool int
 		Ref  *supervisor.Ref
+		Life int   // incarnation of the worker
+		Done *Work // nil: it has started
 	}
 	// RouteRequest passes on an opened request whose command belongs to another pool.
 	RouteRequest struct{ Req *request }
@@ -57,7 +58,7 @@ type reqServerOptions struct {
 	queueMax int           // requests waiting for one pool, or not yet looked at; more are refused
 	bytesMax int64         // of requests not yet answered; more are refused
 	timeout  time.Duration // of one request in a worker's hand
-	worker   func(name string, pool int, server *supervisor.Ref) *mworker
+	worker   func(name string, pool int, server *supervisor.Ref) actor.Actor
 	nest     supervisor.Options
 	meter    *meter
 	warn     func(cause, from string, attrs ...any)
@@ -76,7 +77,7 @@ type reqServer struct {
 	opt    reqServerOptions
 	self   *supervisor.Ref
 	lanes  []lane
-	inHand map[*supervisor.Ref]*request
+	inHand map[*supervisor.Ref]*Work
 	later  []*request // out of a worker's hand and not yet answered
 	load   *load
 	owned  *supervisor.Supervisor
@@ -110,7 +111,7 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 	for i := range s.lanes {
 		s.opt.meter.waiting(i, 0) // what a predecessor had is lost
 	}
-	s.inHand = map[*supervisor.Ref]*request{}
+	s.inHand = map[*supervisor.Ref]*Work{}
 	s.owned = supervisor.Nest(ctx, s.opt.nest)
 	for i, p := range s.opt.pools.list {
 		for n := range p.workers {
@@ -255,10 +256,11 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 }
 
 func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
-	s.inHand[ref] = r
 	r.begun.Store(true)
 	r.given = time.Now()
-	supervisor.Send(ctx, ref, &Work{Req: r, Since: r.given})
+	w := &Work{Req: r, Since: r.given, pool: r.pool, worker: ref, server: s.self}
+	s.inHand[ref] = w
+	supervisor.Send(ctx, ref, w)
 }
 
 // next is the request that has waited longest in a pool; nil: none. What has waited for too long is answered and not
@@ -281,11 +283,28 @@ func (s *reqServer) next(ctx actor.Context, pool int) *request {
 	return nil
 }
 
+// frees says whether a worker that had w in hand has it no longer. One that has just started may find w in its mailbox:
+// then it is busy. What a handler says that was left behind concerns a request of long ago.
+func (m *WorkerReady) frees(w *Work) bool {
+	if m.Done != nil {
+		return m.Done == w
+	}
+	if w == nil {
+		return true
+	}
+	taker := w.taker.Load()
+	return taker > 0 && taker < int64(m.Life) // it died of it
+}
+
 func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
-	if r := s.inHand[m.Ref]; r != nil {
+	w := s.inHand[m.Ref]
+	if !m.frees(w) {
+		return
+	}
+	if w != nil {
 		delete(s.inHand, m.Ref)
-		if !r.answered.Load() {
-			s.later = append(s.later, r)
+		if !w.Req.answered.Load() {
+			s.later = append(s.later, w.Req)
 		}
 	}
 	if r := s.next(ctx, m.Pool); r != nil {
@@ -306,11 +325,12 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	now := time.Now()
 	late := func(r *request) bool { return !r.answered.Load() && now.Sub(r.at) >= s.opt.timeout }
-	for ref, r := range s.inHand {
+	for ref, w := range s.inHand {
+		r := w.Req
 		if late(r) {
 			s.expire(ctx, r, now)
 		}
-		if !r.answered.Load() || now.Sub(r.given) < s.opt.timeout {
+		if !r.answered.Load() || now.Sub(w.Since) < s.opt.timeout {
 			continue
 		}
 		s.opt.log.Error("worker hangs and is replaced", "actor", ref.Path())
@@ -339,8 +359,10 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 // onStopping answers what has come from this process. Of the others clients are told before the socket closes; minions lose
 // their connection with it and ask the next incarnation.
 func (s *reqServer) onStopping() {
-	held := slices.Collect(maps.Values(s.inHand))
-	held = append(held, s.later...)
+	held := slices.Clone(s.later)
+	for _, w := range s.inHand {
+		held = append(held, w.Req)
+	}
 	for i := range s.lanes {
 		held = append(held, s.lanes[i].waiting...)
 	}

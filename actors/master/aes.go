@@ -23,7 +23,7 @@ var aesCommands = map[string]handler{
 	payload.CmdMinionEvent:       minionEvent,
 	payload.CmdPillar:            pillar,
 	payload.CmdRegisterResources: registerResources,
-	payload.CmdMine:              mine,
+	payload.CmdMine:              mineStore,
 	payload.CmdMineGet:           mineGet,
 	payload.CmdMineDelete:        mineDelete,
 	payload.CmdMineFlush:         mineFlush,

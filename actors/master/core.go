@@ -144,16 +144,13 @@ type presenceLook struct {
 	ids map[string]string
 }
 
-// expand is who a target means, unknown minions included; expandKnown leaves those out. What cannot be worked out, or not
-// before ctx ends or target_timeout is over, means nobody.
+// expand is who a target means, minions that nothing is known of included. What cannot be worked out, or not before ctx
+// ends or target_timeout is over, means nobody.
 func (c *core) expand(ctx context.Context, tgt any, tgtType, delimiter string) (found, error) {
 	return c.meant(ctx, tgt, tgtType, delimiter, true)
 }
 
-func (c *core) expandKnown(ctx context.Context, tgt any, tgtType string) (found, error) {
-	return c.meant(ctx, tgt, tgtType, defaultDelimiter, false)
-}
-
+// meant is expand; without greedy, minions that nothing is known of are left out.
 func (c *core) meant(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (found, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TargetTimeout)
 	defer cancel()

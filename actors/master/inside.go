@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/mine"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/client"
@@ -84,10 +85,9 @@ func (in inside) Push(_ context.Context, body []byte) error {
 	return nil
 }
 
-// MineGet reads mines for everybody.
+// MineGet reads mines as the master itself.
 func (in inside) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
-	funs, several := mineFunctions(fun)
-	return in.c.mines(ctx, in.c.mineTargets(ctx, tgt, tgtType), funs, several, "")
+	return in.c.mines().Get(ctx, mine.Question{Asker: in.c.cfg.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }
 
 // Watch subscribes to the events of this master, or of the minion on this machine.

@@ -34,7 +34,7 @@ func (r *runTool) build() error {
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: r.presence()}),
 		runners.Register(reg, runners.Options{
 			Publisher: runPublisher{r}, Jobs: r.jobs, Data: r.cache(), Keys: manager, Presence: r.presence(), Bus: bus,
-			Mine: mineReader{exp, r.cache()}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Mine: r.mines(exp, r.cache()), Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Version: saltVersion, Print: func(line string) { fmt.Fprintln(r.stdout, line) },
 		}))
 	reg.Limit(modules.LimitsOf(r.master.Raw, "runners"))

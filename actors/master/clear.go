@@ -131,7 +131,7 @@ func runner(c *core, r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jids.next(time.Now())
+	jid := c.jids.Next(time.Now())
 	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
 	if err := c.startRunner(&RunRunner{Req: req}); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func callWheel(c *core, r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jids.next(time.Now())
+	jid := c.jids.Next(time.Now())
 	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,

@@ -10,6 +10,7 @@ import (
 	"brine/config"
 	"brine/modules/door"
 	"brine/modules/eauth"
+	"brine/modules/jobids"
 	"brine/modules/keys"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
@@ -47,7 +48,7 @@ type core struct {
 	targets       *matchers.Expander
 	presence      *presence.Finder
 	addresses     *presence.AddressBook
-	jids          *jidClock
+	jids          *jobids.Book
 	pools         *pools
 	book          *ledger.Book // what is known of jobs and minions
 	run           runFunc      // runs a runner or wheel function and fires its events
@@ -87,7 +88,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
 	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
-		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: &jidClock{unique: cfg.UniqueJID}, turns: door.NewTurns(), pools: ps, book: newBook(opt.book),
+		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: jobids.New(cfg.UniqueJID), turns: door.NewTurns(), pools: ps, book: newBook(opt.book),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
@@ -198,25 +199,6 @@ func (c *core) signedIn(o auth.Outcome) {
 }
 
 func (c *core) poolName(i int) string { return c.pools.list[i].name }
-
-// jidClock gives out job ids: the time in microseconds, each greater than the one before.
-type jidClock struct {
-	last   atomic.Int64
-	unique bool // unique_jid: the process id stands behind the time
-}
-
-// next is the id of a job that begins now.
-func (j *jidClock) next(now time.Time) string {
-	for {
-		last, us := j.last.Load(), now.UnixMicro()
-		if us <= last {
-			us = last + 1
-		}
-		if j.last.CompareAndSwap(last, us) {
-			return payload.NewUniqueJID(time.UnixMicro(us), j.unique)
-		}
-	}
-}
 
 // stampField is the time of an event.
 const stampField = "_stamp"

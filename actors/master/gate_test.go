@@ -57,7 +57,8 @@ func TestGateTable(t *testing.T) {
 		{"_salt_error", anyone, ""},
 		{"myco/build/done", anyone, ""},
 		{"pkg.installed", anyone, ""},
-		{"", anyone, ""}, // no tag at all: refused before
+		{someJID + "_/x", anyone, ""}, // imitates
+		{"", anyone, ""},              // no tag at all: refused before
 	} {
 		if who, id, _ := gateFor(tt.tag); who != tt.who || who == itself && id != tt.id {
 			t.Errorf("%q: got %v %q, want %v %q", tt.tag, who, id, tt.who, tt.id)
@@ -69,7 +70,10 @@ func TestGateTable(t *testing.T) {
 var onlyMasters = []string{"salt/key", "salt/auth", "salt/run/1/ret", "salt/wheel/1/ret", "salt/job/" + someJID + "/ret/m2", "salt/job/" + someJID + "/new",
 	"salt/job/" + someJID + "/error", "salt/event/exit", "salt/minion/m2/start", "salt/beacon/m2/load/", "salt/job/" + someJID + "/prog/m2/0",
 	"salt/batch/" + someJID + "/halted", someJID, "key", "minion/refresh/m2", "syndic/m1/" + someJID, "syndic/x/salt/job/" + someJID + "/new",
-	"brine/minion/refused", "salt//key", "/salt/auth", "x\ny"}
+	"brine/minion/refused", "salt//key", "/salt/auth", "x\ny",
+	// tools search tags for these, wherever they stand
+	someJID + "x/ret/m2", "x/salt/job/" + someJID + "/ret/m2", "xsalt/job/" + someJID, "salt/beacon/m1/salt/job/" + someJID + "/error",
+	"salt/job/" + someJID + "/prog/m1/salt/job/" + someJID, "x/syndic/y/" + someJID + "/new", "salt/engines/syndic//" + someJID}
 
 // TestMinionEventsForbidden: in none of the forms in which a minion sends events it fires what is not its own.
 func TestMinionEventsForbidden(t *testing.T) {
@@ -138,7 +142,7 @@ func TestReturnFields(t *testing.T) {
 			t.Errorf("the event has %s", field)
 		}
 	}
-	for _, jid := range []string{someJID + "/new", someJID + "/ret/m2", "a\nb", strings.Repeat("9", 1000), ""} {
+	for _, jid := range []string{"x", "1", someJID + "x", someJID + "_", someJID + "_ret", someJID + "_1 2", someJID + "/new", someJID + "/ret/m2", "a\nb", strings.Repeat("9", 1000), ""} {
 		equal(t, "answer", m.ask(ret("m1", jid)), nil)
 	}
 	r.m.Fire("test/end", payload.NewMap(0))
@@ -176,7 +180,7 @@ func TestReturnOfOthers(t *testing.T) {
 		id   string
 		want bool
 	}{{m1, "r1", true}, {m1, "m2", false}, {m1, "r2", false}, {m1, "r3", false}, {m2, "r2", true}, {m2, "r1", false}, {m2, "m2", true}} {
-		jid := r.m.core.jids.next(time.Now())
+		jid := r.m.core.jids.Next(time.Now())
 		equal(t, "answer", tt.m.ask(ret("", jid, "resource_id", tt.id)), nil)
 		if got := r.stored(jid).Has(tt.id); got != tt.want {
 			t.Errorf("%s returns for %s: stored %v", tt.m.id, tt.id, got)
@@ -184,7 +188,7 @@ func TestReturnOfOthers(t *testing.T) {
 	}
 	equal(t, "register", m1.ask(cmd("_register_resources", "resources", payload.NewMap(0))), true)
 	equal(t, "register", m2.ask(cmd("_register_resources", "resources", payload.M("ssh", []any{"r1"}))), true)
-	jid := r.m.core.jids.next(time.Now())
+	jid := r.m.core.jids.Next(time.Now())
 	m2.ask(ret("", jid, "resource_id", "r1"))
 	if !r.stored(jid).Has("r1") {
 		t.Error("a resource that was given up has no new manager")

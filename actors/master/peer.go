@@ -57,7 +57,7 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
-		"jid", c.jids.next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
+		"jid", c.jids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
 	who, err := c.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return nil, found{}
@@ -274,7 +274,7 @@ func minionRunner(c *core, r *call) (any, error) {
 	}
 	pos, kw := args.Split(parseArgs(r.load), nil)
 	err := c.startRunner(&RunRunner{
-		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.next(time.Now()), User: r.id},
+		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.Next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			if err != nil {
 				r.req.fail()

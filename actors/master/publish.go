@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/modules/eauth"
+	"brine/modules/jobids"
 	"brine/modules/matchers"
 	"brine/modules/pytext"
 	"brine/modules/returners"
@@ -43,6 +44,11 @@ func publish(c *core, r *call) (any, error) {
 	if err := bounded(load); err != nil {
 		return nil, err
 	}
+	jid, who := load.Str("jid"), one.owner()
+	if jid != "" && !c.claimJob(jid, who) { // told to him alone: an event would go to who waits for that job
+		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why", "the job id is none, or somebody else's")
+		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+	}
 	extra := load.Map("kwargs").Clone()
 	funs, args := functions(load)
 	if eauth.Blacklisted(c.cfg.ACLBlacklist, load.Str("user"), funs) {
@@ -65,9 +71,8 @@ func publish(c *core, r *call) (any, error) {
 	if err := need(load, "arg", "ret", "tgt_type"); err != nil {
 		return nil, err
 	}
-	jid := load.Str("jid")
 	if jid == "" {
-		jid = c.jids.next(time.Now())
+		jid = c.jids.NextOf(time.Now(), who)
 	}
 	load.Set("jid", jid)
 	pub := publication(c, load, extra)
@@ -150,6 +155,17 @@ func functions(load *payload.Map) (funs []string, args [][]any) {
 type asker struct {
 	*eauth.Identity
 	master bool // by the key of the master's own user
+}
+
+// owner is whom the jobs that he asks for belong to.
+func (a *asker) owner() string {
+	if a.Kind == eauth.KindUser && len(a.List) == 0 {
+		return jobids.Master
+	}
+	if a.Name == "" { // is not the master
+		return "\x00"
+	}
+	return a.Name
 }
 
 // asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.

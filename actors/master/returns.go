@@ -35,7 +35,7 @@ func storeReturn(c *core, r *call) (any, error) {
 	if c.questions.take(r.load, r.from.at) {
 		return nil, nil
 	}
-	if !c.ofResource(r) || !isReturn(r.load) {
+	if !c.ofResource(r) || !c.isReturn(r.load) {
 		return nil, nil
 	}
 	who := speaker{id: r.id}
@@ -80,8 +80,14 @@ func (c *core) ofResource(r *call) bool {
 }
 
 // isReturn tells whether a load has what a return needs. The job id becomes a part of a tag.
-func isReturn(load *payload.Map) bool {
-	return load.Has("return") && validJID(load.Str("jid")) && auth.ValidID(load.Str("id"))
+func (c *core) isReturn(load *payload.Map) bool {
+	return load.Has("return") && c.returnsTo(load.Str("jid")) && auth.ValidID(load.Str("id"))
+}
+
+// returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its place (req asks
+// the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
+func (c *core) returnsTo(jid string) bool {
+	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && c.knows(jid)
 }
 
 // validJID tells whether a text from outside may be a job id: it is one part of a tag, on one line.
@@ -142,7 +148,7 @@ func (c *core) storesReturns() bool { return c.cfg.JobCache && c.cfg.ExtJobCache
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (c *core) assignJID(who speaker, load *payload.Map) string {
-	jid, id := c.jids.next(time.Now()), load.Str("id")
+	jid, id := c.jids.Next(time.Now()), load.Str("id")
 	arg := load.Value("arg")
 	if arg == nil {
 		arg = load.Value("fun_args")
@@ -223,7 +229,7 @@ func (g *gathering) tell(err error) {
 // knows of a job is not changed.
 func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathering) {
 	jid, returns := load.Str("jid"), load.Map("return")
-	if !validJID(jid) || returns == nil {
+	if !c.returnsTo(jid) || returns == nil {
 		return
 	}
 	job := load.Map("load")
@@ -245,7 +251,7 @@ func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathe
 				one.Set(k, v)
 			}
 		}
-		if !isReturn(one) || jid == "req" || !c.mayStore(who, one) {
+		if !c.isReturn(one) || jid == "req" || !c.mayStore(who, one) {
 			continue
 		}
 		if job != nil && !c.knows(jid) {

@@ -230,7 +230,7 @@ func (c *core) pingAll() {
 	}
 	who, _ := c.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", c.jids.next(time.Now()), "user", c.cfg.User)
+		"jid", c.jids.Next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)
 	c.begin(load, extra, publication(c, load, extra), who, origin{})
 	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))

@@ -23,13 +23,33 @@ func NewUniqueJID(t time.Time, unique bool) string {
 	return NewJID(t) + "_" + strconv.Itoa(os.Getpid())
 }
 
+// maxPID is the longest process id behind a job id, in digits.
+const maxPID = 20
+
 // IsJID reports whether s has the form of a job id: 20 digits, or those, an underscore and the process id
-// that the option unique_jid adds. Unlike Salt: signs and spaces are no digits.
+// that the option unique_jid adds. Unlike Salt: signs and spaces are no digits, and behind the underscore stands nothing else,
+// for a job id becomes a part of a tag.
 func IsJID(s string) bool {
-	if len(s) != jidLen && (len(s) <= jidLen+1 || s[jidLen] != '_') {
-		return false
+	if len(s) == jidLen {
+		return digits(s)
 	}
-	for i := range jidLen {
+	return len(s) > jidLen+1 && len(s) <= jidLen+1+maxPID && s[jidLen] == '_' && digits(s[:jidLen]) && digits(s[jidLen+1:])
+}
+
+// BeginsWithJID reports whether s begins with the 20 digits of a job id. Tools that wait for a job take every tag that begins
+// with its id.
+func BeginsWithJID(s string) bool { return len(s) >= jidLen && digits(s[:jidLen]) }
+
+// JIDBase is the part of a job id that is its time.
+func JIDBase(jid string) string {
+	if BeginsWithJID(jid) {
+		return jid[:jidLen]
+	}
+	return jid
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
 		}

@@ -7,12 +7,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"brine/config"
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/grains"
 	"brine/modules/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
@@ -24,9 +22,13 @@ import (
 func functionRunner(c *core, version string) (runFunc, error) {
 	in := inside{c}
 	manager := c.manager(false)
-	wheels, runs, funs := modules.NewRegistry(), modules.NewRegistry(), modules.NewRegistry()
-	err := errors.Join(
-		execution.Register(funs, execution.Options{Version: version}),
+	wheels, runs := modules.NewRegistry(), modules.NewRegistry()
+	onMaster, err := execution.NewEnv(execution.Machine{ID: c.cfg.ID, Opts: c.cfg.Raw, Version: version, ZMQVersion: zmq.LibraryVersion()})
+	if err != nil {
+		return nil, err
+	}
+	onMaster.Host.Log = logger{c.log}
+	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: seen{c}, Values: func() (*payload.Map, error) {
 			m, err := config.LoadMaster(c.cfg.ConfFile, nil)
 			if err != nil {
@@ -36,12 +38,12 @@ func functionRunner(c *core, version string) (runFunc, error) {
 		}}),
 		runners.Register(runs, runners.Options{
 			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: seen{c}, Bus: in, Mine: in, Targets: c.targets,
-			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: executionEnv(c, funs, version), Version: version,
+			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: onMaster, Version: version,
 		}))
 	if err != nil {
 		return nil, err
 	}
-	for what, reg := range map[string]*modules.Registry{"wheels": wheels, "runners": runs, "modules": funs} {
+	for what, reg := range map[string]*modules.Registry{"wheels": wheels, "runners": runs} {
 		reg.Limit(modules.LimitsOf(c.cfg.Raw, what))
 	}
 	env := func(reg *modules.Registry) *modules.Env {
@@ -51,16 +53,6 @@ func functionRunner(c *core, version string) (runFunc, error) {
 	return func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, envs[req.Kind], req, fire)
 	}, nil
-}
-
-// executionEnv is what salt.cmd calls execution functions with: the master's options, and the grains of this
-// machine, collected when first asked for.
-func executionEnv(c *core, funs *modules.Registry, version string) *modules.Env {
-	own := sync.OnceValue(func() *payload.Map {
-		return grains.New(grains.Options{Opts: c.cfg.Raw, Version: version, ZMQVersion: zmq.LibraryVersion()}).Map()
-	})
-	return &modules.Env{Registry: funs, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Grains: own,
-		Host: modules.Host{Log: logger{c.log}}}
 }
 
 // keyManager changes keys on the master's behalf.

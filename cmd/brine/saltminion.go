@@ -8,8 +8,6 @@ import (
 	"brine/actors/minion"
 	"brine/cmd/optparse"
 	"brine/config"
-	"brine/modules"
-	"brine/modules/grains"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -98,25 +96,24 @@ func (s *session) startMinion(ended chan<- exitRequest) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg, err := functions()
+	machine := machineOf(cfg.ID, cfg.Raw)
+	reg, err := machine.Functions()
 	if err != nil {
 		return nil, err
 	}
-	reg.Limit(modules.LimitsOf(cfg.Raw, "modules"))
 	set, err := s.metricSet("minion", "Jobs/Job-")
 	if err != nil {
 		return nil, err
 	}
-	own := grains.Options{Opts: cfg.Raw, Static: cfg.Grains, Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}
 	opt := minion.Options{
 		Config: cfg, Logger: s.log, Context: zctx, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
-			return auth.NewMinion(signInOptions(cfg, key, grains.New(own).Get))
+			return auth.NewMinion(signInOptions(cfg, key, machine.Grains().Get))
 		},
 		Grains: func(fresh bool) minion.Grains {
-			opt := own
-			opt.Refresh = fresh
-			return grains.New(opt)
+			machine := machine
+			machine.Refresh = fresh
+			return machine.Grains()
 		},
 		Match: s.matches, Complete: offerMaster(s.log),
 		Exit: func(e minion.Exit) {

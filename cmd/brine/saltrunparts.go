@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"brine/modules"
 	"brine/modules/args"
 	"brine/modules/execution"
-	"brine/modules/grains"
 	"brine/modules/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
@@ -57,16 +55,12 @@ func (s *session) envOf(reg *modules.Registry) *modules.Env {
 
 // executionEnv is where execution functions run on the master, for salt.cmd.
 func (s *session) executionEnv() (*modules.Env, error) {
-	reg := modules.NewRegistry()
-	if err := execution.Register(reg, execution.Options{Version: saltVersion}); err != nil {
-		return nil, err
-	}
-	reg.Limit(modules.LimitsOf(s.master.Raw, "modules"))
-	env := s.envOf(reg)
-	env.Grains = sync.OnceValue(func() *payload.Map {
-		return grains.New(grains.Options{Opts: s.master.Raw, Static: s.master.Raw.Map("grains"), Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}).Map()
-	})
-	return env, nil
+	return execution.NewEnv(machineOf(s.master.ID, s.master.Raw))
+}
+
+// machineOf is this machine, as the functions of a daemon with these options see it.
+func machineOf(id string, opts *payload.Map) execution.Machine {
+	return execution.Machine{ID: id, Opts: opts, Version: saltVersion, ZMQVersion: zmq.LibraryVersion()}
 }
 
 // manager changes keys the way the configuration of the master wants it.

@@ -1,0 +1,41 @@
+package execution
+
+import (
+	"brine/modules"
+	"brine/modules/grains"
+	"brine/wire/payload"
+)
+
+// Machine says on which machine functions run, and for which daemon or tool.
+type Machine struct {
+	ID         string
+	Opts       *payload.Map // the options of the daemon, those of "grains" among them
+	Version    string       // Salt release the program answers as: "3008.3"
+	ZMQVersion string       // "" leaves the grain out
+	Refresh    bool         // grains are computed anew, whatever a cache holds
+}
+
+// Functions are all functions, as far as the options let them be called.
+func (m Machine) Functions() (*modules.Registry, error) {
+	reg := modules.NewRegistry()
+	if err := Register(reg, Options{Version: m.Version}); err != nil {
+		return nil, err
+	}
+	reg.Limit(modules.LimitsOf(m.Opts, "modules"))
+	return reg, nil
+}
+
+// Grains are the grains of the machine, with those of the configuration. None is computed before it is asked for.
+func (m Machine) Grains() *grains.Collector {
+	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version, ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
+}
+
+// NewEnv is what functions are called in. The caller adds what its process offers them (modules.Host), and a pillar.
+func NewEnv(m Machine) (*modules.Env, error) {
+	reg, err := m.Functions()
+	if err != nil {
+		return nil, err
+	}
+	facts := m.Grains()
+	return &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}, nil
+}

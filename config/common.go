@@ -34,17 +34,15 @@ type Common struct {
 	ExtensionModules string `mapstructure:"extension_modules"` // synced modules
 	PidFile          string `mapstructure:"pidfile"`
 
-	LogFile           string       `mapstructure:"log_file"`
-	KeyLogFile        string       `mapstructure:"key_logfile"` // log file of salt-key; master only
-	LogLevel          string       `mapstructure:"log_level"`
-	LogLevelLogfile   string       `mapstructure:"log_level_logfile"` // empty: as log_level
-	LogFmtConsole     string       `mapstructure:"log_fmt_console"`
-	LogFmtLogfile     string       `mapstructure:"log_fmt_logfile"`
-	LogDateFmt        string       `mapstructure:"log_datefmt"`
-	LogDateFmtLogfile string       `mapstructure:"log_datefmt_logfile"`
-	LogGranularLevels *payload.Map `mapstructure:"log_granular_levels"`
+	LogFile           string `mapstructure:"log_file"`
+	KeyLogFile        string `mapstructure:"key_logfile"` // log file of salt-key; master only
+	LogLevel          string `mapstructure:"log_level"`
+	LogLevelLogfile   string `mapstructure:"log_level_logfile"` // empty: as log_level
+	LogFmtConsole     string `mapstructure:"log_fmt_console"`
+	LogFmtLogfile     string `mapstructure:"log_fmt_logfile"`
+	LogDateFmt        string `mapstructure:"log_datefmt"`
+	LogDateFmtLogfile string `mapstructure:"log_datefmt_logfile"`
 
-	Transport             string        `mapstructure:"transport"` // zeromq or tcp
 	Interface             string        `mapstructure:"interface"`
 	IPv6                  bool          `mapstructure:"ipv6"` // null in the file counts as false
 	IPCMode               string        `mapstructure:"ipc_mode"`
@@ -54,13 +52,11 @@ type Common struct {
 	TCPKeepaliveCnt       int           `mapstructure:"tcp_keepalive_cnt"`   // probes, -1: the kernel's
 	TCPKeepaliveIntvl     int           `mapstructure:"tcp_keepalive_intvl"` // seconds, -1: the kernel's
 	ZMQFiltering          bool          `mapstructure:"zmq_filtering"`
-	ZMQMonitor            bool          `mapstructure:"zmq_monitor"`
 	ZMQHeartbeatIvl       time.Duration `mapstructure:"zmq_heartbeat_ivl" unit:"ms"`
 	ZMQHeartbeatTimeout   time.Duration `mapstructure:"zmq_heartbeat_timeout" unit:"ms"`
 	MaxEventSize          int           `mapstructure:"max_event_size"` // bytes
 	RequestChannelTimeout time.Duration `mapstructure:"request_channel_timeout"`
 	RequestChannelTries   int           `mapstructure:"request_channel_tries"`
-	DisableAESWithTLS     bool          `mapstructure:"disable_aes_with_tls"`
 
 	HashType            string        `mapstructure:"hash_type"` // lower case
 	KeySize             int           `mapstructure:"keysize"`   // bits of a new RSA key
@@ -69,13 +65,9 @@ type Common struct {
 	PermissivePKIAccess bool          `mapstructure:"permissive_pki_access"`
 	SignPubMessages     bool          `mapstructure:"sign_pub_messages"`
 	MasterSignKeyName   string        `mapstructure:"master_sign_key_name"`
-	KeysCacheDriver     string        `mapstructure:"keys.cache_driver"`
-	PillarCacheDriver   string        `mapstructure:"pillar.cache_driver"`
-	Cache               string        `mapstructure:"cache"` // data cache backend; localfs
 	LoopInterval        time.Duration `mapstructure:"loop_interval"`
 
 	FileClient      string       `mapstructure:"file_client"`
-	FileBufferSize  int          `mapstructure:"file_buffer_size"` // bytes
 	FileRecv        bool         `mapstructure:"file_recv"`
 	FileRecvMaxSize int          `mapstructure:"file_recv_max_size"` // MiB
 	FileRoots       *payload.Map `mapstructure:"file_roots"`         // environment → []any of directories
@@ -84,24 +76,18 @@ type Common struct {
 	PillarEnv       string       `mapstructure:"pillarenv"`
 	Renderer        string       `mapstructure:"renderer"`
 
-	ExtJobCache    string       `mapstructure:"ext_job_cache"`
-	Schedule       *payload.Map `mapstructure:"schedule"`
-	Engines        []any        `mapstructure:"engines"`
-	Reactor        []any        `mapstructure:"reactor"`
-	PublisherACL   *payload.Map `mapstructure:"publisher_acl"`           // user → list of functions
-	ACLBlacklist   *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
-	PillarMask     bool         `mapstructure:"pillar_mask_output"`
-	RangeServer    string       `mapstructure:"range_server"`
-	Metrics        *payload.Map `mapstructure:"metrics"`    // see MetricsOptions
-	Tracing        *payload.Map `mapstructure:"tracing"`    // see TracingOptions
-	UniqueJID      bool         `mapstructure:"unique_jid"` // a job id ends with the process id of who made it
-	FailHard       bool         `mapstructure:"failhard"`
-	Test           bool         `mapstructure:"test"`
-	StateOutput    string       `mapstructure:"state_output"`
-	StateVerbose   bool         `mapstructure:"state_verbose"`
-	ReactorThreads int          `mapstructure:"reactor_worker_threads"`
-	ReactorHWM     int          `mapstructure:"reactor_worker_hwm"` // reactions waiting, beyond it they are dropped
-	ReactorRefresh int          `mapstructure:"reactor_refresh_interval"`
+	ExtJobCache  string       `mapstructure:"ext_job_cache"`
+	Schedule     *payload.Map `mapstructure:"schedule"`
+	Engines      []any        `mapstructure:"engines"`
+	Reactor      []any        `mapstructure:"reactor"`
+	PublisherACL *payload.Map `mapstructure:"publisher_acl"`           // user → list of functions
+	ACLBlacklist *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
+	Metrics      *payload.Map `mapstructure:"metrics"`                 // see MetricsOptions
+	Tracing      *payload.Map `mapstructure:"tracing"`                 // see TracingOptions
+	UniqueJID    bool         `mapstructure:"unique_jid"`              // a job id ends with the process id of who made it
+	FailHard     bool         `mapstructure:"failhard"`
+	StateOutput  string       `mapstructure:"state_output"`
+	StateVerbose bool         `mapstructure:"state_verbose"`
 
 	Brine `mapstructure:",squash"`
 }

@@ -23,7 +23,7 @@ const noSplit = "\x00"
 // value was warned about; the default is used instead.
 func required(key string) bool {
 	switch key {
-	case "publish_port", "ret_port", "master_port", "worker_threads", "user", "id", "interface", "transport":
+	case "publish_port", "ret_port", "master_port", "worker_threads", "user", "id", "interface":
 		return true
 	}
 	return strings.HasSuffix(key, "_dir") || strings.HasSuffix(key, "dir")
@@ -76,6 +76,7 @@ func (ld *loading) fallback(f field, extra *payload.Map) any {
 // field is one option of a struct.
 type field struct {
 	key  string
+	name string // of the field
 	typ  reflect.Type
 	unit time.Duration // of a duration
 }
@@ -100,7 +101,7 @@ func fields(t reflect.Type) []field {
 		case "m":
 			unit = time.Minute
 		}
-		out = append(out, field{key, sf.Type, unit})
+		out = append(out, field{key, sf.Name, sf.Type, unit})
 	}
 	return out
 }

@@ -35,7 +35,6 @@ func brineDefaults(role string) *payload.Map {
 			"job_store_max_bytes", 1<<30,
 			"job_store_compact_percent", 50,
 			"job_store_compact_min_bytes", 64<<20,
-			"job_store_commit_delay", 2, // milliseconds
 			"job_store_queue_max", 50000,
 			"event_bus_max", 20000,
 			"event_bus_max_bytes", 64<<20,

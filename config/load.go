@@ -42,11 +42,12 @@ type Error struct {
 	Err   error
 }
 
-// Exit codes of a configuration that cannot be used.
+// Exit codes of a configuration that cannot be used, Salt's but for ExitNotYet.
 const (
 	ExitGeneric = 1  // a file is no YAML or no mapping
 	ExitUsage   = 64 // an option has a value that the program cannot start with
 	ExitNoUser  = 67 // the configured user does not exist
+	ExitNotYet  = 78 // an option that somebody relies on is not honoured (EX_CONFIG of sysexits.h)
 )
 
 func (e *Error) Error() string { return e.Err.Error() }

@@ -190,16 +190,12 @@ func TestDefaults(t *testing.T) {
 		{"publish_port", m.PublishPort, 4505},
 		{"worker_threads", m.WorkerThreads, 5},
 		{"loop_interval", m.LoopInterval, 60 * time.Second},
-		{"syndic_event_forward_timeout", m.SyndicEventForwardTimeout, 500 * time.Millisecond},
 		{"keep_jobs_seconds", m.KeepJobsSeconds, 24 * time.Hour},
-		{"keys.cache_driver", m.KeysCacheDriver, "localfs_key"},
 		{"autosign_timeout", m.AutosignTimeout, 2 * time.Hour},
 		{"zmq_heartbeat_ivl", m.ZMQHeartbeatIvl, 10 * time.Second},
 		{"restart_delay_max", m.RestartDelayMax, 10 * time.Second},
 		{"control_mode", m.ControlMode, fs.FileMode(0o600)},
-		{"job_store_commit_delay", m.JobStoreCommitDelay, 2 * time.Millisecond},
 		{"sign_pub_messages", m.SignPubMessages, true},
-		{"pillar_mask_output", m.PillarMask, true},
 		{"cachedir", m.CacheDir, "/var/cache/salt/master"},
 		{"token_dir", m.TokenDir, "/var/cache/salt/master/tokens"},
 		{"ipv6", m.IPv6, false},
@@ -221,7 +217,6 @@ func TestDefaults(t *testing.T) {
 		{"mine_interval", n.MineInterval, time.Hour},
 		{"recon_default", n.ReconDefault, time.Second},
 		{"multiprocessing", n.Multiprocessing, false},
-		{"master_tries", n.MasterTries, -1},
 		{"retry_dns", n.RetryDNS, 30 * time.Second},
 		{"process_count_max", n.ProcessCountMax, -1},
 		{"publish_port", n.PublishPort, 4505},
@@ -238,7 +233,7 @@ func TestDefaults(t *testing.T) {
 func TestValues(t *testing.T) {
 	m := loadMaster(t, "master", `
 publisher_acl: {Bob: [test.*]}
-event_return: mysql
+auth_events_autosign_grains: accept
 timeout: '7'
 keep_jobs_seconds: 1:00:00
 worker_threads: 8.9
@@ -250,8 +245,8 @@ Unknown.Key: 1
 	if got := m.PublisherACL.Keys(); !cmp.Equal(got, []any{"Bob"}) {
 		t.Errorf("publisher_acl: got keys %v, want Bob", got)
 	}
-	if !cmp.Equal(m.EventReturn, []string{"mysql"}) || m.Timeout != 7*time.Second || m.WorkerThreads != 8 || !m.IPv6 {
-		t.Errorf("got %v %v %v %v", m.EventReturn, m.Timeout, m.WorkerThreads, m.IPv6)
+	if !cmp.Equal(m.AuthEventsAutosignGrains, []string{"accept"}) || m.Timeout != 7*time.Second || m.WorkerThreads != 8 || !m.IPv6 {
+		t.Errorf("got %v %v %v %v", m.AuthEventsAutosignGrains, m.Timeout, m.WorkerThreads, m.IPv6)
 	}
 	if m.KeepJobsSeconds != time.Hour {
 		t.Errorf("keep_jobs_seconds: got %v, want 1h", m.KeepJobsSeconds)

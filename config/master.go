@@ -10,27 +10,19 @@ import (
 type Master struct {
 	Common `mapstructure:",squash"`
 
-	PublishPort             int           `mapstructure:"publish_port"`
-	RetPort                 int           `mapstructure:"ret_port"`
-	ZMQBacklog              int           `mapstructure:"zmq_backlog"`
-	PubHWM                  int           `mapstructure:"pub_hwm"`
-	WorkerThreads           int           `mapstructure:"worker_threads"` // number of MWorkers, at least 1
-	WorkerPoolsEnabled      bool          `mapstructure:"worker_pools_enabled"`
-	WorkerPools             *payload.Map  `mapstructure:"worker_pools"` // see Pools
-	MasterAsyncMWorker      bool          `mapstructure:"master_async_mworker"`
-	MWorkerMaxInflight      int           `mapstructure:"master_mworker_max_inflight"`
-	Timeout                 time.Duration `mapstructure:"timeout"`            // the client's wait for returns
-	GatherJobTimeout        time.Duration `mapstructure:"gather_job_timeout"` // wait for find_job answers
-	PublishTimeout          time.Duration `mapstructure:"publish_timeout"`
-	PublishDrainTimeout     time.Duration `mapstructure:"publish_drain_timeout"`
-	PubServerWriteQueueSize int           `mapstructure:"pub_server_write_queue_size"`
-	TCPMasterPubPort        int           `mapstructure:"tcp_master_pub_port"` // with ipc_mode: tcp
-	TCPMasterPullPort       int           `mapstructure:"tcp_master_pull_port"`
-	TCPMasterPublishPull    int           `mapstructure:"tcp_master_publish_pull"`
-	TCPMasterWorkers        int           `mapstructure:"tcp_master_workers"`
-	MaxOpenFiles            uint64        `mapstructure:"max_open_files"`
-	MaxMinions              int           `mapstructure:"max_minions"` // 0: no limit
-	ConCache                bool          `mapstructure:"con_cache"`
+	PublishPort        int           `mapstructure:"publish_port"`
+	RetPort            int           `mapstructure:"ret_port"`
+	ZMQBacklog         int           `mapstructure:"zmq_backlog"`
+	PubHWM             int           `mapstructure:"pub_hwm"`
+	WorkerThreads      int           `mapstructure:"worker_threads"` // number of MWorkers, at least 1
+	WorkerPoolsEnabled bool          `mapstructure:"worker_pools_enabled"`
+	WorkerPools        *payload.Map  `mapstructure:"worker_pools"`        // see Pools
+	Timeout            time.Duration `mapstructure:"timeout"`             // the client's wait for returns
+	GatherJobTimeout   time.Duration `mapstructure:"gather_job_timeout"`  // wait for find_job answers
+	TCPMasterPubPort   int           `mapstructure:"tcp_master_pub_port"` // with ipc_mode: tcp
+	TCPMasterPullPort  int           `mapstructure:"tcp_master_pull_port"`
+	MaxOpenFiles       uint64        `mapstructure:"max_open_files"`
+	MaxMinions         int           `mapstructure:"max_minions"` // 0: no limit
 
 	AutoAccept                 bool          `mapstructure:"auto_accept"` // only a real true counts
 	AutosignFile               string        `mapstructure:"autosign_file"`
@@ -38,13 +30,10 @@ type Master struct {
 	AutosignTimeout            time.Duration `mapstructure:"autosign_timeout" unit:"m"`
 	AutorejectFile             string        `mapstructure:"autoreject_file"`
 	AllowMinionKeyRevoke       bool          `mapstructure:"allow_minion_key_revoke"`
-	AuthMode                   int           `mapstructure:"auth_mode"`
 	AuthEvents                 bool          `mapstructure:"auth_events"`
 	AuthEventsAutosignGrains   []string      `mapstructure:"auth_events_autosign_grains"`
-	AuthEventsPendGrains       bool          `mapstructure:"auth_events_pend_autosign_grains"`
 	MinimumAuthVersion         int           `mapstructure:"minimum_auth_version"`
 	RequestServerTTL           time.Duration `mapstructure:"request_server_ttl"` // 0: requests do not expire
-	RequestServerAESSession    int           `mapstructure:"request_server_aes_session"`
 	PublishSession             time.Duration `mapstructure:"publish_session"`
 	RotateAESKey               bool          `mapstructure:"rotate_aes_key"`
 	PingOnRotate               bool          `mapstructure:"ping_on_rotate"`
@@ -62,16 +51,12 @@ type Master struct {
 	SudoACL                    bool          `mapstructure:"sudo_acl"`
 	PermissiveACL              bool          `mapstructure:"permissive_acl"`
 	ExternalAuth               *payload.Map  `mapstructure:"external_auth"`
-	EauthTokens                string        `mapstructure:"eauth_tokens"`
-	EauthTokensCacheDriver     string        `mapstructure:"eauth_tokens.cache_driver"`
 	TokenExpire                time.Duration `mapstructure:"token_expire"`
 	TokenExpireUserOverride    any           `mapstructure:"token_expire_user_override"` // bool or map
 	KeepACLInToken             bool          `mapstructure:"keep_acl_in_token"`
 	TokenDir                   string        `mapstructure:"token_dir"`  // cachedir/tokens
 	SyndicDir                  string        `mapstructure:"syndic_dir"` // cachedir/syndics
 	SqliteQueueDir             string        `mapstructure:"sqlite_queue_dir"`
-	NetapiEnableClients        []string      `mapstructure:"netapi_enable_clients"`
-	NetapiAllowRawShell        bool          `mapstructure:"netapi_allow_raw_shell"`
 	Peer                       *payload.Map  `mapstructure:"peer"`
 	PeerRun                    *payload.Map  `mapstructure:"peer_run"`
 	MinionDataCache            bool          `mapstructure:"minion_data_cache"`
@@ -79,51 +64,25 @@ type Master struct {
 	EnforceMineCache           bool          `mapstructure:"enforce_mine_cache"`
 	Nodegroups                 *payload.Map  `mapstructure:"nodegroups"` // a list of maps in the file is merged
 	OrderMasters               bool          `mapstructure:"order_masters"`
-	SyndicMaster               []string      `mapstructure:"syndic_master"`
 	SyndicWait                 time.Duration `mapstructure:"syndic_wait"`
-	SyndicEventForwardTimeout  time.Duration `mapstructure:"syndic_event_forward_timeout"`
-	SyndicJIDForwardCacheHWM   int           `mapstructure:"syndic_jid_forward_cache_hwm"`
-	SyndicForwardAllEvents     bool          `mapstructure:"syndic_forward_all_events"`
-	SyndicFailover             string        `mapstructure:"syndic_failover"`
 	MasterJobCache             string        `mapstructure:"master_job_cache"`
 	JobCache                   bool          `mapstructure:"job_cache"`
 	JobCacheStoreEndtime       bool          `mapstructure:"job_cache_store_endtime"`
 	KeepJobsSeconds            time.Duration `mapstructure:"keep_jobs_seconds"` // 0: jobs are kept for ever
-	MaintenanceInterval        time.Duration `mapstructure:"maintenance_interval"`
-	FileserverInterval         time.Duration `mapstructure:"fileserver_interval"`
 	FileserverBackend          []string      `mapstructure:"fileserver_backend"`
-	FileserverVerifyConfig     bool          `mapstructure:"fileserver_verify_config"`
-	GitPillarUpdateInterval    time.Duration `mapstructure:"git_pillar_update_interval"`
-	GitPillarVerifyConfig      bool          `mapstructure:"git_pillar_verify_config"`
-	PillarCache                bool          `mapstructure:"pillar_cache"`
-	PillarCacheTTL             time.Duration `mapstructure:"pillar_cache_ttl"`
-	PillarVersion              int           `mapstructure:"pillar_version"`
-	PillarOpts                 bool          `mapstructure:"pillar_opts"`
-	ExtPillar                  []any         `mapstructure:"ext_pillar"`
 	PresenceEvents             bool          `mapstructure:"presence_events"`
 	DetectRemoteMinions        bool          `mapstructure:"detect_remote_minions"`
 	RemoteMinionsPort          int           `mapstructure:"remote_minions_port"`
-	EnableSSHMinions           bool          `mapstructure:"enable_ssh_minions"`
-	EventReturn                []string      `mapstructure:"event_return"` // text or list in the file
-	EventReturnQueue           int           `mapstructure:"event_return_queue"`
-	EventReturnQueueMaxSeconds time.Duration `mapstructure:"event_return_queue_max_seconds"`
-	EventReturnWhitelist       []string      `mapstructure:"event_return_whitelist"`
-	EventReturnBlacklist       []string      `mapstructure:"event_return_blacklist"`
-	EventMatchType             string        `mapstructure:"event_match_type"`
 	MasterStats                bool          `mapstructure:"master_stats"`
 	MasterStatsEventIter       time.Duration `mapstructure:"master_stats_event_iter"`
 	RunnerReturns              bool          `mapstructure:"runner_returns"`
 	CLISummary                 bool          `mapstructure:"cli_summary"`
 	ShowTimeout                bool          `mapstructure:"show_timeout"`
 	ShowJID                    bool          `mapstructure:"show_jid"`
-	BatchManagerLoopInterval   time.Duration `mapstructure:"batch_manager_loop_interval"`
 	ClusterID                  string        `mapstructure:"cluster_id"`
 	ClusterPeers               []string      `mapstructure:"cluster_peers"`
 	ClusterPKIDir              string        `mapstructure:"cluster_pki_dir"`
 	ClusterEncryptionAlgorithm string        `mapstructure:"cluster_encryption_algorithm"`
-	ExtProcesses               []any         `mapstructure:"ext_processes"`
-	SaltCPChunkSize            int           `mapstructure:"salt_cp_chunk_size"`
-	GPGDecryptMustSucceed      bool          `mapstructure:"gpg_decrypt_must_succeed"`
 
 	// The rest is brine's own.
 
@@ -134,8 +93,6 @@ type Master struct {
 	JobStoreCompactPercent int `mapstructure:"job_store_compact_percent"`
 	// JobStoreCompactMinBytes is the size below which the file is left as it is.
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
-	// JobStoreCommitDelay is how long the first return of a group waits for others before the commit.
-	JobStoreCommitDelay time.Duration `mapstructure:"job_store_commit_delay" unit:"ms"`
 	// JobStoreQueueMax is how many returns wait for the job store; what comes beyond it is refused, and its minion keeps it.
 	JobStoreQueueMax int `mapstructure:"job_store_queue_max"`
 	// EventBusMax is how many events wait for the bus, EventBusMaxBytes how many bytes of them. Beyond it who fires has to

@@ -20,14 +20,7 @@ type Minion struct {
 	PublishPort            int           `mapstructure:"publish_port"` // default when a master does not say its own
 	MasterType             string        `mapstructure:"master_type"`  // str, failover, func, distributed, disable
 	MasterURIFormat        string        `mapstructure:"master_uri_format"`
-	MasterTries            int           `mapstructure:"master_tries"` // rounds over the list of masters, -1: for ever
-	MasterShuffle          bool          `mapstructure:"master_shuffle"`
-	RandomMaster           bool          `mapstructure:"random_master"`
-	MasterAliveInterval    time.Duration `mapstructure:"master_alive_interval"` // 0: off
-	MasterFailback         bool          `mapstructure:"master_failback"`
-	MasterFailbackInterval time.Duration `mapstructure:"master_failback_interval"`
 	MasterFinger           string        `mapstructure:"master_finger"`
-	SyndicFinger           string        `mapstructure:"syndic_finger"`
 	VerifyMasterPubkeySign bool          `mapstructure:"verify_master_pubkey_sign"`
 	AlwaysVerifySignature  bool          `mapstructure:"always_verify_signature"`
 	SourceAddress          string        `mapstructure:"source_address"`
@@ -39,8 +32,6 @@ type Minion struct {
 	RetryDNSCount          int           `mapstructure:"retry_dns_count"` // null or 0: for ever
 	TCPPubPort             int           `mapstructure:"tcp_pub_port"`    // with ipc_mode: tcp
 	TCPPullPort            int           `mapstructure:"tcp_pull_port"`
-	TCPAuthRetries         int           `mapstructure:"tcp_authentication_retries"`
-	TCPReconnectBackoff    time.Duration `mapstructure:"tcp_reconnect_backoff"`
 
 	AuthTimeout           time.Duration `mapstructure:"auth_timeout"`
 	AuthTries             int           `mapstructure:"auth_tries"`
@@ -62,7 +53,6 @@ type Minion struct {
 	SigningAlgorithm      string        `mapstructure:"signing_algorithm"`
 	MinionSignMessages    bool          `mapstructure:"minion_sign_messages"`
 	AutosignGrains        []string      `mapstructure:"autosign_grains"`
-	RestartOnError        bool          `mapstructure:"restart_on_error"`
 
 	MinionIDCaching      bool         `mapstructure:"minion_id_caching"`
 	MinionIDLowercase    bool         `mapstructure:"minion_id_lowercase"`
@@ -75,15 +65,11 @@ type Minion struct {
 
 	GrainsCacheExpiration time.Duration `mapstructure:"grains_cache_expiration"`
 	GrainsRefreshEvery    time.Duration `mapstructure:"grains_refresh_every" unit:"m"` // 0: off
-	GrainsRefreshPreExec  bool          `mapstructure:"grains_refresh_pre_exec"`
 	EnableFQDNSGrains     bool          `mapstructure:"enable_fqdns_grains"`
 	EnableGPUGrains       bool          `mapstructure:"enable_gpu_grains"`
 	EnableLspci           bool          `mapstructure:"enable_lspci"`
 	StartEventGrains      []string      `mapstructure:"start_event_grains"`
 	LegacyStartupEvents   bool          `mapstructure:"enable_legacy_startup_events"`
-	StartupStates         string        `mapstructure:"startup_states"`
-	SLSList               []string      `mapstructure:"sls_list"`
-	TopFile               string        `mapstructure:"top_file"`
 
 	Multiprocessing   bool `mapstructure:"multiprocessing"` // Unlike Salt: false by default
 	MultifuncOrdered  bool `mapstructure:"multifunc_ordered"`
@@ -101,24 +87,13 @@ type Minion struct {
 	DisableModules     []string      `mapstructure:"disable_modules"`
 	DisableReturners   []string      `mapstructure:"disable_returners"`
 	WhitelistModules   []string      `mapstructure:"whitelist_modules"`
-	WhitelistStates    []string      `mapstructure:"whitelist_state_modules"`
 	StateQueue         any           `mapstructure:"state_queue"` // bool or int
-	StateMaxParallel   int           `mapstructure:"state_max_parallel"`
 	MineEnabled        bool          `mapstructure:"mine_enabled"`
 	MineInterval       time.Duration `mapstructure:"mine_interval" unit:"m"`
-	MineReturnJob      bool          `mapstructure:"mine_return_job"`
 	MineFunctions      any           `mapstructure:"mine_functions"` // map or list
 	Beacons            any           `mapstructure:"beacons"`
-	BeaconsEarly       bool          `mapstructure:"beacons_before_connect"`
-	SchedulerEarly     bool          `mapstructure:"scheduler_before_connect"`
 	UseMasterWhenLocal bool          `mapstructure:"use_master_when_local"`
-	MinionPillarCache  bool          `mapstructure:"minion_pillar_cache"`
-	ResourcePillarKey  string        `mapstructure:"resource_pillar_key"`
-	SaltCPChunkSize    int           `mapstructure:"salt_cp_chunk_size"`
-	GPGMustSucceed     bool          `mapstructure:"gpg_decrypt_must_succeed"`
 	AppendIDConfigDirs []string      `mapstructure:"append_minionid_config_dirs"`
-	UpdateRestart      []string      `mapstructure:"update_restart_services"`
-	MinionRestartCmd   []string      `mapstructure:"minion_restart_command"`
 
 	// The rest is brine's own.
 

@@ -23,6 +23,7 @@ type rule struct {
 
 // The acts of a rule.
 const (
+	actHonour = '+'
 	actWarn   = '~'
 	actRefuse = '!'
 )
@@ -83,9 +84,10 @@ func eachStanding(line func(key, text string) bool) error {
 	return nil
 }
 
-// CheckStanding looks at what the files of a daemon set to other than Salt's default. An option that is not honoured is a
-// notice, said by name; one that an operator may rely on for his protection is a *Error, and the daemon must not start.
-// Unlike Salt: it keeps silent about options that it does not know. Tools do not ask: they work with every configuration.
+// CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not honoured
+// is a notice, said by name, as is one that nobody knows and that resembles another; one on which somebody may rely, for
+// protection or delivery, is a *Error with ExitNotYet, and the daemon must not start. Unlike Salt: it keeps silent about options
+// that it does not know. Tools do not ask: they work with every configuration.
 func (c *Common) CheckStanding() ([]Notice, error) {
 	if c.File.Len() == 0 {
 		return nil, nil
@@ -97,9 +99,11 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 	}
 	var notices []Notice
 	var failed error
+	var known []string
 	err = eachStanding(func(key, text string) bool {
+		known = append(known, key)
 		v, given := c.File.Get(key)
-		if !given || sameValue(v, std.Value(key)) {
+		if !given || sameValue(meant(key, v), std.Value(key)) {
 			return true
 		}
 		one, err := readStanding(text)
@@ -109,17 +113,35 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 		}
 		switch one.act(role, v) {
 		case actRefuse:
-			failed = c.refuse(key, v, one.why)
+			failed = c.NotYet(key, v, "%s", one.why)
 		case actWarn:
 			notices = append(notices, Notice{slog.LevelWarn,
-				fmt.Sprintf("Config option '%s' with value %s is not honoured: %s", key, c.shown(key), one.why)})
+				fmt.Sprintf("Config option '%s' with value %s is not honoured: %s (%s)", key, c.shown(key), one.why, c.Origin(key))})
 		}
 		return failed == nil
 	})
-	if failed == nil && err != nil {
-		failed = &Error{Code: ExitGeneric, Err: err}
+	switch {
+	case failed != nil:
+		return notices, failed
+	case err != nil:
+		return notices, &Error{Code: ExitGeneric, Err: err}
 	}
-	return notices, failed
+	return append(notices, c.misspelt(known)...), nil
+}
+
+// meant is the part of a value that its writer has chosen: Salt's minion writes jobs of its own into the schedule of its files.
+func meant(key string, v any) any {
+	m, ok := v.(*payload.Map)
+	if key != "schedule" || !ok {
+		return v
+	}
+	out := payload.NewMap(m.Len())
+	for name, job := range m.All() {
+		if text, _ := name.(string); text != "enabled" && !strings.HasPrefix(text, "__") {
+			out.Set(name, job)
+		}
+	}
+	return out
 }
 
 // act is what a daemon does with a value: the first rule that does not excuse it.
@@ -141,13 +163,11 @@ func sameValue(v, std any) bool {
 	return falsy(v) && falsy(std) || pyStr(v) == pyStr(std)
 }
 
-func (c *Common) refuse(key string, v any, why string) *Error {
+// NotYet makes the error of an option that is not honoured although somebody relies on it.
+func (c *Common) NotYet(key string, v any, why string, args ...any) *Error {
 	o := c.Origin(key)
-	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured: %s", key, c.shown(key), why)
-	if o.Layer != LayerDefault {
-		err = fmt.Errorf("%w (%s)", err, o)
-	}
-	return &Error{File: o.File, Line: o.Line, Key: key, Value: v, Code: ExitUsage, Err: err}
+	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured yet: %s (%s)", key, c.shown(key), fmt.Sprintf(why, args...), o)
+	return &Error{File: o.File, Line: o.Line, Key: key, Value: v, Code: ExitNotYet, Err: err}
 }
 
 // shown is the value of an option for the log: secrets are not.

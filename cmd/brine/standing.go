@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"brine/config"
@@ -22,7 +21,9 @@ func checkStanding(s *session) error {
 		return &config.Error{Key: "id", Value: m.ID, Code: config.ExitUsage, Err: fmt.Errorf("Config option 'id' with value %q is no id of a minion", m.ID)}
 	}
 	if s.master != nil {
-		notices = append(notices, unknownBackends(s.master)...)
+		if err := knownBackends(s.master); err != nil {
+			return err
+		}
 	}
 	s.unhonoured = notices
 	return nil
@@ -35,16 +36,14 @@ func (s *session) tellStanding() {
 	}
 }
 
-// unknownBackends names what external_auth asks for and nobody can log in with.
-func unknownBackends(m *config.Master) []config.Notice {
-	var out []config.Notice
+// knownBackends ends a master whose external_auth names a backend with which nobody can log in here.
+func knownBackends(m *config.Master) error {
 	for k, v := range m.ExternalAuth.All() {
 		name, _ := k.(string)
 		if name == "" || name[0] == '^' || slices.Contains(eauth.Backends(), name) || v == nil {
 			continue
 		}
-		out = append(out, config.Notice{Level: slog.LevelWarn,
-			Text: fmt.Sprintf("Config option 'external_auth': there is no backend '%s' here: nobody can log in with it", name)})
+		return m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name)
 	}
-	return out
+	return nil
 }

@@ -149,8 +149,13 @@ var minionEngines = map[string]minionMatcher{
 // whole target; a grain word without delimiter or a bad address is merely false.
 func evalCompound(f *Facts, words []string) (bool, error) {
 	e := expression[bool]{algebra: truth(), empty: new(bool)}
+	own := *f
+	own.limit = forMinion()
 	var soft error
 	for _, word := range words {
+		if own.limit.look(); own.limit.reason() != nil {
+			return false, own.limit.reason()
+		}
 		if isOperator(word) {
 			e.tokens = append(e.tokens, token[bool]{op: word})
 			continue
@@ -163,7 +168,7 @@ func evalCompound(f *Facts, words []string) (bool, error) {
 		if !ok {
 			return false, targetErr("Unrecognized target engine %q for target expression %q", a.engine, word)
 		}
-		hit, err := match(f, a.pattern, a.delimiter)
+		hit, err := match(&own, a.pattern, a.delimiter)
 		if err != nil && a.engine == "E" {
 			return false, err
 		}

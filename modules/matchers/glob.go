@@ -202,6 +202,14 @@ func (g *Glob) Match(s string) bool {
 	return item == len(g.items)
 }
 
+// work is how many steps a match takes at most.
+func (g *Glob) work(s string) int {
+	if g.plain {
+		return 1
+	}
+	return len(g.text) * len(s)
+}
+
 func (it *globItem) matches(r rune) bool {
 	switch it.kind {
 	case globRune:

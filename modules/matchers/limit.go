@@ -13,14 +13,14 @@ import (
 var ErrTime = errors.New("matchers: the target takes too long")
 
 const (
-	// minionTime bounds the work on one word of a target on a minion.
+	// minionTime bounds the work on a target on a minion.
 	minionTime = 2 * time.Second
 	// maxGlobWork bounds the product of pattern and text, in bytes, of one match of a glob.
 	maxGlobWork = 64 << 20
 	// looks is how many steps go by between two looks at the clock.
 	looks = 256
-	// heavy is the length of a text that is worth a look at the clock by itself.
-	heavy = 4096
+	// heavy is how much work goes by between two looks, in steps of a match: those are some nanoseconds each.
+	heavy = 1 << 18
 	// maxLevels is how many levels an expression of grains or pillars has at most; no data of Salt is nested deeper.
 	maxLevels = 512
 )
@@ -29,6 +29,7 @@ const (
 type limit struct {
 	ends  func() error
 	steps int
+	work  int
 	err   error
 }
 
@@ -71,9 +72,23 @@ func (l *limit) over() bool {
 	return l.err != nil
 }
 
-// weigh counts a text of some length as the steps that it is worth.
-func (l *limit) weigh(length int) {
-	if l != nil && l.err == nil && length > heavy {
+// weigh counts work that was done between two steps.
+func (l *limit) weigh(work int) {
+	if l == nil {
+		return
+	}
+	if l.work += work; l.work >= heavy {
+		l.look()
+	}
+}
+
+// look looks at the clock, behind what may have taken long by itself.
+func (l *limit) look() {
+	if l == nil {
+		return
+	}
+	l.work = 0
+	if l.err == nil {
 		l.err = l.ends()
 	}
 }

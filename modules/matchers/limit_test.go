@@ -31,13 +31,19 @@ func evilMaster(n int) *Expander {
 
 // TestExpandEnds: a target takes no longer than its context lives, whatever it is made of, and says so.
 func TestExpandEnds(t *testing.T) {
-	evil := "((a|aa)+)+(?!b)[0-9]x$"
+	evil, large := "((a|aa)+)+(?!b)[0-9]x$", strings.Repeat("(a?){999}", 330) // as many times three instructions
 	for _, tt := range []struct{ name, tgtType, tgt string }{
 		{"pcre", "pcre", evil},
 		{"grain_pcre", "grain_pcre", "long:" + evil},
 		{"compound", "compound", "E@" + evil + " or P@long:" + evil + " or not P@long:" + evil},
 		{"many words", "compound", strings.Repeat("P@long:"+evil+" or ", 1000) + "x"},
 		{"levels", "grain", "deep:" + strings.Repeat("a:", 300) + "x"},
+		{"a large program", "pcre", large},
+		{"a large program of grains", "grain_pcre", "long:" + large},
+		{"groups", "pcre", strings.Repeat("(a)|", 15_000)},
+		{"references", "pcre", "(a)" + strings.Repeat(`\1*`, 15_000)},
+		{"look-arounds", "pcre", strings.Repeat("(?<=a)", 10_000)},
+		{"words to compile", "compound", strings.Repeat("E@(a?){999}[a-z]{999}\\w{400} or ", 500) + "x"},
 		{"stars", "grain", strings.Repeat("*:", 60) + "x"},
 		{"levels of patterns", "grain_pcre", "deep:" + strings.Repeat("a:", 300) + "x"},
 	} {
@@ -53,6 +59,36 @@ func TestExpandEnds(t *testing.T) {
 				t.Errorf("got %d minions, %v, want %v", len(got.Minions), err, ErrTime)
 			}
 		})
+	}
+}
+
+// TestPrograms: what becomes of a pattern is bounded by what it is compiled to.
+func TestPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		pattern string
+		fast    bool
+	}{
+		{"web[0-9]{1,3}", true},
+		{"(" + strings.Repeat("web01|db02|", 4000) + "x)", true},
+		{`\w{999}`, true},
+		{strings.Repeat("(a?){999}", 330), false},
+		{strings.Repeat("(?:a|aa){999}", 230), false},
+		{strings.Repeat("(a)|", 5000), false},
+	} {
+		re, err := CompileRegexp(tt.pattern)
+		if err != nil {
+			t.Fatalf("%.20q: %v", tt.pattern, err)
+		}
+		if (re.fast != nil) != tt.fast {
+			t.Errorf("%.20q (%d bytes, program of %d): fast %v", tt.pattern, len(tt.pattern), re.size, re.fast != nil)
+		}
+	}
+	re, err := CompileRegexp("(?!b)a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := re.Match(strings.Repeat("a", maxFullText+1)); !errors.Is(err, ErrRegexp) {
+		t.Errorf("a long text: %v", err)
 	}
 }
 
@@ -92,5 +128,11 @@ func TestMatchEnds(t *testing.T) {
 	hit, err := Match("deep:"+strings.Repeat("a:", 300)+"x", "grain", "", &Facts{Grains: func() *payload.Map { return payload.M("deep", deep) }})
 	if took := time.Since(began); hit || !errors.Is(err, ErrTime) || took > slowest {
 		t.Errorf("got %v, %v after %v", hit, err, took)
+	}
+	deeper := strings.Repeat("G@deep:"+strings.Repeat("a:", 300)+"x or ", 50) + "x" // all its words together
+	began = time.Now()
+	hit, err = Match(deeper, "compound", "", &Facts{ID: "m", Grains: func() *payload.Map { return payload.M("deep", deep) }})
+	if took := time.Since(began); hit || !errors.Is(err, ErrTime) || took > slowest {
+		t.Errorf("words: got %v, %v after %v", hit, err, took)
 	}
 }

@@ -171,7 +171,19 @@ func (e *expansion) glob(tgt any) (Expansion, error) {
 	if !ok {
 		return Expansion{}, targetErr("glob target is no text")
 	}
-	return e.filter(CompileGlob(pattern).Match)
+	return e.byGlob(pattern)
+}
+
+func (e *expansion) byGlob(pattern string) (Expansion, error) {
+	if err := fits(pattern); err != nil {
+		return Expansion{}, err
+	}
+	g := CompileGlob(pattern)
+	e.limit.weigh(len(pattern))
+	return e.filter(func(id string) bool {
+		e.limit.weigh(g.work(id))
+		return g.Match(id)
+	})
 }
 
 func (e *expansion) pcre(tgt any) (Expansion, error) {
@@ -180,10 +192,12 @@ func (e *expansion) pcre(tgt any) (Expansion, error) {
 		return Expansion{}, targetErr("pcre target is no text")
 	}
 	re, err := CompileRegexp(pattern)
+	e.limit.look()
 	if err != nil {
 		return Expansion{}, err
 	}
 	return e.filter(func(id string) bool {
+		e.limit.weigh(re.work(id))
 		hit, err := re.Match(id)
 		if err != nil {
 			e.limit.failed(err)
@@ -191,6 +205,9 @@ func (e *expansion) pcre(tgt any) (Expansion, error) {
 		return hit
 	})
 }
+
+// listed is how many steps it takes to put an id into a set.
+const listed = 16
 
 func (e *expansion) list(tgt any) (Expansion, error) {
 	wanted, ok := listOf(tgt)
@@ -201,6 +218,7 @@ func (e *expansion) list(tgt any) (Expansion, error) {
 	if err != nil {
 		return Expansion{}, err
 	}
+	e.limit.weigh(len(ids) * listed)
 	accepted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		accepted[id] = true

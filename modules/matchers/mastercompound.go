@@ -109,8 +109,7 @@ func (c *setCompound) atom(a atom, word string) (Expansion, error) {
 	}
 	switch a.engine {
 	case "", "M":
-		g := CompileGlob(a.pattern)
-		return c.filter(g.Match)
+		return c.byGlob(a.pattern)
 	case "G":
 		return c.byData(BankGrains, a.pattern, a.delimiter, ModeGlob)
 	case "P":

@@ -27,6 +27,8 @@ type Facts struct {
 	Resources  *payload.Map // type → list of ids this minion manages (3008)
 	Data       func(key string) any
 	Range      func(expr string) ([]string, error) // a range server; nil without
+
+	limit *limit // of the whole target; nil: each word has its own
 }
 
 func (f *Facts) grains() *payload.Map { return provided(f.Grains) }
@@ -94,6 +96,9 @@ var minionMatchers = map[string]minionMatcher{
 
 func matchGlob(f *Facts, tgt any, _ string) (bool, error) {
 	pattern, ok := tgt.(string)
+	if err := fits(pattern); err != nil {
+		return false, err
+	}
 	return ok && GlobMatch(pattern, f.ID), nil
 }
 
@@ -129,13 +134,13 @@ func matchList(f *Facts, tgt any, _ string) (bool, error) {
 
 func matchGrains(mode Mode) minionMatcher {
 	return func(f *Facts, tgt any, delimiter string) (bool, error) {
-		return matchTree("grains", tgt, delimiter, mode, f.grainsUnder)
+		return f.matchTree("grains", tgt, delimiter, mode, f.grainsUnder)
 	}
 }
 
 func matchPillar(mode Mode) minionMatcher {
 	return func(f *Facts, tgt any, delimiter string) (bool, error) {
-		return matchTree("pillar", tgt, delimiter, mode, func([]any) *payload.Map { return f.pillar() })
+		return f.matchTree("pillar", tgt, delimiter, mode, func([]any) *payload.Map { return f.pillar() })
 	}
 }
 
@@ -144,12 +149,15 @@ func fixedDelimiter(m minionMatcher) minionMatcher {
 	return func(f *Facts, tgt any, _ string) (bool, error) { return m(f, tgt, defaultDelimiter) }
 }
 
-func matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys []any) *payload.Map) (bool, error) {
+func (f *Facts) matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys []any) *payload.Map) (bool, error) {
 	expr, ok := tgt.(string)
 	if !ok {
 		return false, targetErr("%s target is no text", what)
 	}
-	end := forMinion()
+	end := f.limit
+	if end == nil {
+		end = forMinion()
+	}
 	s, ok := compileSubdict(expr, delimiter, mode, end)
 	if !ok {
 		return false, targetErr("Got insufficient arguments for %s match statement from master", what)

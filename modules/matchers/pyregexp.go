@@ -26,6 +26,10 @@ func fromPython(pattern string) (translated string, ascii bool, err error) {
 	return t.out.String(), t.ascii, nil
 }
 
+// maxRepeat is the longest text that repeats what stands before it, in bytes. Looking no further keeps the work on a pattern
+// that is full of beginnings of such texts in proportion to its length.
+const maxRepeat = 64
+
 type translator struct {
 	in     string
 	pos    int
@@ -44,10 +48,11 @@ var badRange = pattern.New(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
 
 func (t *translator) next() error {
 	rest := t.in[t.pos:]
-	if t.anchor && repeat.MatchString(rest) {
+	near := rest[:min(len(rest), maxRepeat)]
+	if t.anchor && repeat.MatchString(near) {
 		return errors.New("nothing to repeat")
 	}
-	if t.inSet && (t.first || rest[0] != ']') && badRange.MatchString(rest) {
+	if t.inSet && (t.first || rest[0] != ']') && badRange.MatchString(near) {
 		return errors.New("bad character range")
 	}
 	t.anchor = !t.inSet && (rest[0] == '^' || rest[0] == '$' ||
@@ -109,7 +114,7 @@ func (t *translator) setChar(c byte) {
 
 // openRepeat writes {,n} as {0,n}; {,} and the like are plain text.
 func (t *translator) openRepeat(rest string) {
-	end := strings.IndexByte(rest, '}')
+	end := strings.IndexByte(rest[:min(len(rest), maxRepeat)], '}')
 	if end < 0 {
 		t.put(1, `\{`)
 		return

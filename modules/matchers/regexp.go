@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -15,9 +16,16 @@ import (
 // matchTimeout bounds one match of a pattern that needs backtracking.
 const matchTimeout = 200 * time.Millisecond
 
-// maxFastWork bounds the product of pattern and text, in bytes, that the engine without a time limit is given. It takes
-// some hundred milliseconds for as much.
-const maxFastWork = 16 << 20
+// Bounds of what the engine without a time limit is given. A few bytes of pattern may stand for a large program: x{999}.
+const (
+	maxProgram  = 1 << 17  // instructions; compiling as many takes a tenth of a second
+	maxCaptures = 1 << 21  // instructions times groups: the numbers that a match keeps
+	maxFastWork = 16 << 20 // instructions times bytes of text: some hundred milliseconds
+)
+
+// maxFullText bounds a text for the engine with one, in bytes: it looks at the clock every thousand steps, and a step may go
+// over the whole text.
+const maxFullText = 1 << 18
 
 // ErrRegexp means a pattern Python's re would refuse, or one that took too long.
 var ErrRegexp = errors.New("matchers: bad regular expression")
@@ -27,7 +35,7 @@ var ErrRegexp = errors.New("matchers: bad regular expression")
 // not plain ASCII go to a backtracking engine with a time limit. It is safe for concurrent use.
 type Regexp struct {
 	fast  *regexp.Regexp  // nil when the pattern needs backtracking
-	size  int             // of the pattern in bytes
+	size  int             // of its program
 	full  *regexp2.Regexp // reads every pattern
 	ascii bool            // \w, \d and \b mean ASCII in any text, as they do in the fast engine
 }
@@ -46,17 +54,61 @@ func CompileRegexp(pattern string) (*Regexp, error) {
 		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
 	full.MatchTimeout = matchTimeout
-	fast, err := regexp.Compile(`\A(?:` + translated + `)`)
-	if err != nil || strings.Contains(translated, "(?x") {
-		fast = nil
+	fast, size := compileFast(translated)
+	return &Regexp{fast: fast, size: size, full: full, ascii: ascii}, nil
+}
+
+// compileFast compiles a pattern for the fast engine; nil when it has no way to read it, or would make too much of it.
+func compileFast(translated string) (fast *regexp.Regexp, size int) {
+	if strings.Contains(translated, "(?x") {
+		return nil, 0
 	}
-	return &Regexp{fast: fast, size: len(translated), full: full, ascii: ascii}, nil
+	expr := `\A(?:` + translated + `)`
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, 0
+	}
+	size = programSize(tree)
+	if size > maxProgram || size*(1+tree.MaxCap()) > maxCaptures {
+		return nil, 0
+	}
+	if fast, err = regexp.Compile(expr); err != nil {
+		return nil, 0
+	}
+	return fast, size
+}
+
+// programSize is about how many instructions a pattern is compiled to.
+func programSize(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	for _, sub := range re.Sub {
+		n = min(n+programSize(sub), maxProgram+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return min(n+1, maxProgram+1)
+}
+
+// work is how much one match takes, as a limit weighs it. Of the engine with a time limit each match is worth a look at the clock.
+func (r *Regexp) work(s string) int {
+	if r.isFast(s) {
+		return r.size + r.size*len(s)
+	}
+	return heavy
+}
+
+func (r *Regexp) isFast(s string) bool {
+	return r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii)
 }
 
 // Match tells whether the pattern fits at the start of s. An error means the time limit was hit.
 func (r *Regexp) Match(s string) (bool, error) {
-	if r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii) {
+	if r.isFast(s) {
 		return r.fast.MatchString(s), nil
+	}
+	if len(s) > maxFullText {
+		return false, fmt.Errorf("%w: a text of %d bytes", ErrRegexp, len(s))
 	}
 	m, err := r.full.FindStringMatch(s)
 	if err != nil {

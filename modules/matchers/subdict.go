@@ -194,9 +194,10 @@ func (s *Subdict) matchWord(value any, want string) bool {
 	if w == nil {
 		w = newWordMatcher(want, s.mode)
 		s.words[want] = w
+		s.limit.look()
 	}
 	text := strings.ToLower(pytext.Str(value))
-	s.limit.weigh(len(text))
+	s.limit.weigh(w.work(text))
 	hit, err := w.match(text)
 	if err != nil {
 		s.limit.failed(err)
@@ -213,6 +214,17 @@ func newWordMatcher(want string, mode Mode) *wordMatcher {
 		w.re, _ = CompileRegexp(w.text) // a bad pattern matches nothing
 	}
 	return w
+}
+
+// work is how many steps a match takes at most.
+func (w *wordMatcher) work(text string) int {
+	switch {
+	case w.mode == ModeGlob:
+		return len(text) + w.glob.work(text)
+	case w.re != nil:
+		return len(text) + w.re.work(text)
+	}
+	return len(text)
 }
 
 func (w *wordMatcher) match(text string) (bool, error) {

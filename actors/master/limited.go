@@ -58,7 +58,7 @@ func misshapen(load *payload.Map) string {
 // make of the target is its own affair: it may have grains that this master has not heard of.
 // Unlike Salt: it publishes the target as it was written.
 func aimAt(pub *payload.Map, minions []string) {
-	pub.Set("tgt", anyList(minions)).Set("tgt_type", "list")
+	pub.Set("tgt", payload.AnyList(minions)).Set("tgt_type", "list")
 	pub.Delete("delimiter")
 }
 

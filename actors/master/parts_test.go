@@ -434,7 +434,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(o.err, err)
 	}
 	equal(t, "arguments", load.Value("arg"), []any{1, payload.M("k", "v", "__kwarg__", true)})
-	equal(t, "minions", anyList(o.got.Minions), []any{"m1", "m2"})
+	equal(t, "minions", payload.AnyList(o.got.Minions), []any{"m1", "m2"})
 	if o.got.Returns.Len() != 1 || o.got.Returns.Map("m1").Value("return") != "here" {
 		t.Errorf("returns %s", text(o.got.Returns))
 	}

@@ -169,7 +169,7 @@ func minionPub(c *core, r *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return payload.M("jid", jid, "minions", anyList(who.Minions)), nil
+		return payload.M("jid", jid, "minions", payload.AnyList(who.Minions)), nil
 	})
 }
 

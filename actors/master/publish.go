@@ -84,7 +84,7 @@ func publish(c *core, r *call) (any, error) {
 	}
 	r.replied = func() { c.noteReply(jid) }
 	c.begin(load, extra, pub, found, r.from)
-	return clearReply(payload.M("jid", jid, "minions", anyList(found.Minions), "missing", anyList(found.Missing))), nil
+	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing", payload.AnyList(found.Missing))), nil
 }
 
 // bounded refuses names that no tool sends.
@@ -115,14 +115,6 @@ type found struct{ Minions, Missing []string }
 
 func clearReply(load *payload.Map) *payload.Map {
 	return payload.M("enc", payload.EncClear, "load", load)
-}
-
-func anyList(ids []string) []any {
-	list := make([]any, len(ids))
-	for i, id := range ids {
-		list[i] = id
-	}
-	return list
 }
 
 func delimiterOf(extra *payload.Map) string {
@@ -272,10 +264,10 @@ func (c *core) note(one returners.Load) bool {
 // announce fires the events of a new job.
 func (c *core) announce(load *payload.Map, who found) {
 	jid := load.Str("jid")
-	c.fire(jid, payload.M("minions", anyList(who.Minions))) // tools older than 3008 wait for it
+	c.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
 	c.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
 		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
-		"minions", anyList(who.Minions), "missing", anyList(who.Missing)))
+		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
 }
 
 // writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.

@@ -54,7 +54,7 @@ func TestClaimsOfConnections(t *testing.T) {
 	}
 	jid := r.publish(payload.M("tgt", "m1,dead", "tgt_type", "list"))
 	r.awaitHop(jid, "publish", "")
-	equal(t, "gone", anyList(r.m.Gone(testContext(t), jid, []string{"m1"})), []any{})
+	equal(t, "gone", payload.AnyList(r.m.Gone(testContext(t), jid, []string{"m1"})), []any{})
 	leave := r.subscribe(strings.Replace(other.link, "m2", "m1", 1), strings.Replace(m.link, "m1", "m2", 1)) // another minion's, changed
 	r.eventually("another minion", func() error {
 		if peers.Connections() < 2 {

@@ -82,7 +82,7 @@ func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
 	}
 	c.questions.open.Store(own, q)
 	defer c.questions.open.Delete(own)
-	pub := payload.M("fun", brinemod.Job, "arg", []any{jid}, "tgt", anyList(ids), "jid", own, "ret", "", "tgt_type", "list", "user", c.cfg.User)
+	pub := payload.M("fun", brinemod.Job, "arg", []any{jid}, "tgt", payload.AnyList(ids), "jid", own, "ret", "", "tgt_type", "list", "user", c.cfg.User)
 	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, found{Minions: ids})})
 	for len(waiting) > 0 {
 		select {

@@ -25,7 +25,7 @@ func (m *Master) Standing(ctx context.Context, jid string, ids []string) *payloa
 			running = append(running, row.ID)
 		}
 	}
-	return payload.M("gone", anyList(gone), "returned", anyList(returned), "running", anyList(running))
+	return payload.M("gone", payload.AnyList(gone), "returned", payload.AnyList(returned), "running", payload.AnyList(running))
 }
 
 // atWork tells whether a minion has said lately that it runs the job.

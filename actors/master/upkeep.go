@@ -161,7 +161,7 @@ func (c *core) writeKeyCache() error {
 	if err != nil {
 		return err
 	}
-	packed, err := payload.MarshalBin(anyList(ids))
+	packed, err := payload.MarshalBin(payload.AnyList(ids))
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (c *core) pingAll() {
 			c.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return
 		}
-		tgt, tgtType = anyList(slices.Sorted(maps.Keys(connected))), "list"
+		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
 	who, _ := c.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",

@@ -129,8 +129,8 @@ func (m *Master) Trace(_ context.Context, jid, id string) (*payload.Map, error) 
 	for i, h := range hops {
 		list[i] = hopMap(h, first)
 	}
-	return out.Set("began", int64(first)).Set("hops", list).Set("late", anyList(ledger.Named(hops, ledger.HopLate))).
-		Set("open", anyList(ledger.Named(hops, ledger.HopOpen))).Set("missing", anyList(ledger.Named(hops, ledger.HopMissing))), nil
+	return out.Set("began", int64(first)).Set("hops", list).Set("late", payload.AnyList(ledger.Named(hops, ledger.HopLate))).
+		Set("open", payload.AnyList(ledger.Named(hops, ledger.HopOpen))).Set("missing", payload.AnyList(ledger.Named(hops, ledger.HopMissing))), nil
 }
 
 // jobMap is what trace and why say of the job as a whole.

@@ -133,7 +133,7 @@ func TestWhyByTheMaster(t *testing.T) {
 	r.wantWhy(jid, "gone", ledger.KeyDeleted, "deleted since")
 	m.ask(ret("m1", jid))
 	r.wantWhy(jid, "m1", ledger.Returned, "it returned")
-	equal(t, "gone", anyList(r.m.Gone(testContext(t), jid, []string{"m1", "down"})), []any{"down"})
+	equal(t, "gone", payload.AnyList(r.m.Gone(testContext(t), jid, []string{"m1", "down"})), []any{"down"})
 
 	other := r.publish(payload.M("tgt", "m1"))
 	r.awaitHop(other, "publish", "")

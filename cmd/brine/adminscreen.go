@@ -153,5 +153,5 @@ func (a *adminTool) lookOnce(source top.Source, title string) error {
 	if !a.opt.Bool("as_json") {
 		return a.emit(top.Once(title, look))
 	}
-	return a.asJSON(payload.M("daemons", stats.List(look.Roots), "silent", listOf(look.Silent)))
+	return a.asJSON(payload.M("daemons", stats.List(look.Roots), "silent", payload.AnyList(look.Silent)))
 }

@@ -58,7 +58,7 @@ func (b *batchRun) handOver(ctx context.Context) error {
 		return b.uncaught("salt.exceptions.SaltInvocationError", err)
 	}
 	first, _ := b.state.step(time.Now(), nil, nil)
-	_, err = b.wire.Publish(ctx, client.Job{Tgt: idList(first), TgtType: "list", Fun: spec.fun, Arg: spec.arg, Ret: spec.ret,
+	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.fun, Arg: spec.arg, Ret: spec.ret,
 		JID: spec.jid, Kwargs: b.cred, Timeout: spec.timeout})
 	if err = b.clientError(err); err != nil {
 		return exit(exitNoReturn, "ERROR: %s", err)
@@ -97,7 +97,7 @@ func (b *batchRun) keepState() error {
 	if err != nil {
 		b.log.Error(err.Error())
 	}
-	if raw, err = payload.Marshal(idList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.jid)))))); err != nil {
+	if raw, err = payload.Marshal(payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.jid)))))); err != nil {
 		return fmt.Errorf("pack batch index: %w", err)
 	}
 	return replaceFile(index, raw)

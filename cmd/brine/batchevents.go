@@ -25,7 +25,7 @@ func (b *batchState) Map() *payload.Map {
 	if b.reason != "" {
 		reason = b.reason
 	}
-	return payload.M("jid", b.jid, "all_minions", idList(b.all), "pending", idList(b.pending), "active", b.active,
+	return payload.M("jid", b.jid, "all_minions", payload.AnyList(b.all), "pending", payload.AnyList(b.pending), "active", b.active,
 		"done", b.done, "failed", b.failed, "wait", waits, "batch_size", b.places, "fun", b.fun, "arg", arg, "kwargs", kwargs,
 		"tgt", b.tgt, "tgt_type", b.tgtType, "failhard", b.failhard, "batch_wait", number(b.wait), "timeout", number(b.timeout),
 		"gather_job_timeout", number(b.gather), "last_progress", epoch(b.last), "created", epoch(b.created),

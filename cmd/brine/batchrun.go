@@ -208,7 +208,7 @@ func (b *batchRun) work(ctx context.Context) error {
 // publish sends the job to the next minions and follows their returns.
 func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
-		fmt.Fprintf(b.stdout, "\nExecuting run on %s\n\n", pytext.Repr(idList(slices.Sorted(slices.Values(ids)))))
+		fmt.Fprintf(b.stdout, "\nExecuting run on %s\n\n", pytext.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
 	}
 	job := b.turn(ids)
 	run, err := b.wire.Run(ctx, job)
@@ -244,7 +244,7 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 
 // turn is the job for the next minions.
 func (b *batchRun) turn(ids []string) client.Job {
-	job := client.Job{Tgt: idList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
+	job := client.Job{Tgt: payload.AnyList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
 		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout}
 	if b.whole != nil && len(ids) == len(b.state.all) {
 		job.Tgt, job.TgtType = b.whole.tgt, b.whole.kind

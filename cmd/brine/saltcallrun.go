@@ -66,10 +66,7 @@ func (t *callTool) perform(ctx context.Context, f *modules.Func, words []string,
 	if f.Outputter != "" {
 		ret.Set("out", f.Outputter)
 	}
-	list := make([]any, len(words))
-	for i, w := range words {
-		list[i] = w
-	}
+	list := payload.AnyList(words)
 	ret.Set("id", t.minion.ID).Set("fun", f.Name).Set("fun_args", list)
 	if hasMeta {
 		ret.Set("metadata", meta)

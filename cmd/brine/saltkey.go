@@ -258,12 +258,3 @@ func (k *keyTool) genSignature(string) error {
 	}
 	return k.display(payload.M("return", answer), show{out: "key"})
 }
-
-// idList is a list of ids as a value.
-func idList(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}

@@ -89,7 +89,7 @@ func (k *keyTool) changeRemote(verb string, sel keys.Groups, inc keys.Include) (
 	byStatus := payload.NewMap(len(sel))
 	var done keys.Change
 	for _, g := range sel {
-		byStatus.Set(string(g.Status), idList(g.IDs))
+		byStatus.Set(string(g.Status), payload.AnyList(g.IDs))
 		done.IDs = append(done.IDs, g.IDs...)
 	}
 	if _, err := k.wheel(fun, []any{byStatus}, kw); err != nil {

@@ -9,6 +9,7 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/pytext"
 	"brine/modules/returners"
+	"brine/wire/payload"
 )
 
 // wireTarget is the target as it goes to the master, with node groups written out.
@@ -60,7 +61,7 @@ func (t *saltTool) preview() error {
 	if err != nil {
 		return err
 	}
-	if err := t.display(idList(ids), show{}); err != nil {
+	if err := t.display(payload.AnyList(ids), show{}); err != nil {
 		return err
 	}
 	if len(ids) == 0 {

@@ -32,12 +32,12 @@ func (s *session) gone(ctx context.Context, jid string, ids []string) []string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	reply, err := c.Do(ctx, payload.M("cmd", cmdGone, "jid", jid, "ids", listOf(ids)))
+	reply, err := c.Do(ctx, payload.M("cmd", cmdGone, "jid", jid, "ids", payload.AnyList(ids)))
 	if err != nil {
 		s.log.Debug("the master does not tell who got the job", "jid", jid, "err", err)
 		return nil
 	}
-	return textsOf(reply.List("result"))
+	return payload.Texts(reply.List("result"))
 }
 
 // standing asks the master how the minions of a job stand that have not returned.
@@ -48,13 +48,13 @@ func (s *session) standing(ctx context.Context, jid string, ids []string) client
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	reply, err := c.Do(ctx, payload.M("cmd", cmdStanding, "jid", jid, "ids", listOf(ids)))
+	reply, err := c.Do(ctx, payload.M("cmd", cmdStanding, "jid", jid, "ids", payload.AnyList(ids)))
 	if err != nil {
 		s.log.Debug("the master does not tell how minions stand", "jid", jid, "err", err)
 		return client.Standing{}
 	}
 	result, _ := reply.Value("result").(*payload.Map)
-	return client.Standing{Gone: textsOf(result.List("gone")), Returned: textsOf(result.List("returned")), Running: textsOf(result.List("running"))}
+	return client.Standing{Gone: payload.Texts(result.List("gone")), Returned: payload.Texts(result.List("returned")), Running: payload.Texts(result.List("running"))}
 }
 
 // hops are the facts of the command line itself.
@@ -154,7 +154,7 @@ func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	reply, err := c.Do(ctx, payload.M("cmd", cmdWhy, "jid", jid, "ids", listOf(slices.Sorted(slices.Values(ids)))))
+	reply, err := c.Do(ctx, payload.M("cmd", cmdWhy, "jid", jid, "ids", payload.AnyList(slices.Sorted(slices.Values(ids)))))
 	if err != nil {
 		t.log.Debug("the master does not tell why", "jid", jid, "err", err)
 		return t.noReasons(err.Error())

@@ -9,6 +9,7 @@ import (
 	"brine/config"
 	"brine/modules/args"
 	"brine/modules/outputters"
+	"brine/wire/payload"
 )
 
 // saltCommand is what the words of salt ask for.
@@ -101,9 +102,9 @@ func (s *session) noParse() []string {
 // splitIDs reads the word of -L: ids with commas or blanks between.
 func splitIDs(word string) []any {
 	if strings.Contains(word, ",") {
-		return idList(strings.Split(strings.ReplaceAll(word, " ", ""), ","))
+		return payload.AnyList(strings.Split(strings.ReplaceAll(word, " ", ""), ","))
 	}
-	return idList(strings.Fields(word))
+	return payload.AnyList(strings.Fields(word))
 }
 
 // readCall reads the function word and its arguments.
@@ -117,7 +118,7 @@ func (cmd *saltCommand) readCall(fun string, words []string, separator string, n
 	if err != nil {
 		return err
 	}
-	cmd.fun = idList(funs)
+	cmd.fun = payload.AnyList(funs)
 	for _, g := range groups {
 		cmd.arg = append(cmd.arg, args.Parse(g, noParse))
 	}

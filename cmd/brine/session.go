@@ -193,10 +193,7 @@ func configValue(v any) any {
 	case int:
 		return int64(x)
 	case []string:
-		list := make([]any, len(x))
-		for i, s := range x {
-			list[i] = s
-		}
+		list := payload.AnyList(x)
 		return list
 	}
 	return v

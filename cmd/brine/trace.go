@@ -31,17 +31,17 @@ func ledgerQueries(m *master.Master) map[string]admin.Query {
 			return m.Trace(ctx, r.Str("jid"), r.Str("minion"))
 		},
 		cmdWhy: func(ctx context.Context, r *payload.Map) (any, error) {
-			ids := textsOf(r.List("ids"))
+			ids := payload.Texts(r.List("ids"))
 			if id := r.Str("minion"); id != "" {
 				ids = append(ids, id)
 			}
 			return m.Why(ctx, r.Str("jid"), ids...)
 		},
 		cmdGone: func(ctx context.Context, r *payload.Map) (any, error) {
-			return listOf(m.Gone(ctx, r.Str("jid"), textsOf(r.List("ids")))), nil
+			return payload.AnyList(m.Gone(ctx, r.Str("jid"), payload.Texts(r.List("ids")))), nil
 		},
 		cmdStanding: func(ctx context.Context, r *payload.Map) (any, error) {
-			return m.Standing(ctx, r.Str("jid"), textsOf(r.List("ids"))), nil
+			return m.Standing(ctx, r.Str("jid"), payload.Texts(r.List("ids"))), nil
 		},
 	}
 }
@@ -54,25 +54,6 @@ func ledgerNotes(m *master.Master) map[string]admin.Query {
 			return nil, nil
 		},
 	}
-}
-
-// listOf and textsOf turn ids into a list of a message, and back.
-func listOf(ids []string) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
-}
-
-func textsOf(list []any) []string {
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // adminJob asks the master of this configuration about one job, and shows the answer: the words are JID and, if wanted,
@@ -139,7 +120,7 @@ func traceText(got *payload.Map, wanted string) string {
 		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.Str("jid"), wanted)
 	}
 	for _, k := range []string{"late", "open", "missing"} {
-		if list := textsOf(got.List(k)); len(list) > 0 {
+		if list := payload.Texts(got.List(k)); len(list) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(list, ", "))
 		}
 	}

@@ -22,10 +22,7 @@ const KwargMark = "__kwarg__"
 // values, then, when there are keywords, one map that begins with __kwarg__: true. The values of keywords
 // named in noParse stay text.
 func Parse(words []string, noParse []string) []any {
-	in := make([]any, len(words))
-	for i, w := range words {
-		in[i] = w
-	}
+	in := payload.AnyList(words)
 	pos, kw := Split(in, noParse)
 	return Condition(pos, kw)
 }

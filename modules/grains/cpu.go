@@ -26,7 +26,7 @@ func (h *host) cpu() *payload.Map {
 		case "vendor_id", "model name", "cpu":
 			model = value
 		case "flags", "Features":
-			if flags = texts(strings.Fields(value)); flags == nil {
+			if flags = payload.AnyList(strings.Fields(value)); flags == nil {
 				flags = []any{}
 			}
 		case "Processor": // ARM

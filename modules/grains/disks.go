@@ -67,7 +67,7 @@ func (h *host) mdadm() *payload.Map {
 		devices = append(devices, name)
 	}
 	sort.Strings(devices)
-	return one("mdadm", texts(devices))
+	return one("mdadm", payload.AnyList(devices))
 }
 
 func (h *host) transactional() *payload.Map {

@@ -91,11 +91,3 @@ func one(name string, value any) *payload.Map { return payload.M(name, value) }
 
 // none is no grain at all.
 func none() *payload.Map { return payload.NewMap(0) }
-
-func texts(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
-}

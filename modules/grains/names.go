@@ -106,7 +106,7 @@ func (h *host) fqdns() *payload.Map {
 	}
 	wg.Wait()
 	slices.Sort(names)
-	return one("fqdns", texts(slices.Compact(names)))
+	return one("fqdns", payload.AnyList(slices.Compact(names)))
 }
 
 func reverse(ctx context.Context, a netip.Addr) []string {

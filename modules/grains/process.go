@@ -20,7 +20,7 @@ func (h *host) cwd() *payload.Map {
 
 func (h *host) searchPath() *payload.Map {
 	path := strings.TrimSpace(os.Getenv("PATH"))
-	return payload.M("path", path, "systempath", texts(strings.Split(path, ":")))
+	return payload.M("path", path, "systempath", payload.AnyList(strings.Split(path, ":")))
 }
 
 // python stands for the interpreter a Salt of this release would have: templates ask pythonversion which

@@ -23,9 +23,9 @@ func (h *host) dns() *payload.Map {
 		}
 	}
 	r := parseResolv(h.read(name))
-	return one("dns", payload.M("nameservers", texts(r.servers), "ip4_nameservers", texts(r.servers4),
-		"ip6_nameservers", texts(r.servers6), "sortlist", texts(r.sortlist), "domain", r.domain,
-		"search", texts(r.search), "options", texts(r.options)))
+	return one("dns", payload.M("nameservers", payload.AnyList(r.servers), "ip4_nameservers", payload.AnyList(r.servers4),
+		"ip6_nameservers", payload.AnyList(r.servers6), "sortlist", payload.AnyList(r.sortlist), "domain", r.domain,
+		"search", payload.AnyList(r.search), "options", payload.AnyList(r.options)))
 }
 
 func parseResolv(text string) resolvConf {

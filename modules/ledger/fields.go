@@ -169,10 +169,7 @@ func (c *Client) Map() *payload.Map {
 		out.Set("seen", stampsMap(c.Seen))
 	}
 	if len(c.Batch) > 0 {
-		ids := make([]any, len(c.Batch))
-		for i, id := range c.Batch {
-			ids[i] = id
-		}
+		ids := payload.AnyList(c.Batch)
 		out.Set("batch", ids)
 	}
 	return out

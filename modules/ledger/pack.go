@@ -124,7 +124,7 @@ func (s *Snapshot) add(m *payload.Map, stored Stamp) error {
 	var job Job
 	read(m, jobFields, &job)
 	merge(&s.Job, &job, jobFields)
-	if l := texts(m.List(keyMissing)); len(l) > 0 {
+	if l := payload.Texts(m.List(keyMissing)); len(l) > 0 {
 		s.Job.Missing = l
 	}
 	if c := m.Map(keyClient); c != nil {
@@ -227,7 +227,7 @@ func readLinks(m *payload.Map) *Links {
 	l := &Links{Rest: State(rest), Other: map[string]State{}}
 	for _, s := range []State{LinkUnknown, LinkDown, LinkUp} {
 		list, _ := m.Value(int64(s)).([]any)
-		for _, id := range texts(list) {
+		for _, id := range payload.Texts(list) {
 			l.Other[id] = s
 		}
 	}
@@ -249,17 +249,6 @@ func readStamps(m *payload.Map) map[string]Stamp {
 		n, isNum := v.(int64)
 		if isText && isNum {
 			out[id] = Stamp(n)
-		}
-	}
-	return out
-}
-
-// texts keeps the texts of a list.
-func texts(list []any) []string {
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
 		}
 	}
 	return out

@@ -145,24 +145,9 @@ func union(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-// texts turns a list from a file into ids.
-func texts(v any) []string {
-	list, _ := v.([]any)
-	out := make([]string, 0, len(list))
-	for _, e := range list {
-		if s, ok := e.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // withMinions adds the key Minions to a load, as get_load does.
 func withMinions(load *payload.Map, minions []string) *payload.Map {
-	list := make([]any, len(minions))
-	for i, id := range minions {
-		list[i] = id
-	}
+	list := payload.AnyList(minions)
 	return load.Clone().Set("Minions", list)
 }
 

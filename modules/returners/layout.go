@@ -111,7 +111,7 @@ func (l layout) extend(dir string, job Load, durable bool) error {
 		return err
 	}
 	known, _ := readValue(file) // none, or one that is damaged and is replaced
-	return writeValue(file, dir, union(texts(known), job.Minions), how)
+	return writeValue(file, dir, union(payload.Texts(known), job.Minions), how)
 }
 
 func minionsFile(dir, syndic string) (string, error) {
@@ -146,7 +146,7 @@ func (l layout) minions(dir string) []string {
 	var out []string
 	for _, file := range files {
 		if v, err := readValue(file); err == nil {
-			out = append(out, texts(v)...)
+			out = append(out, payload.Texts(v)...)
 		}
 	}
 	return union(out, nil)

@@ -224,7 +224,7 @@ func nextNote(b []byte) (l Load, rest []byte, err error) {
 	if err != nil {
 		return l, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	l = Load{JID: m.Str("jid"), Minions: texts(m.Value("minions")), NoCache: m.Bool("nocache"), Announced: true}
+	l = Load{JID: m.Str("jid"), Minions: payload.Texts(m.Value("minions")), NoCache: m.Bool("nocache"), Announced: true}
 	l.Load, _ = m.Value("load").(*payload.Map)
 	if !validJID(l.JID) {
 		return l, nil, ErrDamaged

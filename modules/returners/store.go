@@ -270,7 +270,7 @@ func unpackJob(b []byte) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read job: %w: %w", ErrDamaged, err)
 	}
-	j := &job{created: createdOf(b), noCache: b[8] == 1, minions: texts(m.Value("minions")), endTime: m.Str("endtime")}
+	j := &job{created: createdOf(b), noCache: b[8] == 1, minions: payload.Texts(m.Value("minions")), endTime: m.Str("endtime")}
 	j.load, _ = m.Value("load").(*payload.Map)
 	return j, nil
 }

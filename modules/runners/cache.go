@@ -206,7 +206,7 @@ func (r *runner) bankList(c *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	ids, err := r.Data.List(bank)
-	return anyList(ids), err
+	return payload.AnyList(ids), err
 }
 
 func (r *runner) bankFlush(c *modules.Call, a modules.Args) (any, error) {

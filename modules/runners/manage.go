@@ -66,7 +66,7 @@ func (r *runner) manageStatus(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return payload.M("up", anyList(up), "down", anyList(down)), nil
+	return payload.M("up", payload.AnyList(up), "down", payload.AnyList(down)), nil
 }
 
 func (r *runner) manageUp(c *modules.Call, a modules.Args) (any, error) {
@@ -74,7 +74,7 @@ func (r *runner) manageUp(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return anyList(up), nil
+	return payload.AnyList(up), nil
 }
 
 func (r *runner) manageDown(c *modules.Call, a modules.Args) (any, error) {
@@ -87,7 +87,7 @@ func (r *runner) manageDown(c *modules.Call, a modules.Args) (any, error) {
 			return nil, err
 		}
 	}
-	return anyList(down), nil
+	return payload.AnyList(down), nil
 }
 
 func (r *runner) removeKeys(c *modules.Call, ids []string) error {
@@ -137,7 +137,7 @@ func (r *runner) manageConnected(_ *modules.Call, a modules.Args) (any, error) {
 	}
 	sort.Strings(ids)
 	if !a.Bool("show_ip") {
-		return anyList(ids), nil
+		return payload.AnyList(ids), nil
 	}
 	out := payload.NewMap(len(ids))
 	for _, id := range ids {

@@ -146,11 +146,3 @@ func seconds(v any) time.Duration {
 	f, _ := modules.ToFloat(v)
 	return time.Duration(f * float64(time.Second))
 }
-
-func anyList(ids []string) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
-}

@@ -52,7 +52,7 @@ func (r *runner) surveyHash(c *modules.Call, a modules.Args) (any, error) {
 	})
 	out := make([]any, len(pools))
 	for i, p := range pools {
-		out[i] = payload.M("pool", anyList(p.ids), "result", p.result)
+		out[i] = payload.M("pool", payload.AnyList(p.ids), "result", p.result)
 	}
 	return out, nil
 }

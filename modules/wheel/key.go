@@ -50,7 +50,7 @@ func (w *wheel) withKeys(run runFunc) func(*modules.Call, modules.Args) (any, er
 func GroupsMap(groups keys.Groups) *payload.Map {
 	out := payload.NewMap(len(groups))
 	for _, g := range groups {
-		out.Set(string(g.Status), anyList(g.IDs))
+		out.Set(string(g.Status), payload.AnyList(g.IDs))
 	}
 	return out
 }

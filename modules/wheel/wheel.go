@@ -67,7 +67,7 @@ func (w *wheel) connected(*modules.Call, modules.Args) (any, error) {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	return anyList(ids), nil
+	return payload.AnyList(ids), nil
 }
 
 func raise(_ *modules.Call, a modules.Args) (any, error) {
@@ -75,12 +75,4 @@ func raise(_ *modules.Call, a modules.Args) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	return nil, modules.Raise(a.Str("name"), "%s", a.Str("message"))
-}
-
-func anyList(ids []string) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
 }

@@ -95,7 +95,7 @@ func readPublished(reply any) (Published, error) {
 	}
 	return Published{
 		JID: load.Str("jid"), Note: note,
-		Minions: texts(load.List("minions")), Missing: texts(load.List("missing")),
+		Minions: payload.Texts(load.List("minions")), Missing: payload.Texts(load.List("missing")),
 	}, nil
 }
 
@@ -134,15 +134,4 @@ func isEmpty(reply any) bool {
 		return v.Len() == 0
 	}
 	return false
-}
-
-// texts keeps the texts of a list.
-func texts(list []any) []string {
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }

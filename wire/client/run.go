@@ -208,8 +208,8 @@ func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 	case tag == event.TagJobError(r.JID) && data.Has("error"):
 		return Return{}, false, errRefused
 	case tag == event.TagJobNew(r.JID), r.track.ordered && strings.HasPrefix(tag, "syndic/"):
-		r.track.expect(r.own(texts(data.List("minions"))))
-		r.track.missing = append(r.track.missing, r.own(texts(data.List("missing")))...)
+		r.track.expect(r.own(payload.Texts(data.List("minions"))))
+		r.track.missing = append(r.track.missing, r.own(payload.Texts(data.List("missing")))...)
 		return Return{}, false, nil
 	}
 	ret := readReturn(data)

@@ -233,16 +233,8 @@ func (cmd *command) setWords() error {
 	if len(words) == 0 {
 		return modules.Raise("IndexError", "list index out of range")
 	}
-	cmd.argv, cmd.shown = words, anyList(words)
+	cmd.argv, cmd.shown = words, payload.AnyList(words)
 	return nil
-}
-
-func anyList(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
 }
 
 func (cmd *command) setInput() error {

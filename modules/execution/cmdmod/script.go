@@ -136,7 +136,7 @@ func scriptWords(c *modules.Call, o options, path string) ([]any, bool, error) {
 		if err != nil {
 			return nil, false, modules.Raise("ValueError", "%s", err)
 		}
-		words = append(words, anyList(more)...)
+		words = append(words, payload.AnyList(more)...)
 	case []any:
 		words = append(words, x...)
 	default:

@@ -156,10 +156,7 @@ func ls(c *modules.Call, _ modules.Args) (any, error) {
 		names = append(names, pytext.Str(k))
 	}
 	sort.Strings(names)
-	out := make([]any, len(names))
-	for i, n := range names {
-		out[i] = n
-	}
+	out := payload.AnyList(names)
 	return out, nil
 }
 

@@ -35,10 +35,7 @@ func others(c *modules.Call) []*payload.Map {
 func running(c *modules.Call, _ modules.Args) (any, error) { return list(others(c)), nil }
 
 func list(jobs []*payload.Map) []any {
-	out := make([]any, len(jobs))
-	for i, j := range jobs {
-		out[i] = j
-	}
+	out := payload.AnyList(jobs)
 	return out
 }
 

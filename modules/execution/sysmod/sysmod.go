@@ -132,7 +132,7 @@ func doc(from pick) func(*modules.Call, modules.Args) (any, error) {
 func listFunctions(from pick) func(*modules.Call, modules.Args) (any, error) {
 	return func(c *modules.Call, a modules.Args) (any, error) {
 		if len(a.Rest) == 0 {
-			return texts(from(c).Names()), nil
+			return payload.AnyList(from(c).Names()), nil
 		}
 		out := []any{}
 		for _, name := range from(c).Names() {
@@ -156,7 +156,7 @@ func listed(word, name string) bool {
 func listModules(from pick) func(*modules.Call, modules.Args) (any, error) {
 	return func(c *modules.Call, a modules.Args) (any, error) {
 		if len(a.Rest) == 0 {
-			return texts(from(c).Modules()), nil
+			return payload.AnyList(from(c).Modules()), nil
 		}
 		var mods []string
 		for _, name := range from(c).Names() {
@@ -164,7 +164,7 @@ func listModules(from pick) func(*modules.Call, modules.Args) (any, error) {
 				mods = append(mods, modules.ModuleOf(name))
 			}
 		}
-		return texts(slices.Compact(mods)), nil
+		return payload.AnyList(slices.Compact(mods)), nil
 	}
 }
 
@@ -204,12 +204,4 @@ func reload(c *modules.Call, _ modules.Args) (any, error) {
 		}
 	}
 	return true, nil
-}
-
-func texts(names []string) []any {
-	out := make([]any, len(names))
-	for i, n := range names {
-		out[i] = n
-	}
-	return out
 }

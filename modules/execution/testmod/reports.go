@@ -136,17 +136,9 @@ func confTest(c *modules.Call, _ modules.Args) (any, error) {
 func attrCall(c *modules.Call, _ modules.Args) (any, error) { return c.Call("grains.items", nil, nil) }
 
 func moduleReport(c *modules.Call, _ modules.Args) (any, error) {
-	functions, mods := texts(c.Registry().Names()), texts(c.Registry().Modules())
+	functions, mods := payload.AnyList(c.Registry().Names()), payload.AnyList(c.Registry().Modules())
 	return payload.M("functions", functions, "function_attrs", functions, "function_subs", functions,
 		"modules", mods, "module_attrs", mods, "missing_attrs", []any{}, "missing_subs", []any{}), nil
-}
-
-func texts(names []string) []any {
-	out := make([]any, len(names))
-	for i, n := range names {
-		out[i] = n
-	}
-	return out
 }
 
 func provider(c *modules.Call, a modules.Args) (any, error) {

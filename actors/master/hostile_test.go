@@ -117,7 +117,7 @@ func TestHostileFields(t *testing.T) {
 	r := newRig(t, "file_recv: true", "peer: {'.*': ['.*']}", "peer_run: {'.*': ['test.*']}", "external_auth: {auto: {'*': ['.*', '@runner', '@wheel']}}",
 		"request_timeout: 1")
 	m := r.minion("m1")
-	odd := []any{nil, true, -1, 1 << 40, 1.5, "", "../../x", "a\x00b", []byte{0xff, 0xfe}, []any{}, []any{[]any{nil}}, payload.NewMap(0),
+	odd := []any{nil, true, -1, int64(1 << 40), 1.5, "", "../../x", "a\x00b", []byte{0xff, 0xfe}, []any{}, []any{[]any{nil}}, payload.NewMap(0),
 		payload.M("a", payload.M("b", nil)), payload.M(1, 2), strings.Repeat("x", 100_000), payload.Time{Time: time.Unix(0, 0)}, payload.Ext{Type: 5, Data: []byte("x")}}
 	fields := []string{"id", "fun", "arg", "tgt", "tgt_type", "jid", "ret", "return", "retcode", "load", "data", "events", "tag", "pretag", "path", "loc",
 		"grains", "pillarenv", "clear", "opts", "resources", "resource_id", "kwargs", "kwarg", "user", "key", "token", "eauth", "username", "password", "timeout", "tmo", "form", "sig"}

@@ -10,24 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const smapsOfTest = `55d0c0000000-55d0c0001000 r--p 00000000 fe:00 1                          /bin/x
+const smapsOfTest = `c0000000-c0001000 r--p 00000000 fe:00 1                          /bin/x
 Rss:                   4 kB
 Anonymous:             0 kB
 Swap:                  0 kB
 VmFlags: rd mr mw me sd
-55d0c0001000-55d0c0003000 r-xp 00001000 fe:00 1                          /bin/x
+c0001000-c0003000 r-xp 00001000 fe:00 1                          /bin/x
 Anonymous:             0 kB
 Swap:                  0 kB
 VmFlags: rd ex mr mw me sd
-55d0c0003000-55d0c0004000 r--p 00003000 fe:00 1                          /bin/relocated
+c0003000-c0004000 r--p 00003000 fe:00 1                          /bin/relocated
 Anonymous:             4 kB
 Swap:                  0 kB
 VmFlags: rd mr mw me ac sd
-55d0c0004000-55d0c0005000 r--p 00003000 fe:00 1                          /bin/relocated and swapped
+c0004000-c0005000 r--p 00003000 fe:00 1                          /bin/relocated and swapped
 Anonymous:             0 kB
 Swap:                  4 kB
 VmFlags: rd mr mw me ac sd
-55d0c0005000-55d0c0006000 rw-p 00003000 fe:00 1                          /bin/x
+c0005000-c0006000 rw-p 00003000 fe:00 1                          /bin/x
 Anonymous:             0 kB
 Swap:                  0 kB
 VmFlags: rd wr mr mw me ac sd
@@ -47,7 +47,7 @@ VmFlags: rd mr mw me ac sd
 
 func TestCleanFileAreas(t *testing.T) {
 	got, err := cleanFileAreas(strings.NewReader(smapsOfTest))
-	want := []area{{0x55d0c0000000, 0x55d0c0001000}, {0x55d0c0001000, 0x55d0c0003000}}
+	want := []area{{0xc0000000, 0xc0001000}, {0xc0001000, 0xc0003000}}
 	if err != nil || !cmp.Equal(got, want, cmp.AllowUnexported(area{})) {
 		t.Errorf("got %x, %v, want %x", got, err, want)
 	}

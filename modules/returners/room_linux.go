@@ -8,5 +8,5 @@ func freeBytes(dir string) int64 {
 	if unix.Statfs(dir, &s) != nil {
 		return -1
 	}
-	return int64(s.Bavail) * s.Bsize
+	return int64(s.Bavail) * int64(s.Bsize) // an int32 on 32-bit machines
 }

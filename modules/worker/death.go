@@ -89,7 +89,7 @@ func (d *Death) read(state *os.ProcessState, words string, kills *oomKills) {
 	}
 	d.CPU = state.UserTime() + state.SystemTime()
 	if used, ok := state.SysUsage().(*syscall.Rusage); ok {
-		d.RSS = used.Maxrss << 10
+		d.RSS = int64(used.Maxrss) << 10 // an int32 on 32-bit machines
 	}
 	d.Words = words
 	switch {

@@ -15,8 +15,8 @@ func everything() *payload.Map {
 		long.Set(fmt.Sprint("key", i), i)
 	}
 	list := make([]any, 70000)
-	return payload.M("nil", nil, "true", true, "false", false, "small", 5, "negative", -3, "u8", 200, "u16", 60000, "u32", 1<<31, "u64", uint64(1<<63),
-		"i8", -100, "i16", -30000, "i32", -1<<31, "i64", -1<<62, "float", 1.5, "text", "abc", "text8", string(make([]byte, 100)),
+	return payload.M("nil", nil, "true", true, "false", false, "small", 5, "negative", -3, "u8", 200, "u16", 60000, "u32", int64(1<<31), "u64", uint64(1<<63),
+		"i8", -100, "i16", -30000, "i32", -1<<31, "i64", int64(-1<<62), "float", 1.5, "text", "abc", "text8", string(make([]byte, 100)),
 		"text16", string(make([]byte, 1000)), "text32", string(make([]byte, 70000)), "bin", []byte{0xff}, "bin16", make([]byte, 300),
 		"bin32", make([]byte, 70000), "list", []any{1, []any{"x"}}, "list16", make([]any, 20), "list32", list,
 		"map", payload.M("a", payload.M("b", 1)), "long", long, "ext", payload.Ext{Type: 5, Data: []byte{1}}, "ext8", payload.Ext{Type: 5, Data: []byte{1, 2, 3}},

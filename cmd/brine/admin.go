@@ -12,9 +12,6 @@ import (
 	"brine/modules/outputters"
 )
 
-// controlSocket is the name of a daemon's control socket in its sock_dir.
-const controlSocket = "brine.ipc"
-
 // once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
 func once() { debug.SetGCPercent(400) }
 

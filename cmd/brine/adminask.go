@@ -14,11 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// askTimeout bounds a question to a daemon, stateTimeout the look at why it does not answer.
-const (
-	askTimeout   = 10 * time.Second
-	stateTimeout = time.Second
-)
+// stateTimeout bounds the look at why a daemon does not answer.
+const stateTimeout = time.Second
 
 // ask sends one command and returns its result.
 func (a *adminTool) ask(request *payload.Map) (any, error) {

@@ -88,7 +88,7 @@ const (
 
 // fleet prepares to ask the minions that a compound target means.
 func (a *adminTool) fleet(target string) (*fleetTool, error) {
-	words, err := (&saltTool{session: a.session}).withoutNodegroups(strings.Fields(target))
+	words, err := a.withoutNodegroups(strings.Fields(target))
 	if err != nil {
 		return nil, exit(exitGeneric, "brine: %v", err)
 	}

@@ -188,16 +188,6 @@ func TestBatchEvents(t *testing.T) {
 	}
 }
 
-// packed is a map as bytes, so that the order of keys counts and types of numbers do not.
-func packed(t *testing.T, m *payload.Map) string {
-	t.Helper()
-	raw, err := payload.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
 // TestShownEntry: what came with a return stands before it, the outputter apart.
 func TestShownEntry(t *testing.T) {
 	e := entry(payload.M("jid", "1", "id", "web1", "return", "x", "retcode", 4, "out", "txt", "success", false))

@@ -16,9 +16,6 @@ import (
 	"brine/wire/payload"
 )
 
-// cmdBatches is the query of the control socket that a master answers when it drives batches.
-const cmdBatches = "batches"
-
 // masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and as its older releases: with a
 // master of brine that does not, the batch runs in the foreground, since nobody else would go on with it.
 func (b *batchRun) masterRunsBatches(ctx context.Context) bool {

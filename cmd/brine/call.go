@@ -26,14 +26,16 @@ type call struct {
 }
 
 // run runs a tool to its end and returns the exit code.
-func (c *call) run(t tool) int {
-	c.ownSignals = t.signals
-	defer func() {
-		for i := len(c.cleanup) - 1; i >= 0; i-- {
-			c.cleanup[i]()
-		}
-	}()
-	return c.finish(t.run(c))
+func (c *call) run(tool func(*call) error) int {
+	defer c.end()
+	return c.finish(tool(c))
+}
+
+// end does what was registered for the end of the run.
+func (c *call) end() {
+	for i := len(c.cleanup) - 1; i >= 0; i-- {
+		c.cleanup[i]()
+	}
 }
 
 // watchSignals ends the process on SIGINT and SIGTERM as Salt's handler does, wherever the tool is: with a line on

@@ -3,31 +3,11 @@ package main
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"time"
 
 	"brine/actors/admin"
 	"brine/actors/master"
-	"brine/actors/minion"
-	"brine/config"
-	"brine/supervisor"
 	"brine/wire/payload"
-)
-
-// addControl lets a daemon answer on its control socket: about its actors, and what opt adds.
-func (s *session) addControl(top *supervisor.Supervisor, opt admin.Options) error {
-	opt.Path, opt.Mode = filepath.Join(s.common.SockDir, controlSocket), s.common.ControlMode
-	opt.Tree, opt.Logger, opt.Version = top, s.log, version
-	opt.Config = func() *payload.Map { return config.Redacted(s.common.Raw) }
-	_, err := top.Add(admin.Spec(opt))
-	return err
-}
-
-// Commands of the control socket that only some daemons have.
-const (
-	cmdJobFacts = "job"     // of a minion: {jid}, what it knows of a job
-	cmdJobList  = "jobs"    // what is in hand; of a master {minutes}
-	cmdRoster   = "minions" // of a master: all minions with a key {glob}
 )
 
 // masterAnswers are what only a master can tell. salt-run is answered about the job store, which only the master's
@@ -71,19 +51,4 @@ func masterAnswers(m *master.Master) admin.Options {
 	maps.Copy(opt.Queries, ledgerQueries(m))
 	maps.Copy(opt.Private, ledgerNotes(m))
 	return opt
-}
-
-// minionAnswers are what only a minion can tell.
-func minionAnswers(m *minion.Minion) admin.Options {
-	list := func(ctx context.Context, _ *payload.Map) (any, error) { return mapOrNil(m.JobList(ctx)) }
-	facts := func(_ context.Context, r *payload.Map) (any, error) { return m.JobFacts(r.Str("jid")), nil }
-	return admin.Options{Queries: map[string]admin.Query{cmdJobList: list, cmdJobFacts: facts}, Bundle: map[string]admin.Query{"jobs": list}}
-}
-
-// mapOrNil keeps a map that is not there from becoming an empty one.
-func mapOrNil(m *payload.Map, err error) (any, error) {
-	if m == nil {
-		return nil, err
-	}
-	return m, err
 }

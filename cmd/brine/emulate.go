@@ -14,13 +14,6 @@ import (
 	"brine/wire/crypt"
 )
 
-// ownParser begins the command line of a tool that Salt does not have: --version is the tool's to give a meaning.
-func (c *call) ownParser(description string) *optparse.Parser {
-	p := &optparse.Parser{Prog: "brine " + c.prog, Description: description}
-	p.Add(optparse.Option{Flags: []string{"-h", "--help"}, Kind: optparse.Help, Help: "Print this help and end."})
-	return p
-}
-
 // emulateParser declares the options of emulate.
 func emulateParser(c *call) *optparse.Parser {
 	p := c.ownParser("A fleet of emulated minions in one process, to put load on a master. Each has an id and a session of its own and " +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,12 @@ func (s *session) openLogs(o opening) error {
 }
 
 func (s *session) consoleLog() slog.Handler {
-	format := firstWord(s.common.LogFmtConsole, s.common.Raw.Str("log_fmt"), saltlog.ConsoleFormat)
+	format := cmp.Or(s.common.LogFmtConsole, s.common.Raw.Str("log_fmt"), saltlog.ConsoleFormat)
 	if s.opt.Str("output") == "yaml" {
 		format = "# " + format // stdout and stderr together stay YAML
 	}
 	return saltlog.New(beneath(s.stderr), saltlog.Options{Level: s.consoleLevel(), Format: format, Name: s.prog,
-		Date: firstWord(s.common.Raw.Str("log_datefmt_console"), s.common.LogDateFmt)})
+		Date: cmp.Or(s.common.Raw.Str("log_datefmt_console"), s.common.LogDateFmt)})
 }
 
 // fileLog opens the log file, nil when there is to be none. A file that cannot be made for lack of rights ends the
@@ -88,8 +89,8 @@ func (s *session) fileLog(o opening) (slog.Handler, error) {
 		return nil, nil
 	}
 	s.atEnd(func() { _ = file.Close() })
-	return saltlog.New(file, saltlog.Options{Level: level, Name: s.prog, Date: firstWord(s.common.LogDateFmtLogfile, saltlog.FileDate),
-		Format: firstWord(s.common.LogFmtLogfile, saltlog.FileFormat)}), nil
+	return saltlog.New(file, saltlog.Options{Level: level, Name: s.prog, Date: cmp.Or(s.common.LogDateFmtLogfile, saltlog.FileDate),
+		Format: cmp.Or(s.common.LogFmtLogfile, saltlog.FileFormat)}), nil
 }
 
 // notice keeps a line for the log that is being opened.
@@ -178,13 +179,4 @@ func xdgDir() string {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-func firstWord(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

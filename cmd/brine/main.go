@@ -82,6 +82,7 @@ func dispatch(argv []string, parent *keepalive.Parent) int {
 	if !ok {
 		t, prog = tool{name: "brine", run: ownHelp}, "brine"
 	}
-	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: onScreen(os.Stdout), stderr: onScreen(os.Stderr)}
-	return c.run(t)
+	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: onScreen(os.Stdout), stderr: onScreen(os.Stderr),
+		ownSignals: t.signals}
+	return c.run(t.run)
 }

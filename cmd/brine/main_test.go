@@ -47,3 +47,13 @@ func writeConfig(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 }
+
+func TestToolNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tool := range tools() {
+		if seen[tool.name] || tool.what == "" || tool.run == nil {
+			t.Errorf("tool %q stands twice or lacks something", tool.name)
+		}
+		seen[tool.name] = true
+	}
+}

@@ -144,3 +144,15 @@ func addProfiling(p *optparse.Parser) {
 		optparse.Option{Flags: []string{"--enable-profiling"}, Dest: "profiling_enabled", Kind: optparse.Flag,
 			Help: "Accepted for Salt's sake, without effect."})
 }
+
+// flagOption is an option without a value.
+func flagOption(dest, help string, flags ...string) optparse.Option {
+	return optparse.Option{Flags: flags, Dest: dest, Kind: optparse.Flag, Help: help}
+}
+
+// ownParser begins the command line of a tool that Salt does not have: --version is the tool's to give a meaning.
+func (c *call) ownParser(description string) *optparse.Parser {
+	p := &optparse.Parser{Prog: "brine " + c.prog, Description: description}
+	p.Add(optparse.Option{Flags: []string{"-h", "--help"}, Kind: optparse.Help, Help: "Print this help and end."})
+	return p
+}

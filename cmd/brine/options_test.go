@@ -61,22 +61,3 @@ func TestAmbiguousPrefix(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-func TestToolNames(t *testing.T) {
-	seen := map[string]bool{}
-	for _, tool := range tools() {
-		if seen[tool.name] || tool.what == "" || tool.run == nil {
-			t.Errorf("tool %q stands twice or lacks something", tool.name)
-		}
-		seen[tool.name] = true
-	}
-}
-
-func TestExpandUser(t *testing.T) {
-	t.Setenv("HOME", "/home/x")
-	for in, want := range map[string]string{"~": "/home/x", "~/a": "/home/x/a", "a~": "a~", "": "", "~nosuchuser/a": "~nosuchuser/a"} {
-		if got := expandUser(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}

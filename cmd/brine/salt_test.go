@@ -1,56 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"brine/cmd/optparse"
 	"brine/wire/client"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// clientRun is a client tool that has read its command line and a configuration of the test's own.
-type clientRun struct {
-	*session
-	out, err *bytes.Buffer
-}
-
-// openClient opens the session of a client tool. conf is added to the master's file.
-func openClient(t *testing.T, parser func(*call) *optparse.Parser, conf string, argv ...string) (*clientRun, error) {
-	t.Helper()
-	dir := t.TempDir()
-	t.Setenv("HOME", dir)
-	text := fmt.Sprintf("root_dir: %s\nuser: %s\ninterface: 127.0.0.1\n%s", filepath.Join(dir, "root"), runningUser(), conf)
-	if err := os.WriteFile(filepath.Join(dir, "master"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := &clientRun{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
-	c := &call{prog: "salt", args: append([]string{"-c", dir}, argv...), stdin: strings.NewReader(""), stdout: r.out, stderr: r.err, ownSignals: true}
-	t.Cleanup(func() {
-		for _, f := range c.cleanup {
-			f()
-		}
-	})
-	s, err := c.open(parser(c), opening{role: roleClient})
-	r.session = s
-	return r, err
-}
-
-// mustOpen opens the session of a tool whose command line is right.
-func mustOpen(t *testing.T, parser func(*call) *optparse.Parser, conf string, argv ...string) *clientRun {
-	t.Helper()
-	r, err := openClient(t, parser, conf, argv...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func TestReadCommand(t *testing.T) {
 	for _, tt := range []struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,16 +51,6 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func writeIn(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestUnknownAuth(t *testing.T) {
 	r := mustOpen(t, saltParser, "", "-a", "nosuch", "*", "test.ping")
 	if _, err := r.jobCredentials(t.Context(), nil); !errors.Is(err, errNoAuth) {
@@ -70,24 +59,6 @@ func TestUnknownAuth(t *testing.T) {
 	want := "The specified external authentication system \"nosuch\" is not available\nAvailable eauth types: auto, file, ldap, pam, rest, sharedsecret\n"
 	if r.out.String() != want {
 		t.Errorf("got %q, want %q", r.out, want)
-	}
-}
-
-// TestReplaceFile: a secret is readable by its owner only, also in place of an open file.
-func TestReplaceFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "salt_token")
-	if err := os.WriteFile(path, []byte("old and longer"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceFile(path, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 3 {
-		t.Errorf("%v, %v", info, err)
-	}
-	if err := replaceFile(filepath.Join(path, "below"), nil); err == nil {
-		t.Error("a file below a file was written")
 	}
 }
 

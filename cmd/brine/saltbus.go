@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/presence"
 	"brine/modules/returners"
 	"brine/modules/runners"
 	"brine/wire/event"
@@ -48,6 +49,9 @@ func (b *masterBus) Fire(ctx context.Context, tag string, data *payload.Map) err
 	}
 	return nil
 }
+
+// Close gives the connection back.
+func (b *masterBus) Close() error { return b.pull.Close() }
 
 // Watch subscribes to all events of the master, or of the minion whose socket lies in sockDir.
 func (b *masterBus) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
@@ -101,4 +105,13 @@ func replaceFile(path string, content []byte) error {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// presence looks for the minions connected to this master.
+func (s *session) presence() *presence.Finder {
+	f := &presence.Finder{Cache: s.cache(), Port: s.master.PublishPort}
+	if s.master.DetectRemoteMinions {
+		f.RemotePort = s.master.RemoteMinionsPort
+	}
+	return f
 }

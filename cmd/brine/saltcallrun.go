@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (t *callTool) explain(f *modules.Func, err error) error {
 
 // present shows the result, or with --metadata the record, and makes the exit code.
 func (t *callTool) present(ret *payload.Map) error {
-	how := show{out: firstWord(ret.Str("out"), "nested")}
+	how := show{out: cmp.Or(ret.Str("out"), "nested")}
 	value := ret.Value("return")
 	if t.opt.Bool("print_metadata") {
 		value, how.out = ret, "nested"

@@ -11,7 +11,6 @@ import (
 
 	"brine/modules/keys"
 	"brine/modules/wheel"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -63,17 +62,6 @@ func (s *session) keyTool() *keyTool {
 	k := &keyTool{session: s, remote: s.opt.Str("eauth") != "", store: keys.OpenStore(s.master)}
 	k.manager = keys.NewManager(k.store, o)
 	return k
-}
-
-// told is a check of keys that logs what an operator can allow.
-func (s *session) told(check func(pem string) error) func(pem string) error {
-	return func(pem string) error {
-		err := check(pem)
-		if errors.Is(err, crypt.ErrWeakKey) {
-			s.log.Error("the key is not accepted; see allow_weak_keys", "err", err)
-		}
-		return err
-	}
 }
 
 // act runs the first action that the options name, a list of all keys when they name none.

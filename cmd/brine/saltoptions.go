@@ -30,11 +30,6 @@ func saltParser(c *call) *optparse.Parser {
 	return p
 }
 
-// flagOption is an option without a value.
-func flagOption(dest, help string, flags ...string) optparse.Option {
-	return optparse.Option{Flags: flags, Dest: dest, Kind: optparse.Flag, Help: help}
-}
-
 // addSaltRun declares what changes how a job runs.
 func addSaltRun(p *optparse.Parser) {
 	p.Add(

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -235,6 +234,3 @@ func (r *runTool) answer(err error) error {
 	}
 	return err
 }
-
-// loginName is the name that goes with requests and events.
-func loginName() string { return client.LoginName(runningUser(), os.Getenv("SUDO_USER")) }

@@ -144,29 +144,6 @@ func TestRunEvents(t *testing.T) {
 	}
 }
 
-// serveControl answers on the control socket of a session's master until the test ends.
-func serveControl(t *testing.T, s *session, answer func(*payload.Map) (*payload.Map, error)) {
-	t.Helper()
-	if err := os.MkdirAll(s.master.SockDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	server := ipc.NewControlServer(ipc.ControlOptions{Path: filepath.Join(s.master.SockDir, controlSocket)})
-	if err := server.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() {
-		served <- server.Serve(ctx, func(_ context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) { return answer(q) })
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
 // TestAskedJobs: where a brine master runs its job store is asked over the control socket.
 func TestAskedJobs(t *testing.T) {
 	r, _ := openRun(t, "", "test.arg")

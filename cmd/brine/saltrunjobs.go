@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"time"
 
 	"brine/modules/returners"
 	"brine/modules/runners"
@@ -29,19 +28,6 @@ func (s *session) jobCache() jobCache {
 	}
 	return filedJobs{s}
 }
-
-// Commands of the control socket about jobs. Each takes {cmd, jid, ...} and answers with what the method of the job
-// store of that name answers.
-const (
-	cmdJobsLoad    = "jobs.load"
-	cmdJobsReturns = "jobs.returns"
-	cmdJobsLoads   = "jobs.loads"
-	cmdJobsEndTime = "jobs.end_time"
-	cmdJobsStore   = "jobs.store" // {jid, id, load}; changes something
-)
-
-// jobPatience bounds one question about jobs.
-const jobPatience = 30 * time.Second
 
 // askedJobs is the job cache of a running brine master.
 type askedJobs struct{ control *ipc.ControlClient }

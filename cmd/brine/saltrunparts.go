@@ -43,7 +43,7 @@ func (r *runTool) build() error {
 
 // close gives the connections back, where the process does not end with the tool.
 func (r *runTool) close() {
-	if err := errors.Join(r.wire.Close(), r.bus.pull.Close()); err != nil {
+	if err := errors.Join(r.wire.Close(), r.bus.Close()); err != nil {
 		r.log.Debug("connections of a run", "err", err)
 	}
 }

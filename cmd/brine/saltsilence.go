@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"brine/modules/keys"
-	"brine/modules/presence"
 	"brine/modules/returners"
 	"brine/wire/client"
 )
@@ -43,7 +42,7 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 
 // keyText says why the master sends nothing to a minion that is no accepted one.
 func (t *saltTool) keyText(id string) string {
-	store := t.keyTool().store
+	store := keys.OpenStore(t.master)
 	status, _, err := store.Get(id)
 	switch {
 	case err != nil:
@@ -80,13 +79,4 @@ func (t *saltTool) known(id string) bool {
 	}
 	grains, err := t.cache().Data(returners.BankGrains, id)
 	return err == nil && grains != nil
-}
-
-// presence looks for the minions connected to this master.
-func (s *session) presence() *presence.Finder {
-	f := &presence.Finder{Cache: s.cache(), Port: s.master.PublishPort}
-	if s.master.DetectRemoteMinions {
-		f.RemotePort = s.master.RemoteMinionsPort
-	}
-	return f
 }

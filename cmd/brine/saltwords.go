@@ -87,18 +87,6 @@ func (s *session) completeWords() ([]string, error) {
 	return words, nil
 }
 
-// noParse are the names that --no-parse gives.
-func (s *session) noParse() []string {
-	list, _ := s.opt.Get("no_parse").([]any)
-	names := make([]string, 0, len(list))
-	for _, n := range list {
-		if name, ok := n.(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // splitIDs reads the word of -L: ids with commas or blanks between.
 func splitIDs(word string) []any {
 	if strings.Contains(word, ",") {

@@ -217,3 +217,15 @@ func expandUser(path string) string {
 	}
 	return filepath.Join(home, rest)
 }
+
+// noParse are the names that --no-parse gives.
+func (s *session) noParse() []string {
+	list, _ := s.opt.Get("no_parse").([]any)
+	names := make([]string, 0, len(list))
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

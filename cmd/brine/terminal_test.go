@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-
-	"brine/wire/payload"
 )
 
 // hostileText fills the clipboard, sets the title, wipes the screen, writes over its line and turns what follows.
@@ -75,12 +73,4 @@ func (s *goldenSite) shownBy(t *testing.T, onTerminal bool, argv []string) strin
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// TestReasonLine: a reason is one line, and names one minion.
-func TestReasonLine(t *testing.T) {
-	got := reasonLine(payload.M("minion", "a\x1b[2J", "text", "died\nweb1: all is well", "code", "x"))
-	if want := `a\x1b[2J: died\nweb1: all is well [x]`; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }

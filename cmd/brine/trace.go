@@ -1,60 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"brine/actors/admin"
-	"brine/actors/master"
 	"brine/modules/ledger"
 	"brine/modules/printable"
 	"brine/wire/payload"
 )
-
-// Commands of the control socket about what is known of a job. Each takes {cmd, jid, ...}.
-const (
-	cmdTrace = "trace"     // {jid, minion}: its hops
-	cmdWhy   = "why"       // {jid, minion or ids}: the reason for each silence, or for those of some
-	cmdGone  = "jobs.gone" // {jid, ids}: who certainly did not get it
-	// {jid, ids}: who of these did not get it, has returned it, is at work on it; of the others nothing is known
-	cmdStanding = "jobs.standing"
-	cmdClient   = "jobs.client" // {jid, facts}: what a command line says; only notes it
-)
-
-// ledgerQueries answer about what a master knows of its jobs.
-func ledgerQueries(m *master.Master) map[string]admin.Query {
-	return map[string]admin.Query{
-		cmdTrace: func(ctx context.Context, r *payload.Map) (any, error) {
-			return m.Trace(ctx, r.Str("jid"), r.Str("minion"))
-		},
-		cmdWhy: func(ctx context.Context, r *payload.Map) (any, error) {
-			ids := payload.Texts(r.List("ids"))
-			if id := r.Str("minion"); id != "" {
-				ids = append(ids, id)
-			}
-			return m.Why(ctx, r.Str("jid"), ids...)
-		},
-		cmdGone: func(ctx context.Context, r *payload.Map) (any, error) {
-			return payload.AnyList(m.Gone(ctx, r.Str("jid"), payload.Texts(r.List("ids")))), nil
-		},
-		cmdStanding: func(ctx context.Context, r *payload.Map) (any, error) {
-			return m.Standing(ctx, r.Str("jid"), payload.Texts(r.List("ids"))), nil
-		},
-	}
-}
-
-// ledgerNotes take what command lines say of their jobs.
-func ledgerNotes(m *master.Master) map[string]admin.Query {
-	return map[string]admin.Query{
-		cmdClient: func(_ context.Context, r *payload.Map) (any, error) {
-			m.NoteClient(r.Str("jid"), r.Map("facts"))
-			return nil, nil
-		},
-	}
-}
 
 // adminJob asks the master of this configuration about one job, and shows the answer: the words are JID and, if wanted,
 // MINION.
@@ -161,9 +116,4 @@ func whyText(got *payload.Map) string {
 		b.WriteString(reasonLine(r) + "\n")
 	}
 	return b.String()
-}
-
-// reasonLine is one reason in a line, whatever a minion has put into it.
-func reasonLine(r *payload.Map) string {
-	return printable.Line(fmt.Sprintf("%s: %s [%s]", r.Str("minion"), r.Str("text"), r.Str("code")))
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"brine/cmd/saltlog"
+	"brine/wire/client"
 )
 
 // homeOf is the home directory of a user, of the one who runs this for "".
@@ -101,3 +102,6 @@ func switchTo(name string, uid, gid int) error {
 	}
 	return syscall.Setuid(uid)
 }
+
+// loginName is the name that goes with requests and events.
+func loginName() string { return client.LoginName(runningUser(), os.Getenv("SUDO_USER")) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"brine/cmd/fleet"
+	"brine/cmd/session"
 	"brine/wire/crypt"
 	"brine/wire/payload"
 )
@@ -34,7 +35,7 @@ func newCrowd(t *testing.T) *crowd {
 	}
 	c := &crowd{silentSite: newSilentSite(t), tgts: map[string]string{}}
 	c.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
-		c.path("m"), c.pub, c.ret, runningUser()), 0o644)
+		c.path("m"), c.pub, c.ret, session.RunningUser()), 0o644)
 	c.start("master", "salt-master")
 	ctx, cancel := context.WithCancel(context.Background())
 	c.f, err = fleet.Start(ctx, fleet.Options{Minions: crowdSize, Prefix: "emu", Host: "127.0.0.1", RetPort: c.ret, Key: key, Answer: c.answer})

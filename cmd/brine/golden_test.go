@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"brine/cmd/tool"
 )
 
 // goldenCase is one recorded run of a real tool: testdata/cli, described in its fixture.json.
@@ -71,8 +73,8 @@ func (c *goldenCase) accepted(t *testing.T) []*outcome {
 // alone says whether the case needs no running daemon.
 func (c *goldenCase) alone() bool {
 	exit := c.Expect["3008"].Exit
-	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == exitUsage ||
-		exit == exitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local") && !slices.Contains(c.Argv, "event.fire")
+	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == tool.ExitUsage ||
+		exit == tool.ExitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local") && !slices.Contains(c.Argv, "event.fire")
 }
 
 // TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"brine/cmd/session"
 )
 
 // TestGoldenBesideSalt runs the recorded cases of salt and salt-run with brine's tools against a master and minions of
@@ -22,7 +24,7 @@ func TestGoldenBesideSalt(t *testing.T) {
 	}
 	for _, release := range append([]string{"3008"}, strings.Fields(os.Getenv("BRINE_GOLDEN_RELEASES"))...) {
 		t.Run(release, func(t *testing.T) {
-			if !isFile(filepath.Join(cache, release, ".complete")) {
+			if !session.IsFile(filepath.Join(cache, release, ".complete")) {
 				t.Skipf("salt %s is not installed", release)
 			}
 			runGolden(t, filepath.Join(cache, release, "bin"), "salt", "salt-run")

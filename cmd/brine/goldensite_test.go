@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/session"
 	"brine/wire/loopback"
 
 	"golang.org/x/sys/unix"
@@ -83,7 +84,7 @@ func (s *goldenSite) fill(text string) string {
 	for name, value := range s.vars {
 		text = strings.ReplaceAll(text, name, value)
 	}
-	return strings.ReplaceAll(text, "user: root\n", "user: "+runningUser()+"\n")
+	return strings.ReplaceAll(text, "user: root\n", "user: "+session.RunningUser()+"\n")
 }
 
 func freePort(t *testing.T) string {
@@ -100,7 +101,7 @@ func freePort(t *testing.T) string {
 func (s *goldenSite) command(ctx context.Context, config string, argv ...string) (*exec.Cmd, error) {
 	file := argv[0]
 	for dir := range strings.SplitSeq(s.path, ":") {
-		if p := filepath.Join(dir, argv[0]); isFile(p) {
+		if p := filepath.Join(dir, argv[0]); session.IsFile(p) {
 			file = p
 			break
 		}

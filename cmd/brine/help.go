@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"brine/cmd/tool"
 )
 
 // ownHelp is brine without a tool's name: its version, or what it can be.
-func ownHelp(c *call) error {
-	if len(c.args) > 0 && c.args[0] == "--version" {
-		fmt.Fprintf(c.stdout, "brine %s (Salt %s)\n", version, saltVersion)
+func ownHelp(c *tool.Call) error {
+	if len(c.Args) > 0 && c.Args[0] == "--version" {
+		fmt.Fprintf(c.Stdout, "brine %s (Salt %s)\n", tool.Version, tool.SaltVersion)
 		return nil
 	}
 	var b strings.Builder
@@ -19,9 +21,9 @@ func ownHelp(c *call) error {
 		}
 		fmt.Fprintf(&b, "  %-13s %s\n", t.name, t.what)
 	}
-	if len(c.args) > 0 && c.args[0] != "-h" && c.args[0] != "--help" {
-		return exit(exitUsage, "%s\nbrine: error: no such tool: %s", b.String(), c.args[0])
+	if len(c.Args) > 0 && c.Args[0] != "-h" && c.Args[0] != "--help" {
+		return tool.Exit(tool.ExitUsage, "%s\nbrine: error: no such tool: %s", b.String(), c.Args[0])
 	}
-	fmt.Fprint(c.stdout, b.String())
+	fmt.Fprint(c.Stdout, b.String())
 	return nil
 }

@@ -6,14 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"brine/cmd/options"
+	"brine/cmd/tool"
 )
 
 // links makes the names of Salt's tools in a directory, as symbolic links to this file. A link that is there is
 // pointed anew; anything else of that name is left alone and reported.
-func links(c *call) error {
-	p := c.parser("%prog DIR", "Makes the names of Salt's tools in DIR.")
+func links(c *tool.Call) error {
+	p := options.NewParser(c, "%prog DIR", "Makes the names of Salt's tools in DIR.")
 	p.Usage = "brine links DIR"
-	v, err := p.Parse(c.args)
+	v, err := p.Parse(c.Args)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,25 @@
 // Command brine is the one binary of the tree. It acts as the tool that its name (argv[0], a link made by
-// `brine links`) or else its first word says: salt-key, salt-master, links, ... Every tool has a file of its name;
-// what they share (options, configuration, logging, output, exit codes) has one file a subject.
+// `brine links`) or else its first word says: salt-key, salt-master, links, ... Here are
+// the table of tools and the two that need it, links and the help; every other tool is a package of its name beside this one.
+// The tests that drive the whole binary are here too.
 package main
 
 import (
 	"os"
 	"path/filepath"
 
+	"brine/cmd/admin"
+	"brine/cmd/bench"
+	"brine/cmd/emulate"
 	"brine/cmd/keepalive"
+	"brine/cmd/salt"
+	"brine/cmd/saltcall"
+	"brine/cmd/saltkey"
+	"brine/cmd/saltmaster"
+	"brine/cmd/saltminion"
+	"brine/cmd/saltrun"
+	"brine/cmd/terminal"
+	"brine/cmd/tool"
 	"brine/modules/worker"
 )
 
@@ -18,11 +30,11 @@ func main() {
 	os.Exit(code)
 }
 
-// tool is one of the programs that brine is.
-type tool struct {
+// program is one of the programs that brine is.
+type program struct {
 	name string
 	what string // one line for brine's own help
-	run  func(*call) error
+	run  func(*tool.Call) error
 	// signals says that the tool handles SIGINT and SIGTERM itself.
 	signals bool
 	// link says that `brine links` makes a name for it.
@@ -32,39 +44,39 @@ type tool struct {
 }
 
 // tools lists every tool. Salt's tools get a link each, brine's own are words behind brine.
-func tools() []tool {
-	return []tool{
-		{name: "salt", what: "run functions on minions and show their returns", run: saltCmd, link: true},
-		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltKey, link: true},
-		{name: "salt-run", what: "run functions of the master", run: saltRun, link: true},
-		{name: "salt-call", what: "run functions of the minion on this host", run: saltCall, link: true},
-		{name: "salt-master", what: "run a master", run: saltMaster, signals: true, link: true},
-		{name: "salt-minion", what: "run a minion", run: saltMinion, signals: true, link: true},
-		{name: worker.Name, what: "run one job for a minion", run: jobProcess, signals: true, hidden: true},
-		{name: "tree", what: "show the actors of a running daemon", run: adminTree},
-		{name: "top", what: "follow the actors of a running daemon on a full screen", run: adminTop, signals: true},
-		{name: "history", what: "show the last deaths of its actors", run: adminHistory},
-		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: adminStack},
-		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: adminJobs},
-		{name: "minions", what: "[GLOB]: show the minions of a running master", run: adminMinions},
-		{name: "restart", what: "ACTOR: end an actor and start it again", run: adminRestart},
-		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: adminCrash},
-		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: adminBundle},
-		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: adminTrace},
-		{name: "why", what: "JID [MINION]: show why minions have not returned", run: adminWhy},
+func tools() []program {
+	return []program{
+		{name: "salt", what: "run functions on minions and show their returns", run: salt.Run, link: true},
+		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltkey.Run, link: true},
+		{name: "salt-run", what: "run functions of the master", run: saltrun.Run, link: true},
+		{name: "salt-call", what: "run functions of the minion on this host", run: saltcall.Run, link: true},
+		{name: "salt-master", what: "run a master", run: saltmaster.Run, signals: true, link: true},
+		{name: "salt-minion", what: "run a minion", run: saltminion.Run, signals: true, link: true},
+		{name: worker.Name, what: "run one job for a minion", run: saltminion.RunJob, signals: true, hidden: true},
+		{name: "tree", what: "show the actors of a running daemon", run: admin.Tree},
+		{name: "top", what: "follow the actors of a running daemon on a full screen", run: admin.Top, signals: true},
+		{name: "history", what: "show the last deaths of its actors", run: admin.History},
+		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: admin.Stack},
+		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: admin.Jobs},
+		{name: "minions", what: "[GLOB]: show the minions of a running master", run: admin.Minions},
+		{name: "restart", what: "ACTOR: end an actor and start it again", run: admin.Restart},
+		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: admin.Crash},
+		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: admin.Bundle},
+		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: admin.Trace},
+		{name: "why", what: "JID [MINION]: show why minions have not returned", run: admin.Why},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
-		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate, signals: true},
-		{name: "bench", what: "measure brine and real Salt side by side", run: benchCmd, signals: true},
+		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate.Run, signals: true},
+		{name: "bench", what: "measure brine and real Salt side by side", run: bench.Command, signals: true},
 	}
 }
 
-func findTool(name string) (tool, bool) {
+func findTool(name string) (program, bool) {
 	for _, t := range tools() {
 		if t.name == name {
 			return t, true
 		}
 	}
-	return tool{}, false
+	return program{}, false
 }
 
 // dispatch runs the tool that argv asks for and returns the exit code. parent is nil for all but a salt-minion.
@@ -80,9 +92,9 @@ func dispatch(argv []string, parent *keepalive.Parent) int {
 		}
 	}
 	if !ok {
-		t, prog = tool{name: "brine", run: ownHelp}, "brine"
+		t, prog = program{name: "brine", run: ownHelp}, "brine"
 	}
-	c := &call{prog: prog, parent: parent, args: args, stdin: os.Stdin, stdout: onScreen(os.Stdout), stderr: onScreen(os.Stderr),
-		ownSignals: t.signals}
-	return c.run(t.run)
+	c := &tool.Call{Prog: prog, Parent: parent, Args: args, Stdin: os.Stdin, Stdout: terminal.OnScreen(os.Stdout), Stderr: terminal.OnScreen(os.Stderr),
+		OwnSignals: t.signals}
+	return c.Run(t.run)
 }

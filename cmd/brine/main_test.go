@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"brine/cmd/session"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -42,7 +44,7 @@ func writeConfig(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
-	text := fmt.Sprintf("root_dir: %s\nuser: %s\n", ts.MkAbs("root"), runningUser())
+	text := fmt.Sprintf("root_dir: %s\nuser: %s\n", ts.MkAbs("root"), session.RunningUser())
 	for _, name := range []string{"master", "minion"} {
 		ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"brine/modules/ledger"
 	"brine/wire/client"
+	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
@@ -181,7 +182,7 @@ func (n *netSite) check(t *testing.T, jobs []netJob, may func(ledger.Code) bool)
 // stored are the returns of a job in the job store, by minion.
 func (n *netSite) stored(t *testing.T, jid string) *payload.Map {
 	t.Helper()
-	got, err := n.s.ask(payload.M("cmd", cmdJobsReturns, "jid", jid))
+	got, err := n.s.ask(payload.M("cmd", control.JobsReturns, "jid", jid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func (n *netSite) settled(t *testing.T, j netJob, may func(ledger.Code) bool) ma
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for ; time.Now().Before(limit); <-tick.C {
-		reply, err := n.s.ask(payload.M("cmd", cmdWhy, "jid", j.jid))
+		reply, err := n.s.ask(payload.M("cmd", control.Why, "jid", j.jid))
 		if err != nil {
 			said = err.Error()
 			continue

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/cmd/session"
 	"brine/wire/loopback"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,7 +39,7 @@ func startScriptFleet(ts *testscript.TestScript, neg bool, ids []string) {
 		}
 		ts.Defer(func() { _ = ports[i].Release() })
 	}
-	common := fmt.Sprintf("user: %s\npublish_port: %d\n", runningUser(), ports[0].Number)
+	common := fmt.Sprintf("user: %s\npublish_port: %d\n", session.RunningUser(), ports[0].Number)
 	write := func(name, role, text string) string {
 		dir := ts.MkAbs(filepath.Join("etc", name))
 		ts.Check(os.MkdirAll(dir, 0o755))

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/tool"
 	"brine/modules/keys"
 	"brine/modules/ledger"
+	"brine/wire/control"
 	"brine/wire/payload"
 )
 
@@ -231,7 +233,7 @@ func jobSilences() []silence {
 		{"returned late", func(t *testing.T, s *silentSite) (string, string) {
 			jid := s.one(t, "w1", "test.sleep", int64(1))
 			facts := (&ledger.Client{Ended: ledger.At(time.Now()) - 1}).Map()
-			if _, err := s.ask(payload.M("cmd", cmdClient, "jid", jid, "facts", facts)); err != nil {
+			if _, err := s.ask(payload.M("cmd", control.Client, "jid", jid, "facts", facts)); err != nil {
 				t.Fatal(err)
 			}
 			return jid, "w1"
@@ -263,7 +265,7 @@ func (s *silentSite) signalJob(t *testing.T, id, jid string, sig syscall.Signal)
 	s.running(t, jid, id)
 	pid := 0
 	s.until(t, "process of "+jid, func() bool {
-		jobs, err := s.askAt(s.path(id+"/var/run/salt/minion"), payload.M("cmd", cmdJobList))
+		jobs, err := s.askAt(s.path(id+"/var/run/salt/minion"), payload.M("cmd", control.JobList))
 		if err != nil {
 			return false
 		}
@@ -402,7 +404,7 @@ func saltSaysWhy(t *testing.T, s *silentSite) {
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C.UTF-8")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if ctx.Err() != nil || cmd.ProcessState.ExitCode() != exitGeneric {
+	if ctx.Err() != nil || cmd.ProcessState.ExitCode() != tool.ExitGeneric {
 		t.Errorf("it ended with %v, %v", err, ctx.Err())
 	}
 	want := "w1:\n    True\nkey-pending:\n    Minion did not return. [Key not accepted]\n    The key of this minion waits to be accepted.\n" +

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
+	"brine/cmd/session"
 	"brine/modules/keys"
 	"brine/modules/ledger"
 	"brine/modules/returners"
 	"brine/wire/client"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 	"brine/wire/wiretest"
@@ -112,7 +114,7 @@ drop_messages_signature_fail: True
 request_server_ttl: 1800
 log_level_logfile: info
 %s
-`, s.path("m"), iface, s.pub, s.ret, runningUser(), strings.Join(conf, "\n")), 0o644)
+`, s.path("m"), iface, s.pub, s.ret, session.RunningUser(), strings.Join(conf, "\n")), 0o644)
 	s.write("m/etc/salt/pki/master/master.pem", s.rsa["master"].Private, 0o400)
 }
 
@@ -144,7 +146,7 @@ return_retry_timer_max: 2
 mine_enabled: False
 log_level_logfile: info
 %s
-`, s.path(id), master, pub, ret, id, runningUser(), strings.Join(conf, "\n")), 0o644)
+`, s.path(id), master, pub, ret, id, session.RunningUser(), strings.Join(conf, "\n")), 0o644)
 	s.write(id+"/etc/salt/pki/minion/minion.pem", s.rsa["minion"].Private, 0o400)
 	s.put(keys.Accepted, id)
 }
@@ -239,7 +241,7 @@ func (s *silentSite) ask(request *payload.Map) (*payload.Map, error) {
 func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), silentPatience)
 	defer cancel()
-	reply, err := ipc.NewControlClient(filepath.Join(sockDir, controlSocket)).Do(ctx, request)
+	reply, err := ipc.NewControlClient(filepath.Join(sockDir, control.Socket)).Do(ctx, request)
 	if m, ok := reply.Value("result").(*payload.Map); ok {
 		return m, err
 	}
@@ -248,7 +250,7 @@ func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, 
 
 // why is what the master says about a silence.
 func (s *silentSite) why(jid, id string) (code, text string, facts *payload.Map) {
-	got, err := s.ask(payload.M("cmd", cmdWhy, "jid", jid, "minion", id))
+	got, err := s.ask(payload.M("cmd", control.Why, "jid", jid, "minion", id))
 	if err != nil {
 		return "", err.Error(), nil
 	}
@@ -309,7 +311,7 @@ func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
 // client is the command line's way to the master.
 func (s *silentSite) client() *client.Client {
 	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.door), SockDir: s.path("m/var/run/salt/master"),
-		CacheDir: s.path("m/var/cache/salt/master"), User: runningUser(), KeyOwner: runningUser(), Timeout: silentPatience, Context: s.zctx})
+		CacheDir: s.path("m/var/cache/salt/master"), User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience, Context: s.zctx})
 }
 
 // publish sends a job and waits until it is on its way.
@@ -352,7 +354,7 @@ func (s *silentSite) sent(t *testing.T, jid string) {
 func (s *silentSite) hop(t *testing.T, jid, name, id string) {
 	t.Helper()
 	s.until(t, "hop "+name+" of "+jid, func() bool {
-		got, err := s.ask(payload.M("cmd", cmdTrace, "jid", jid))
+		got, err := s.ask(payload.M("cmd", control.Trace, "jid", jid))
 		if err != nil {
 			return false
 		}

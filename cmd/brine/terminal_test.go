@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"brine/cmd/session"
 )
 
 // hostileText fills the clipboard, sets the title, wipes the screen, writes over its line and turns what follows.
@@ -52,7 +54,7 @@ func (s *goldenSite) shownBy(t *testing.T, onTerminal bool, argv []string) strin
 	config := "keys"
 	if argv[0] == "salt-call" {
 		config = "local"
-		s.write(t, s.root+"/local/minion", "id: here\nroot_dir: "+s.root+"/local\nuser: "+runningUser()+"\nfile_client: local\n")
+		s.write(t, s.root+"/local/minion", "id: here\nroot_dir: "+s.root+"/local\nuser: "+session.RunningUser()+"\nfile_client: local\n")
 	}
 	cmd, err := s.command(ctx, config, argv...)
 	if err != nil {

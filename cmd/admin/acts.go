@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"strings"
+
+	"brine/cmd/display"
+	"brine/cmd/optparse"
+	"brine/cmd/tool"
+	"brine/wire/payload"
+)
+
+// textOneActor is the usage error of commands that work on one actor.
+const textOneActor = "Requires one actor, see brine tree"
+
+// Restart ends an actor and starts it again.
+func Restart(c *tool.Call) error {
+	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "End an actor of a running daemon and start it again.",
+		least: 1, most: 1, want: textOneActor})
+	if err != nil {
+		return err
+	}
+	return a.act(payload.M("cmd", "restart", "name", a.Opt.Args[0]), "is ended and started again")
+}
+
+// Crash harms an actor on purpose, where the configuration says chaos: True.
+func Crash(c *tool.Call) error {
+	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose (chaos: True).",
+		least: 1, most: 1, want: textOneActor,
+		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Metavar: "HOW", Kind: optparse.Choice, Choices: []string{"panic", "exit", "hang"},
+			Default: "panic", Help: "panic, exit or hang. Default: %default."}}})
+	if err != nil {
+		return err
+	}
+	how := a.Opt.Str("crash_how")
+	return a.act(payload.M("cmd", "crash", "name", a.Opt.Args[0], "how", how), map[string]string{
+		"panic": "is made to panic", "exit": "is made to end", "hang": "is made to hang"}[how])
+}
+
+// Stack shows what the goroutines of an actor do.
+func Stack(c *tool.Call) error {
+	a, err := openAdmin(c, adminWord{words: " [ACTOR]", most: 1, want: "Takes one actor at most", watch: true,
+		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It stands still for that moment."})
+	if err != nil {
+		return err
+	}
+	return a.show(func() (answer, error) {
+		m, err := a.askMap(payload.M("cmd", "stack", "name", strings.Join(a.Opt.Args, "")))
+		if err != nil {
+			return answer{}, err
+		}
+		text := strings.TrimRight(m.Str("stack"), "\n") + "\n"
+		if text == "\n" {
+			text = m.Str("path") + " has nothing to do: no goroutine works for it.\n"
+		}
+		return answer{value: m, text: func() string { return text }}, nil
+	})
+}
+
+// act has something done to an actor and says what.
+func (a *adminTool) act(request *payload.Map, done string) error {
+	v, err := a.ask(request)
+	if err != nil {
+		return err
+	}
+	if a.Opt.Bool("as_json") {
+		return a.asJSON(v)
+	}
+	m, _ := v.(*payload.Map)
+	return display.Emit(a.Session, m.Str("path")+" "+done+".\n")
+}

@@ -1,0 +1,205 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/cmd/top"
+	"brine/modules/execution/brinemod"
+	"brine/supervisor/stats"
+	"brine/wire/client"
+	"brine/wire/control"
+	"brine/wire/payload"
+)
+
+// daemonSource looks at the daemon of a control socket.
+type daemonSource struct{ *adminTool }
+
+// Look asks for the tree and the process.
+func (d daemonSource) Look(ctx context.Context) (*top.Look, error) {
+	tree, err := d.askWithin(ctx, payload.M("cmd", "tree"), control.AskTimeout)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	process, err := d.askWithin(ctx, payload.M("cmd", "process"), control.AskTimeout)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	root, _ := tree.(*payload.Map)
+	own, _ := process.(*payload.Map)
+	return &top.Look{At: time.Now(), Roots: []stats.Child{stats.ParseChild(root)}, Facts: processFacts(own)}, nil
+}
+
+// Stack asks for the goroutines of one actor.
+func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
+	v, err := d.askWithin(ctx, payload.M("cmd", "stack", "name", path), control.AskTimeout)
+	if err != nil {
+		return "", plainError(err)
+	}
+	m, _ := v.(*payload.Map)
+	if text := m.Str("stack"); text != "" {
+		return text, nil
+	}
+	return "nothing to do: no goroutine works for it", nil
+}
+
+// shownError is an error as the screen shows it, which does not end of it. A tool that ends of it finds the code inside.
+type shownError struct{ *tool.ExitError }
+
+func (e shownError) Error() string { return strings.TrimPrefix(strings.TrimSpace(e.Text), "brine: ") }
+func (e shownError) Unwrap() error { return e.ExitError }
+
+func plainError(err error) error {
+	var ended *tool.ExitError
+	if errors.As(err, &ended) {
+		return shownError{ended}
+	}
+	return err
+}
+
+// processFacts is a daemon as a process, in a few words.
+func processFacts(m *payload.Map) []string {
+	n := func(k string) int64 { v, _ := m.Int(k); return v }
+	facts := []string{"up " + top.Span(time.Duration(n("uptime_ms"))*time.Millisecond), fmt.Sprintf("pid %d", n("pid"))}
+	if rss := n("rss_bytes"); rss > 0 {
+		facts = append(facts, top.Bytes(rss))
+	}
+	return append(facts, "heap "+top.Bytes(n("heap_bytes")), fmt.Sprintf("%d goroutines", n("goroutines")))
+}
+
+// fleetTool looks at minions through their master.
+type fleetTool struct {
+	*adminTool
+	wire *client.Client
+	job  client.Job
+}
+
+// How long minions may take for an answer: on a screen, where the next look waits for it, and elsewhere. gatherWithin is
+// how long the master may take beyond that to tell who is silent.
+const (
+	screenWithin = 3 * time.Second
+	answerWithin = 12 * time.Second
+	gatherWithin = 3 * time.Second
+)
+
+// fleet prepares to ask the minions that a compound target means.
+func (a *adminTool) fleet(target string) (*fleetTool, error) {
+	words, err := masterlink.WithoutNodegroups(a.Session, strings.Fields(target))
+	if err != nil {
+		return nil, tool.Exit(tool.ExitGeneric, "brine: %v", err)
+	}
+	return &fleetTool{adminTool: a, wire: masterlink.NewClient(a.Session), job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound",
+		Fun: brinemod.Actors, Timeout: answerWithin, GatherJobTimeout: gatherWithin}}, nil
+}
+
+// returns asks the minions. Who did not answer is in silent, with the reason.
+func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, silent []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.job.Timeout+gatherWithin)
+	defer cancel()
+	run, err := f.wire.Run(ctx, f.job)
+	if err != nil {
+		return nil, nil, f.unpublished(err)
+	}
+	if len(run.Published.Minions) == 0 {
+		run.Close()
+		return nil, nil, tool.Exit(tool.ExitGeneric, "brine: %s", masterlink.TextNobody)
+	}
+	left := slices.Clone(run.Minions)
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			break // of the time: who is left did not answer
+		}
+		left = slices.DeleteFunc(left, func(id string) bool { return id == ret.ID })
+		if ret.Silence == client.Answered {
+			answered = append(answered, ret)
+		} else {
+			silent = append(silent, ret.ID+": "+silenceText(ret.Silence))
+		}
+	}
+	for _, id := range left {
+		silent = append(silent, id+": "+silenceText(client.NoResponse))
+	}
+	slices.SortFunc(answered, func(a, b client.Return) int { return strings.Compare(a.ID, b.ID) })
+	return answered, silent, nil
+}
+
+// unpublished says why the master was not asked to ask minions.
+func (f *fleetTool) unpublished(err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return tool.Exit(tool.ExitUnavailable, "brine: user %s may not ask minions through this master: %v", session.RunningUser(), err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Exit(tool.ExitUnavailable, "brine: %s", f.unanswered(f.job.Timeout+gatherWithin))
+	}
+	return tool.Exit(tool.ExitUnavailable, "brine: %v", masterlink.ClientError(f.Session, err))
+}
+
+// textNoBrine says of a minion that it does not have brine's functions.
+const textNoBrine = "no brine minion"
+
+func silenceText(s client.Silence) string {
+	switch s {
+	case client.NotConnected:
+		return "not connected"
+	case client.Unknown:
+		return "no such minion"
+	}
+	return "no answer"
+}
+
+// trees asks for the trees of the minions; brief ones carry no stacks.
+func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map, silent []string, err error) {
+	f.job.Arg = []any{payload.M("__kwarg__", true, "brief", brief)}
+	returns, silent, err := f.returns(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, ret := range returns {
+		tree, ok := ret.Value.(*payload.Map)
+		if !ok || !tree.Has("children") {
+			silent = append(silent, ret.ID+": "+textNoBrine)
+			continue
+		}
+		renameRoot(tree, tree.Str("path"), ret.ID)
+		trees = append(trees, tree.Set("name", ret.ID))
+	}
+	slices.Sort(silent)
+	return trees, silent, nil
+}
+
+// renameRoot puts a minion's id in the place of the first element of all paths in its tree.
+func renameRoot(node *payload.Map, old, id string) {
+	node.Set("path", id+strings.TrimPrefix(node.Str("path"), old))
+	for _, c := range node.List("children") {
+		if child, ok := c.(*payload.Map); ok {
+			renameRoot(child, old, id)
+		}
+	}
+}
+
+// Look asks all of them.
+func (f *fleetTool) Look(ctx context.Context) (*top.Look, error) {
+	trees, silent, err := f.trees(ctx, true)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	look := &top.Look{At: time.Now(), Silent: silent}
+	for _, t := range trees {
+		look.Roots = append(look.Roots, stats.ParseChild(t))
+	}
+	return look, nil
+}
+
+// Stack is told on the minion's own machine only.
+func (f *fleetTool) Stack(_ context.Context, key string) (string, error) {
+	_, path, _ := strings.Cut(key, "/")
+	return "", fmt.Errorf("goroutines are shown on the minion's machine only: brine stack -m %s", path)
+}

@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"path/filepath"
+
+	"brine/actors/admin"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/supervisor"
+	"brine/wire/control"
+	"brine/wire/payload"
+)
+
+// AddControl lets a daemon answer on its control socket: about its actors, and what opt adds.
+func AddControl(s *session.Session, top *supervisor.Supervisor, opt admin.Options) error {
+	opt.Path, opt.Mode = filepath.Join(s.Common.SockDir, control.Socket), s.Common.ControlMode
+	opt.Tree, opt.Logger, opt.Version = top, s.Log, tool.Version
+	opt.Config = func() *payload.Map { return config.Redacted(s.Common.Raw) }
+	_, err := top.Add(admin.Spec(opt))
+	return err
+}
+
+// MapOrNil keeps a map that is not there from becoming an empty one.
+func MapOrNil(m *payload.Map, err error) (any, error) {
+	if m == nil {
+		return nil, err
+	}
+	return m, err
+}

@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestRequestCount: what comes on two ways is one request, what comes twice on one of them two.
+func TestRequestCount(t *testing.T) {
+	for _, tt := range []struct {
+		ways string // o: to this process, h: handed on by the parent
+		want int
+	}{
+		{"o", 1}, {"h", 1}, {"oh", 1}, {"ho", 1}, {"oo", 2}, {"hh", 2}, {"ohh", 2}, {"hoo", 2}, {"hoho", 2}, {"oooohh", 2},
+	} {
+		var c requestCount
+		to := make(chan os.Signal, 2)
+		for _, way := range tt.ways {
+			if way == 'o' {
+				c.own++
+			} else {
+				c.handed++
+			}
+			c.tell(to, syscall.SIGTERM)
+		}
+		if len(to) != tt.want {
+			t.Errorf("%s: %d requests, want %d", tt.ways, len(to), tt.want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"brine/cmd/session"
+	"brine/cmd/tool"
+)
+
+// stopSignals gives the first request to stop, and the second. A request may come to this process, to its parent, which hands
+// it on, or to both, as when a service manager signals all processes of a service: that is one request.
+func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
+	own := make(chan os.Signal, 4)
+	signal.Notify(own, syscall.SIGTERM, syscall.SIGINT)
+	hup := make(chan os.Signal, 1)
+	if s.Parent != nil {
+		signal.Notify(hup, syscall.SIGHUP)
+	}
+	requests := make(chan os.Signal, 2)
+	go func() {
+		defer signal.Stop(own)
+		defer signal.Stop(hup)
+		var got requestCount
+		for {
+			select {
+			case sig := <-own:
+				got.own++
+				got.tell(requests, sig)
+			case sig := <-s.Parent.Signals():
+				got.handed++
+				got.tell(requests, sig)
+			case <-hup:
+				s.Log.Info("SIGHUP: there is nothing that could be read anew")
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return requests
+}
+
+// requestCount counts the requests to stop by the way on which they came.
+type requestCount struct{ own, handed, told int }
+
+func (c *requestCount) tell(to chan<- os.Signal, sig os.Signal) {
+	if n := max(c.own, c.handed); n > c.told && n <= cap(to) {
+		c.told = n
+		to <- sig
+	}
+}
+
+// tellOfPredecessor logs how the process before this one ended, in the words of Salt's ProcessManager.
+func tellOfPredecessor(s *session.Session) {
+	if e, ok := s.Parent.Before(); ok {
+		s.Log.Error(fmt.Sprintf("Process MinionKeepAlive (%d) died with exit status %d, restarting...", e.PID, e.Code()), "deaths", e.Deaths)
+	}
+}
+
+// stopAlone ends the service because the parent has died: whoever started that would start a second minion beside this one.
+func stopAlone(s *session.Session, l Lifecycle, svc Service, again <-chan os.Signal) error {
+	s.Log.Error(fmt.Sprintf("The parent of the %s has gone. Exiting.", l.Title))
+	_, err := end(s, svc, again)
+	return errors.Join(tool.Exit(tool.ExitGeneric, "%s", l.Closed("Its parent has gone.")), err)
+}

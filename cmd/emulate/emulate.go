@@ -1,0 +1,118 @@
+// Package emulate is the tool brine emulate, around the fleet of cmd/fleet.
+package emulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"brine/cmd/fleet"
+	"brine/cmd/options"
+	"brine/cmd/optparse"
+	"brine/cmd/tool"
+	"brine/wire/crypt"
+)
+
+// emulateParser declares the options of emulate.
+func emulateParser(c *tool.Call) *optparse.Parser {
+	p := options.NewOwnParser(c, "A fleet of emulated minions in one process, to put load on a master. Each has an id and a session of its own and "+
+		"signs and seals what it returns; the connections are shared: to the master they are not as many clients as there are minions.")
+	number := func(flag, dest string, def int, help string) optparse.Option {
+		return optparse.Option{Flags: []string{flag}, Dest: dest, Kind: optparse.Int, Default: def, Help: help}
+	}
+	p.Add(
+		number("--minions", "minions", 100, "How many. Default: %default."),
+		optparse.Option{Flags: []string{"--prefix"}, Default: "emu", Help: "What their ids begin with. Default: %default."},
+		optparse.Option{Flags: []string{"--master"}, Default: "127.0.0.1", Help: "Address of the master. Default: %default."},
+		number("--ret-port", "ret_port", 4506, "Its request port. Default: %default."),
+		number("--publish-port", "publish_port", 0, "Its publish port. Default: what it says."),
+		number("--version", "version", 0, "Protocol version they speak: 2, or 3. Default: the newest."),
+		number("--per-subscription", "per_sub", 50, "Minions for which one connection to the publish port stands. Default: %default."),
+		number("--requests", "requests", 64,
+			"Connections to the request port that all minions share: so many requests are under way at a time. Default: %default."),
+		optparse.Option{Flags: []string{"--key-dir"}, Dest: "key_dir", Default: ".", Help: "Directory of the key that all of them use, emulate.pem; made when it is missing."},
+	)
+	return p
+}
+
+// Run runs a fleet of emulated minions against a master until a signal ends it, or until it cannot go on.
+func Run(c *tool.Call) error {
+	v, err := emulateParser(c).Parse(c.Args)
+	if err != nil {
+		return err
+	}
+	opt := fleet.Options{Minions: v.Int("minions"), Prefix: v.Str("prefix"), Host: v.Str("master"), RetPort: v.Int("ret_port"),
+		PublishPort: v.Int("publish_port"), Version: v.Int("version"), PerSub: v.Int("per_sub"), Requests: v.Int("requests")}
+	if opt.Minions < 1 || opt.PerSub < 1 || opt.Requests < 1 {
+		return tool.Exit(tool.ExitUsage, "brine emulate: --minions, --per-subscription and --requests are 1 at least")
+	}
+	if opt.Key, err = crypt.LoadOrGenerate(v.Str("key_dir"), "emulate", 2048, ""); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	f, err := fleet.Start(ctx, opt)
+	if err != nil {
+		return tool.Exit(tool.ExitGeneric, "brine emulate: %v", err)
+	}
+	report(c.Stdout, c.Stderr, f, fmt.Sprintf("%s:%d", opt.Host, opt.RetPort))
+	if err := f.Wait(); err != nil {
+		return tool.Exit(tool.ExitGeneric, "brine emulate: %v", err)
+	}
+	return nil
+}
+
+// Of what is wrong the first few lines are said, when they change, and not all the time.
+const (
+	troubleLines = 5
+	troubleEvery = 5 // seconds
+)
+
+// report says each second how a fleet is, and what is wrong, until it ends.
+func report(out, errs io.Writer, f *fleet.Fleet, master string) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var last fleet.Counts
+	var said []fleet.Trouble
+	for second := 1; ; second++ {
+		select {
+		case <-tick.C:
+		case <-f.Done():
+			return
+		}
+		now := f.Counts()
+		if now != last {
+			fmt.Fprintf(out, "signed in %d, connected %d, jobs %d, returns %d, failures %d\n", now.SignedIn, now.Up, now.Jobs, now.Returns, now.Failures)
+		}
+		last = now
+		if second%troubleEvery != 0 {
+			continue
+		}
+		wrong := f.Troubles()
+		switch {
+		case len(wrong) == 0 && now.SignedIn == 0:
+			fmt.Fprintf(errs, "nobody has signed in: %s does not answer\n", master)
+		case !slices.Equal(wrong, said):
+			sayTroubles(errs, wrong)
+		}
+		said = wrong
+	}
+}
+
+func sayTroubles(w io.Writer, wrong []fleet.Trouble) {
+	for _, t := range wrong[:min(len(wrong), troubleLines)] {
+		if t.Minions > 0 {
+			fmt.Fprintf(w, "%d minions are not signed in: %s\n", t.Minions, t.What)
+		}
+		if t.Jobs > 0 {
+			fmt.Fprintf(w, "%d jobs were not answered: %s\n", t.Jobs, t.What)
+		}
+	}
+	if more := len(wrong) - troubleLines; more > 0 {
+		fmt.Fprintf(w, "%d more kinds of trouble\n", more)
+	}
+}

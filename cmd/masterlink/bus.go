@@ -1,0 +1,118 @@
+package masterlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/cmd/session"
+	"brine/config"
+	"brine/modules/presence"
+	"brine/modules/returners"
+	"brine/modules/runners"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// FirePatience bounds how long a tool waits for a bus that takes no events.
+const FirePatience = 5 * time.Second
+
+// Bus is the event bus of a master on this machine, as its tools use it.
+type Bus struct {
+	conf *config.Master
+	pull *ipc.Pusher
+}
+
+// NewBus is the event bus of the session's master. It ends with the process.
+func NewBus(s *session.Session) *Bus {
+	m := s.Master
+	pull, pub := filepath.Join(m.SockDir, event.MasterPullSocket), filepath.Join(m.SockDir, event.MasterPubSocket)
+	if m.IPCMode == "tcp" {
+		pull, pub = LoopbackAddr(m.TCPMasterPullPort), LoopbackAddr(m.TCPMasterPubPort)
+	}
+	return &Bus{conf: m, pull: ipc.NewAskingPusher(pull, pub)}
+}
+
+// Fire puts an event on the bus.
+func (b *Bus) Fire(ctx context.Context, tag string, data *payload.Map) error {
+	body, err := event.Pack(tag, data, b.conf.MaxEventSize)
+	if err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, FirePatience)
+	defer cancel()
+	if err := b.pull.Push(ctx, body); err != nil {
+		return fmt.Errorf("fire %s: %w", tag, err)
+	}
+	return nil
+}
+
+// Close gives the connection back.
+func (b *Bus) Close() error { return b.pull.Close() }
+
+// Watch subscribes to all events of the master, or of the minion whose socket lies in sockDir.
+func (b *Bus) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
+	addr, err := b.pubAddr(node, sockDir)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.Subscribe(ctx, addr, ipc.FramingDetect)
+}
+
+// pubAddr is the address of a pub socket. node is "master", or "minion" for the minion of this host's id.
+func (b *Bus) pubAddr(node, sockDir string) (string, error) {
+	if sockDir == "" {
+		sockDir = b.conf.SockDir
+	}
+	if node == "minion" {
+		return minionPub(sockDir)
+	}
+	if b.conf.IPCMode == "tcp" {
+		return LoopbackAddr(b.conf.TCPMasterPubPort), nil
+	}
+	return filepath.Join(sockDir, event.MasterPubSocket), nil
+}
+
+// minionPub finds the pub socket of the minion that has its sockets in sockDir.
+func minionPub(sockDir string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(sockDir, "minion_event_*_pub.ipc"))
+	if err == nil && len(found) == 0 {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		return "", fmt.Errorf("find event socket of a minion in %s: %w", sockDir, err)
+	}
+	return found[0], nil
+}
+
+// Cache is the data cache of the session's master.
+func Cache(s *session.Session) *returners.Banks { return returners.AttachBanks(s.Master.CacheDir) }
+
+// ReplaceFile writes a file beside its place, readable by its owner, and renames it.
+func ReplaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Presence looks for the minions connected to this master.
+func Presence(s *session.Session) *presence.Finder {
+	f := &presence.Finder{Cache: Cache(s), Port: s.Master.PublishPort}
+	if s.Master.DetectRemoteMinions {
+		f.RemotePort = s.Master.RemoteMinionsPort
+	}
+	return f
+}

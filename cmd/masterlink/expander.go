@@ -1,0 +1,23 @@
+package masterlink
+
+import (
+	"brine/cmd/session"
+	"brine/modules/keys"
+	"brine/modules/matchers"
+	"brine/modules/returners"
+)
+
+// Expander works targets out from the files of the master.
+func Expander(s *session.Session) *matchers.Expander {
+	return &matchers.Expander{Source: masterFiles{keys.OpenStore(s.Master), Cache(s)}, Nodegroups: s.Master.Nodegroups,
+		DataCache: s.Master.MinionDataCache}
+}
+
+// masterFiles are the keys and the cached data of a master on this machine, as targets need them.
+type masterFiles struct {
+	keys *keys.Store
+	*returners.Banks
+}
+
+// Accepted lists the ids with an accepted key.
+func (f masterFiles) Accepted() ([]string, error) { return f.keys.IDs(keys.Accepted) }

@@ -1,0 +1,133 @@
+package salt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/modules/returners"
+	"brine/wire/client"
+	"brine/wire/control"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and as its older releases: with a
+// master of brine that does not, the batch runs in the foreground, since nobody else would go on with it.
+func (b *batchRun) masterRunsBatches(ctx context.Context) bool {
+	path := filepath.Join(b.Master.SockDir, control.Socket)
+	if _, err := os.Stat(path); err != nil {
+		return true // a Salt master
+	}
+	ctx, cancel := context.WithTimeout(ctx, control.JobPatience)
+	defer cancel()
+	reply, err := ipc.NewControlClient(path).Do(ctx, payload.M("cmd", "help"))
+	if err != nil {
+		b.Log.Debug("control socket does not answer", "err", err)
+		return true
+	}
+	return reply.Map("result").Has(control.Batches)
+}
+
+// handOver starts a batch and leaves the rest of it to the master (--async -b): the first minions get the job, the
+// state goes to the job cache, and an event tells the master.
+func (b *batchRun) handOver(ctx context.Context) error {
+	up, down, err := b.ping(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.explain(ctx)
+	if len(up) == 0 {
+		return nil
+	}
+	b.quiet = false
+	b.sayDown(down)
+	spec := b.spec(batchByMaster)
+	spec.user = session.RunningUser()
+	if name := b.cred.Str("username"); name != "" {
+		spec.user = name
+	}
+	if b.state, err = newBatch(spec, up, time.Now()); err != nil {
+		return masterlink.Uncaught(b.Session, "salt.exceptions.SaltInvocationError", err)
+	}
+	first, _ := b.state.step(time.Now(), nil, nil)
+	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.fun, Arg: spec.arg, Ret: spec.ret,
+		JID: spec.jid, Kwargs: b.cred, Timeout: spec.timeout})
+	if err = masterlink.ClientError(b.Session, err); err != nil {
+		return tool.Exit(tool.ExitNoReturn, "ERROR: %s", err)
+	}
+	if err := b.keepState(); err != nil {
+		return err
+	}
+	if err := b.bus.Fire(ctx, event.TagBatch(spec.jid, "new"), b.state.newEvent()); err != nil {
+		b.Log.Error("Failed to fire salt/batch/" + spec.jid + "/new; the master finds the batch by its state")
+	}
+	fmt.Fprintln(b.Stdout, "Executed batch command with job ID: "+spec.jid)
+	return nil
+}
+
+// batchIndex lists the jids of the batches that are not finished.
+const batchIndex = "batch_active.p"
+
+// keepState writes the state where the master looks for it, and adds the batch to the list of unfinished ones.
+func (b *batchRun) keepState() error {
+	dir, err := returners.JobDir(b.Master.CacheDir, b.Master.HashType, b.state.jid)
+	if err != nil {
+		return err
+	}
+	raw, err := payload.Marshal(b.state.Map())
+	if err != nil {
+		return fmt.Errorf("pack batch state: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("keep batch state: %w", err)
+	}
+	if err := masterlink.ReplaceFile(filepath.Join(dir, ".batch.p"), raw); err != nil {
+		return err
+	}
+	index := filepath.Join(b.Master.CacheDir, batchIndex)
+	jids, err := readIDs(index)
+	if err != nil {
+		b.Log.Error(err.Error())
+	}
+	if raw, err = payload.Marshal(payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.jid)))))); err != nil {
+		return fmt.Errorf("pack batch index: %w", err)
+	}
+	return masterlink.ReplaceFile(index, raw)
+}
+
+// readIDs reads a file that holds a packed list of texts; none when there is no such file.
+func readIDs(path string) ([]string, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := payload.Unmarshal(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	list, _ := v.([]any)
+	return onlyTexts(list), nil
+}
+
+// onlyTexts keeps the texts of a list.
+func onlyTexts(list []any) []string {
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if t, ok := v.(string); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}

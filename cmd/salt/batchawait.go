@@ -1,0 +1,101 @@
+package salt
+
+import (
+	"context"
+	"time"
+
+	"brine/cmd/masterlink"
+	"brine/wire/client"
+)
+
+// batchTogether is how many returns are taken at a time, if so many are there.
+const batchTogether = 1000
+
+// await waits for the next returns, or until a place comes free or a word about the batch is due.
+func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []string, err error) {
+	if n := b.next; n != nil {
+		b.next = nil
+		return b.take(*n)
+	}
+	var alarm <-chan time.Time
+	if at := sooner(b.state.wake(), b.pace.wake()); !at.IsZero() {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		alarm = timer.C
+	}
+	select {
+	case n := <-b.news:
+		return b.take(n)
+	case lines := <-b.down:
+		b.sayReasons(lines)
+		b.down = nil
+	case <-alarm:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	return nil, nil, nil
+}
+
+// take handles news. With a return come those that are there as well, up to one that ends the batch.
+func (b *batchRun) take(n batchNews) (returns []batchReturn, silent []string, err error) {
+	for began := time.Now(); ; {
+		switch {
+		case b.isReturn(n):
+			b.way.see(*n.ret)
+			b.taken[n.ret.ID] = true
+			failed, _ := n.ret.Data.Value("failed").(bool)
+			one := batchReturn{id: n.ret.ID, data: entry(n.ret.Data), retcode: retcodeOf(n.ret.Data), failed: failed}
+			if returns = append(returns, one); one.bad() && b.state.failhard || len(returns) == batchTogether {
+				return returns, nil, nil
+			}
+			more, ok := b.more(began, len(returns))
+			if !ok {
+				return returns, nil, nil
+			}
+			n = more
+			continue
+		case len(returns) > 0:
+			b.next = &n
+			return returns, nil, nil
+		case n.err != nil:
+			return nil, nil, masterlink.ClientError(b.Session, n.err)
+		case n.halt != "":
+			b.state.halt(n.halt)
+		case n.ret != nil && n.ret.Silence != client.Answered:
+			b.way.see(*n.ret)
+		default:
+			silent = n.silent
+		}
+		return nil, silent, nil
+	}
+}
+
+// How long free places of a big batch wait for others, so that they are filled by one publication: each publication
+// goes to every minion of the master.
+const (
+	turnWithin = 20 * time.Millisecond
+	turnShare  = 10 // of the places
+)
+
+// more gives the next news, if they are there, or come while returns are gathered.
+func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
+	select {
+	case n := <-b.news:
+		return n, true
+	default:
+	}
+	if len(b.state.pending) == 0 || have >= b.state.places/turnShare {
+		return batchNews{}, false
+	}
+	select {
+	case n := <-b.news:
+		return n, true
+	case <-time.After(time.Until(began.Add(turnWithin))):
+		return batchNews{}, false
+	}
+}
+
+// isReturn tells whether news are the first return of a minion that is at work.
+func (b *batchRun) isReturn(n batchNews) bool {
+	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered && b.state.active.Has(n.ret.ID) && !b.taken[n.ret.ID]
+}

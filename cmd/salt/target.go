@@ -1,0 +1,49 @@
+package salt
+
+import (
+	"context"
+	"strings"
+
+	"brine/cmd/display"
+	"brine/cmd/masterlink"
+	"brine/cmd/tool"
+	"brine/modules/pytext"
+	"brine/wire/payload"
+)
+
+// wireTarget is the target as it goes to the master, with node groups written out.
+func (t *saltTool) wireTarget() (tgt any, tgtType string, err error) {
+	switch t.cmd.tgtType {
+	case "nodegroup":
+		words, err := masterlink.Nodegroup(t.Session, pytext.Str(t.cmd.tgt))
+		return strings.Join(words, " "), "compound", err
+	case "compound":
+		words, err := masterlink.WithoutNodegroups(t.Session, strings.Fields(pytext.Str(t.cmd.tgt)))
+		return strings.Join(words, " "), "compound", err
+	}
+	return t.cmd.tgt, t.cmd.tgtType, nil
+}
+
+// preview shows which minions the target means by the keys and the cached data of the master.
+func (t *saltTool) preview() error {
+	ids, err := t.expand()
+	if err != nil {
+		return err
+	}
+	if err := display.Show(t.Session, payload.AnyList(ids), display.How{}); err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return tool.Exit(tool.ExitNoReturn, "ERROR: No return received")
+	}
+	return nil
+}
+
+// expand works the target out from the files of the master.
+func (t *saltTool) expand() ([]string, error) {
+	found, err := masterlink.Expander(t.Session).Expand(context.Background(), t.cmd.tgt, t.cmd.tgtType, t.Opt.Str("delimiter"), true)
+	if err != nil {
+		t.Log.Error(err.Error())
+	}
+	return found.Minions, nil
+}

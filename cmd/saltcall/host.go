@@ -1,0 +1,164 @@
+package saltcall
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"brine/cmd/masterlink"
+	"brine/config"
+	"brine/wire/control"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// offer gives the functions the master: requests, events, the pillar.
+func (t *callTool) offer(l *callLink, m config.MasterAddr) {
+	t.link = l
+	if _, several := t.Minion.Raw.Value("master").([]any); several {
+		t.Minion.Raw.Set("master", m.Host)
+	}
+	t.env.Host.Master, t.env.Host.Secrets = callMaster{t}, callMaster{t}
+	t.env.Pillar = sync.OnceValue(func() *payload.Map {
+		pillar, err := callMaster{t}.Compile(context.Background(), t.Minion.SaltEnv, t.Minion.PillarEnv, nil)
+		if err != nil {
+			t.Log.Error("Exception getting pillar: " + err.Error())
+		}
+		return pillar
+	})
+}
+
+// callMaster is the master as functions see it.
+type callMaster struct{ *callTool }
+
+// Request asks the master.
+func (c callMaster) Request(ctx context.Context, load *payload.Map) (any, error) {
+	if !load.Has("id") {
+		load = load.Clone().Set("id", c.Minion.ID)
+	}
+	return c.link.ask(ctx, load, c.link.auth.Open)
+}
+
+// Compile asks the master for a pillar (salt/pillar/__init__.py, RemotePillar.compile_pillar).
+func (c callMaster) Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
+	if override == nil {
+		override = payload.NewMap(0)
+	}
+	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(saltenv), "pillarenv", textOrNull(pillarenv),
+		"pillar_override", override, "extra_minion_data", payload.NewMap(0), "ver", "2", "cmd", payload.CmdPillar)
+	v, err := c.link.ask(ctx, load, func(reply []byte, nonce string) (any, error) { return c.link.auth.OpenPillar(reply, nonce) })
+	pillar, _ := v.(*payload.Map)
+	return pillar, err
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// callEvents puts events on the master's bus and on that of the minion that runs here.
+type callEvents struct{ *callTool }
+
+// FireMaster sends an event to the master.
+func (e callEvents) FireMaster(ctx context.Context, tag string, data any, preload *payload.Map) bool {
+	if e.link == nil {
+		return false
+	}
+	load := payload.M("id", e.Minion.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
+	load.Update(preload)
+	if _, err := e.link.ask(ctx, load, e.link.auth.Open); err != nil {
+		e.Log.Error("event could not be sent to the master", "tag", tag, "err", err)
+		return false
+	}
+	return true
+}
+
+// FireLocal puts an event on the bus of the minion that runs here; false when none does.
+func (e callEvents) FireLocal(ctx context.Context, tag string, data any) bool {
+	body, err := e.pack(tag, data)
+	if err != nil {
+		e.Log.Error("event cannot be packed", "tag", tag, "err", err)
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, masterlink.FirePatience)
+	defer cancel()
+	pub, pull, err := e.sockets()
+	if err == nil {
+		bus := ipc.NewAskingPusher(pull, pub)
+		err = errors.Join(bus.Push(ctx, body), bus.Close())
+	}
+	if err != nil {
+		e.Log.Debug("event not sent", "tag", tag, "err", err)
+	}
+	return err == nil
+}
+
+// AwaitLocal fires an event and waits for its answer on the minion's bus.
+func (e callEvents) AwaitLocal(ctx context.Context, tag string, data any, answer string) (*payload.Map, bool) {
+	pub, _, err := e.sockets()
+	if err != nil {
+		return nil, false
+	}
+	stream, err := ipc.Subscribe(ctx, pub, ipc.FramingDetect)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = stream.Close() }() // only read
+	if !e.FireLocal(ctx, tag, data) {
+		return nil, false
+	}
+	for {
+		got, answered, err := stream.Next(ctx)
+		if err != nil {
+			return nil, false
+		}
+		if strings.HasPrefix(got, answer) {
+			return answered, true
+		}
+	}
+}
+
+func (e callEvents) pack(tag string, data any) ([]byte, error) {
+	fields, ok := data.(*payload.Map)
+	if !ok {
+		fields = payload.M("data", data)
+	}
+	return event.Pack(tag, fields, e.Minion.MaxEventSize)
+}
+
+// sockets are the addresses of the minion's bus.
+func (e callEvents) sockets() (pub, pull string, err error) {
+	if e.Minion.IPCMode == "tcp" {
+		return masterlink.LoopbackAddr(e.Minion.TCPPubPort), masterlink.LoopbackAddr(e.Minion.TCPPullPort), nil
+	}
+	pub, pull, err = event.MinionSockets(e.Minion.ID, e.Minion.HashType)
+	return filepath.Join(e.Minion.SockDir, pub), filepath.Join(e.Minion.SockDir, pull), err
+}
+
+// callDaemon asks the minion that runs here, on its control socket.
+type callDaemon struct{ *callTool }
+
+// Actors asks for its actors.
+func (c callDaemon) Actors(ctx context.Context, path string) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", "tree", "name", path))
+}
+
+// JobList asks for its jobs.
+func (c callDaemon) JobList(ctx context.Context) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", control.JobList))
+}
+
+// JobFacts asks what became of a job.
+func (c callDaemon) JobFacts(ctx context.Context, jid string) (*payload.Map, error) {
+	return c.ask(ctx, payload.M("cmd", control.JobFacts, "jid", jid))
+}
+
+func (c callDaemon) ask(ctx context.Context, request *payload.Map) (*payload.Map, error) {
+	reply, err := ipc.NewControlClient(filepath.Join(c.Minion.SockDir, control.Socket)).Do(ctx, request)
+	return reply.Map("result"), err
+}

@@ -1,0 +1,181 @@
+package saltcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"brine/cmd/saltminion"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/modules"
+	"brine/wire/auth"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// textNotAccepted is what salt-call prints while the master holds its key for an operator.
+const textNotAccepted = "Minion failed to authenticate with the master, has the minion key been accepted?"
+
+// exitPending is the code that goes with it.
+const exitPending = 2
+
+// callLink is the way to a master for the time of one call: one socket, one session. One goroutine uses it.
+type callLink struct {
+	cfg  *config.Minion
+	auth *auth.Minion
+	req  *zmq.Req
+	log  *slog.Logger
+
+	grain func(name string) (any, bool)
+}
+
+// connect signs in to the first master that answers and offers it to the functions; without one there is nothing to do.
+func (t *callTool) connect(ctx context.Context) error {
+	masters := t.Minion.Masters
+	if len(masters) == 0 {
+		return nil
+	}
+	key, err := saltminion.OwnKey(t.Minion)
+	if err != nil {
+		return err
+	}
+	var last error
+	for _, m := range masters {
+		l := &callLink{cfg: t.Minion, log: t.Log.With("master", m.Host), grain: t.env.GrainOf}
+		if last = l.open(ctx, m, key); last == nil {
+			t.AtEnd(func() { _ = l.req.Close() }) // nothing is under way any more
+			t.offer(l, m)
+			return nil
+		}
+		l.log.Debug("no session", "err", last)
+	}
+	var no *notSignedIn
+	if !errors.As(last, &no) {
+		return tool.Exit(tool.ExitGeneric, "%s", last)
+	}
+	if no.step.Verdict == auth.Pending {
+		t.Log.Error(no.step.Text)
+		fmt.Fprintln(t.Stdout, textNotAccepted)
+		return tool.Exit(exitPending, "")
+	}
+	return tool.Exit(max(tool.ExitGeneric, no.step.ExitCode), "%s", no)
+}
+
+// notSignedIn is a sign-in that did not lead to a session.
+type notSignedIn struct{ step auth.Step }
+
+func (e *notSignedIn) Error() string { return e.step.Text }
+
+// open finds the master's address and signs in.
+func (l *callLink) open(ctx context.Context, master config.MasterAddr, key *crypt.PrivateKey) (err error) {
+	if l.auth, err = auth.NewMinion(saltminion.SignInOptions(l.cfg, key, l.grain)); err != nil {
+		return err
+	}
+	addr, err := masterAddress(ctx, master.Host, l.cfg.IPv6)
+	if err != nil {
+		return err
+	}
+	c := l.cfg
+	l.req = zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(addr, master.Port, c.SourceAddress, c.SourceRetPort), IPv6: c.IPv6})
+	if err := l.signIn(ctx); err != nil {
+		return errors.Join(err, l.req.Close())
+	}
+	return nil
+}
+
+// masterAddress looks a master up: an address of the family in use, else any.
+func masterAddress(ctx context.Context, host string, ipv6 bool) (string, error) {
+	if net.ParseIP(host) != nil {
+		return host, nil
+	}
+	found, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return "", fmt.Errorf("find master %s: %w", host, err)
+	}
+	for _, a := range found {
+		if (a.IP.To4() == nil) == ipv6 {
+			return a.String(), nil
+		}
+	}
+	return found[0].String(), nil
+}
+
+// signIn asks for a session, auth_tries times at most where no answer comes.
+func (l *callLink) signIn(ctx context.Context) error {
+	var step auth.Step
+	for range max(1, l.cfg.AuthTries) {
+		frame, err := l.auth.Request()
+		if err != nil {
+			return err
+		}
+		reply, err := l.exchange(ctx, frame, l.cfg.AuthTimeout)
+		if err == nil {
+			if step = l.auth.Reply(reply); step.Verdict == auth.Accepted {
+				return nil
+			}
+			break
+		}
+		l.log.Debug("sign-in request", "err", err)
+		step = auth.Step{Verdict: auth.Failed, Text: "Attempt to authenticate with the salt master failed with timeout error"}
+	}
+	return &notSignedIn{step}
+}
+
+func (l *callLink) exchange(ctx context.Context, frame []byte, patience time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return l.req.Do(ctx, frame)
+}
+
+// ask seals a load, sends it and opens the answer, request_channel_tries times at most. A session that has ended is
+// renewed once.
+func (l *callLink) ask(ctx context.Context, load *payload.Map, open func(reply []byte, nonce string) (any, error)) (any, error) {
+	renewed := false
+	var last error
+	for try := 0; try < max(1, l.cfg.RequestChannelTries); {
+		v, err := l.askOnce(ctx, load, open)
+		switch {
+		case err == nil:
+			return v, nil
+		case errors.Is(err, auth.ErrReauth) && !renewed:
+			renewed = true
+			if err := l.signIn(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		case !errors.Is(err, zmq.ErrTimeout):
+			return nil, fmt.Errorf("request %s: %w", load.Str("cmd"), err)
+		}
+		last = err
+		try++
+	}
+	return nil, fmt.Errorf("request %s: %w: %w", load.Str("cmd"), modules.ErrRequestTimeout, last)
+}
+
+func (l *callLink) askOnce(ctx context.Context, load *payload.Map, open func([]byte, string) (any, error)) (any, error) {
+	frame, nonce, err := l.auth.Seal(load)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := l.exchange(ctx, frame, l.cfg.RequestChannelTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return open(reply, nonce)
+}
+
+// sendReturn hands the record of a call to the master, which gives it a job id.
+func (l *callLink) sendReturn(ctx context.Context, ret *payload.Map) error {
+	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
+	load.Update(ret)
+	answer, err := l.ask(ctx, load.Set("jid", "req"), l.auth.Open)
+	if err != nil {
+		return err
+	}
+	return payload.ReturnTaken(answer)
+}

@@ -1,0 +1,198 @@
+package saltcall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/cmd/display"
+	"brine/cmd/tool"
+	"brine/modules"
+	"brine/modules/args"
+	"brine/wire/payload"
+)
+
+// exitUnknown is the code for a function that is not there (Salt ends with -1).
+const exitUnknown = 255
+
+// run calls a function and shows its result.
+func (t *callTool) run(ctx context.Context, fun string, words []string) error {
+	ret := payload.M("jid", payload.NewUniqueJID(time.Now(), t.Minion.UniqueJID))
+	f, ok := t.env.Registry.Lookup(fun)
+	if !ok {
+		return t.unknown(fun, ret)
+	}
+	if err := t.perform(ctx, f, words, ret); err != nil {
+		return t.explain(f, err)
+	}
+	t.hand(ctx, ret)
+	return t.present(ret)
+}
+
+// unknown answers a call of a function that is not there: with the help of those whose names begin like it, or with a
+// sentence.
+func (t *callTool) unknown(fun string, ret *payload.Map) error {
+	text := t.env.Registry.MissingText(fun)
+	docs := t.env.Registry.Docs(fun + "*")
+	if docs.Len() == 0 {
+		return tool.Exit(exitUnknown, "%s", text)
+	}
+	return t.present(ret.Set("out", "nested").Set("return", docs.Set(fun, text)))
+}
+
+// perform calls the function and writes the record of the call.
+func (t *callTool) perform(ctx context.Context, f *modules.Func, words []string, ret *payload.Map) error {
+	data := payload.M("fun", f.Name, "pid", int64(os.Getpid()), "jid", ret.Str("jid"), "tgt", "salt-call")
+	meta, hasMeta := t.metadata()
+	if hasMeta {
+		data.Set("metadata", meta)
+	}
+	pos, kw, err := modules.LoadArgs(f, args.Parse(words, t.NoParse()), data)
+	if err != nil {
+		return tool.Exit(tool.ExitGeneric, "%s", modules.Message(err))
+	}
+	defer t.note(data)()
+	load := data.Clone()
+	if text := t.Opt.Str("executor_opts"); text != "" {
+		load.Set("executor_opts", args.Yamlify(text))
+	}
+	c := modules.NewCall(ctx, t.env, f.Name, load)
+	value, err := modules.Perform(c, f, pos, kw, load, t.executors())
+	if err != nil {
+		return err
+	}
+	ret.Set("return", value).Set("retcode", int64(modules.Judge(c, value)))
+	if f.Outputter != "" {
+		ret.Set("out", f.Outputter)
+	}
+	list := payload.AnyList(words)
+	ret.Set("id", t.Minion.ID).Set("fun", f.Name).Set("fun_args", list)
+	if hasMeta {
+		ret.Set("metadata", meta)
+	}
+	return nil
+}
+
+// metadata is the value of --set-metadata.
+func (t *callTool) metadata() (any, bool) {
+	switch v := t.Opt.Get("metadata").(type) {
+	case nil:
+		return nil, false
+	case string:
+		return args.Yamlify(v), true
+	default:
+		return v, true
+	}
+}
+
+// executors are the names of --module-executors, or of the configuration.
+func (t *callTool) executors() []string {
+	spec := t.Opt.Get("module_executors")
+	if text, ok := spec.(string); ok {
+		spec = args.Yamlify(text)
+	}
+	switch v := spec.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		return modules.StringList(v)
+	}
+	return []string{"direct_call"}
+}
+
+// explain says on stderr why a call failed, in Salt's forms.
+func (t *callTool) explain(f *modules.Func, err error) error {
+	var (
+		command *modules.CommandExecutionError
+		missing *modules.CommandNotFoundError
+		wrong   *modules.InvocationError // a TypeError as well, for Salt
+		ended   *tool.ExitError
+	)
+	switch {
+	case errors.As(err, &ended):
+		return err
+	case errors.As(err, &missing):
+		return tool.Exit(tool.ExitGeneric, "Command required for '%s' not found: %s", f.Name, modules.Message(err))
+	case errors.As(err, &command):
+		return tool.Exit(tool.ExitGeneric, "Error running '%s': %s", f.Name, modules.Message(err))
+	case errors.As(err, &wrong), modules.ClassOf(err) == "TypeError":
+		fmt.Fprintf(t.Stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", modules.Message(err))
+		fmt.Fprintln(t.Stdout, f.Doc)
+		return tool.Exit(tool.ExitGeneric, "")
+	}
+	return tool.Exit(tool.ExitGeneric, "%s", modules.Traceback(f.Name, err))
+}
+
+// present shows the result, or with --metadata the record, and makes the exit code.
+func (t *callTool) present(ret *payload.Map) error {
+	how := display.How{Out: cmp.Or(ret.Str("out"), "nested")}
+	value := ret.Value("return")
+	if t.Opt.Bool("print_metadata") {
+		value, how.Out = ret, "nested"
+	}
+	code, known := ret.Int("retcode")
+	how.Retcode = int(code)
+	if err := display.Show(t.Session, payload.M("local", value), how); err != nil {
+		return err
+	}
+	switch {
+	case known && code == 0:
+		return nil
+	case known && t.Opt.Bool("retcode_passthrough"):
+		return tool.Exit(int(code), "")
+	}
+	return tool.Exit(tool.ExitGeneric, "")
+}
+
+// note leaves a file about the call in the directory of proc entries, as long as it lasts.
+func (t *callTool) note(data *payload.Map) (forget func()) {
+	file := filepath.Join(t.Minion.CacheDir, "proc", data.Str("jid"))
+	raw, err := payload.Marshal(data)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(file, raw, 0o644)
+	}
+	if err != nil {
+		t.Log.Debug("call not noted", "err", err)
+		fmt.Fprintf(t.Stderr, "Cannot write to process directory. Do you have permissions to write to %s ?\n", file)
+		return func() {}
+	}
+	return func() {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Log.Debug("note of call not removed", "err", err)
+		}
+	}
+}
+
+// hand gives the record to those who want it: the master, else the job cache of this minion.
+func (t *callTool) hand(ctx context.Context, ret *payload.Map) {
+	switch {
+	case !t.local() && !t.Opt.Bool("no_return_event"):
+		if err := t.link.sendReturn(ctx, ret); err != nil {
+			t.Log.Error("The master does not have the return of this call", "err", err)
+		}
+	case t.Minion.CacheJobs:
+		if err := t.keep(ret); err != nil {
+			t.Log.Debug("return not kept", "err", err)
+		}
+	}
+}
+
+// keep stores the record where saltutil.find_cached_job looks for it (cache_jobs).
+func (t *callTool) keep(ret *payload.Map) error {
+	raw, err := payload.MarshalBin(ret)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(t.Minion.CacheDir, "minion_jobs", ret.Str("jid"))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "return.p"), raw, 0o600)
+}

@@ -1,0 +1,207 @@
+// Package saltmaster is the tool salt-master: it puts a master together and answers about it on the control socket. The
+// master itself is actors/master. It answers to salt/cli/daemons.py, class Master.
+package saltmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/actors/master"
+	"brine/cmd/daemon"
+	"brine/cmd/options"
+	"brine/cmd/saltlog"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/supervisor"
+)
+
+// exitPortsTaken is the code of a master whose ports are taken.
+const exitPortsTaken = 4
+
+// Run runs a master (salt-master).
+func Run(c *tool.Call) error {
+	p := options.NewParser(c, "%prog [options]", "The master: holds the keys of the minions and gives them jobs.")
+	options.AddConfigDir(p)
+	options.AddUser(p)
+	daemon.AddOptions(p, "/var/run/salt-master.pid")
+	options.AddLogging(p, true, "log_file", "/var/log/salt/master")
+	s, err := session.Open(c, p, session.Opening{Role: session.RoleMaster, Daemon: true, Check: daemon.CheckStanding})
+	if err != nil {
+		return err
+	}
+	if err := daemon.VerifyEnv(s, s.Master.VerifyEnv, s.Master.Environment()); err != nil {
+		return err
+	}
+	s.Log.Info("Setting up the Salt Master")
+	if err := probePorts(s); err != nil {
+		return err
+	}
+	if detached, err := daemon.Background(s); detached || err != nil {
+		return err
+	}
+	own, err := master.LoadKeys(s.Master)
+	if err != nil {
+		return err
+	}
+	if err := giveKeys(s); err != nil {
+		return err
+	}
+	return daemon.Serve(s, daemon.Lifecycle{
+		Title: "Salt Master", Class: "Master",
+		Start:  func() (daemon.Service, error) { return startMaster(s, own) },
+		Closed: func(why string) string { return "The salt master is shutdown. " + why },
+	})
+}
+
+// probePorts binds both ports once, so that a second master ends before it has changed anything.
+func probePorts(s *session.Session) error {
+	for _, port := range []int{s.Master.PublishPort, s.Master.RetPort} {
+		addr := net.JoinHostPort(strings.Trim(s.Master.Interface, "[]"), strconv.Itoa(port))
+		l, err := (&net.ListenConfig{Control: reuseAddr}).Listen(context.Background(), "tcp", addr)
+		if err == nil {
+			err = l.Close()
+		}
+		if err == nil {
+			continue
+		}
+		var no syscall.Errno
+		errors.As(err, &no)
+		s.Log.Warn(fmt.Sprintf("Unable to bind socket %s:%d, error: [Errno %d] %s; Is there another salt-master running?",
+			s.Master.Interface, port, int(no), sentence(no.Error())))
+		return tool.Exit(exitPortsTaken, "The salt master is shutdown. The ports are not available to bind")
+	}
+	return nil
+}
+
+func reuseAddr(_, _ string, c syscall.RawConn) error {
+	var err error
+	if ctlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) }); ctlErr != nil {
+		return ctlErr
+	}
+	return err
+}
+
+// sentence begins a text with a capital letter.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// giveKeys lets the configured user own the key files that root has made.
+func giveKeys(s *session.Session) error {
+	if os.Geteuid() != 0 || s.Master.User == "" || s.Master.User == session.RunningUser() {
+		return nil
+	}
+	uid, gid, err := session.UserIDs(s.Master.User)
+	if err != nil {
+		return err
+	}
+	for _, ending := range []string{"*.pem", "*.pub"} {
+		files, err := filepath.Glob(filepath.Join(s.Master.PKIDir, ending))
+		if err != nil {
+			return fmt.Errorf("find key files: %w", err)
+		}
+		for _, f := range files {
+			if err := config.Give(f, uid, gid); err != nil {
+				return fmt.Errorf("give the keys to the user of the master: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// masterService is a running master.
+type masterService struct {
+	*master.Master
+	wait time.Duration
+}
+
+func (s *masterService) End() (supervisor.Report, error) { return s.Stop(s.wait) }
+
+// startMaster gives up root where another user is configured and starts the actors.
+func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
+	cfg := s.Master
+	ok, err := s.BecomeUser(cfg.User)
+	if err != nil || !ok {
+		return nil, err
+	}
+	s.Log.Info("Starting up the Salt Master")
+	daemon.TellStanding(s)
+	if cfg.HashType == "md5" || cfg.HashType == "sha1" {
+		s.Log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in Salt Master config!", cfg.HashType))
+	}
+	raiseOpenFiles(s)
+	if err := preFlight(s); err != nil {
+		return nil, err
+	}
+	set, err := daemon.MetricSet(s, "master", "Runner-")
+	if err != nil {
+		return nil, err
+	}
+	opt := master.Options{Config: cfg, Logger: s.Log, Keys: own, RunningUser: session.RunningUser(), Version: tool.SaltVersion, Memory: s.Memory}
+	if set != nil {
+		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
+		if opt.Functions, err = knownFunctions(); err != nil {
+			return nil, err
+		}
+	}
+	m, err := master.Start(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), masterAnswers(m)), daemon.AddMetrics(s, m.Supervisor(), set)); err != nil {
+		_, stopErr := m.Stop(cfg.StopTimeout)
+		return nil, errors.Join(err, stopErr)
+	}
+	s.Log.Info(fmt.Sprintf("salt-master is starting as user '%s'", session.RunningUser()))
+	return &masterService{m, cfg.StopTimeout}, nil
+}
+
+// preFlight makes the checks of salt/master.py, _pre_flight, that concern this master.
+func preFlight(s *session.Session) error {
+	var failed []string
+	if err := os.Chdir("/"); err != nil {
+		failed = append(failed, fmt.Sprintf("Cannot change to root directory (%s)", err))
+	}
+	if len(s.Master.FileserverBackend) == 0 {
+		failed = append(failed, "No fileserver backends are configured")
+	}
+	for _, text := range failed {
+		s.Log.Error(text)
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	s.Log.Log(context.Background(), saltlog.LevelCritical, "Master failed pre flight checks, exiting\n")
+	return tool.Exit(tool.ExitGeneric, "")
+}
+
+// raiseOpenFiles lifts the limit of open files as far as it goes (max_open_files).
+func raiseOpenFiles(s *session.Session) {
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		s.Log.Warn("limit of open files", "err", err)
+		return
+	}
+	s.Log.Info(fmt.Sprintf("Current values for max open files soft/hard setting: %d/%d", lim.Cur, lim.Max))
+	want := min(s.Master.MaxOpenFiles, lim.Max)
+	if lim.Cur >= want {
+		return
+	}
+	s.Log.Info(fmt.Sprintf("Raising max open files value to %d", want))
+	lim.Cur = want
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		s.Log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Failed to raise max open files setting to %d", want), "err", err)
+	}
+}

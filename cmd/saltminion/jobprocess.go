@@ -1,0 +1,35 @@
+package saltminion
+
+import (
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"brine/cmd/saltrun"
+	"brine/cmd/tool"
+	"brine/modules"
+	"brine/modules/execution"
+	"brine/modules/worker"
+)
+
+// RunJob runs one job that a minion hands over (multiprocessing: True). Only the minion starts it.
+func RunJob(*tool.Call) error {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU) // job_cpu_limit
+	go func() {
+		<-over
+		os.Exit(worker.ExitCPU)
+	}()
+	reg, err := functions()
+	if err != nil {
+		return err
+	}
+	return worker.Main(reg, saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
+}
+
+// functions are what a minion's jobs may call.
+func functions() (*modules.Registry, error) {
+	reg := modules.NewRegistry()
+	return reg, execution.Register(reg, execution.Options{Version: tool.SaltVersion})
+}

@@ -1,0 +1,180 @@
+// Package saltminion is the tool salt-minion and the process of one of its jobs. The minion itself is actors/minion. It
+// answers to salt/cli/daemons.py, class Minion.
+package saltminion
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/actors/minion"
+	"brine/cmd/daemon"
+	"brine/cmd/options"
+	"brine/cmd/optparse"
+	"brine/cmd/saltrun"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/modules/matchers"
+	"brine/supervisor"
+	"brine/wire/auth"
+	"brine/wire/auth/trust"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// Run runs a minion (salt-minion).
+func Run(c *tool.Call) error {
+	p := options.NewParser(c, "%prog [options]", "The minion: takes jobs from a master and runs them here.")
+	options.AddConfigDir(p)
+	options.AddUser(p)
+	daemon.AddOptions(p, "/var/run/salt-minion.pid")
+	options.AddLogging(p, true, "log_file", "/var/log/salt/minion")
+	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when its process dies, or ends with code 99."})
+	s, err := session.Open(c, p, session.Opening{Role: session.RoleMinion, Daemon: true, Check: daemon.CheckStanding})
+	if err != nil {
+		return err
+	}
+	if err := daemon.VerifyEnv(s, s.Minion.VerifyEnv, s.Minion.Environment()); err != nil {
+		return err
+	}
+	if daemon.AlreadyRunning(s) {
+		s.Log.Info("An instance is already running. Exiting the Salt Minion")
+		return tool.Exit(tool.ExitGeneric, "The Salt Minion is shutdown.")
+	}
+	if detached, err := daemon.Background(s); detached || err != nil {
+		return err
+	}
+	s.Log.Info(fmt.Sprintf("Setting up the Salt Minion %q", s.Minion.ID))
+	ended := make(chan daemon.ExitRequest, 1)
+	return daemon.Serve(s, daemon.Lifecycle{
+		Title: "Salt Minion", Class: "Minion", Exit: ended,
+		Start: func() (daemon.Service, error) { return startMinion(s, ended) },
+		Closed: func(why string) string {
+			if why == "" {
+				return "The Salt Minion is shutdown."
+			}
+			return "The Salt Minion is shutdown. " + why
+		},
+	})
+}
+
+// minionService is a running minion with what it was given.
+type minionService struct {
+	m    *minion.Minion
+	zctx *zmq.Context
+	wait time.Duration
+}
+
+func (s *minionService) End() (supervisor.Report, error) {
+	report, err := s.m.Stop(s.wait)
+	if err == nil {
+		err = s.zctx.Close()
+	}
+	return report, err
+}
+
+// OwnKey reads a minion's own key, or makes it. One that others can break is refused.
+func OwnKey(cfg *config.Minion) (*crypt.PrivateKey, error) {
+	key, err := crypt.LoadOrGenerate(cfg.PKIDir, "minion", cfg.KeySize, "")
+	if err != nil {
+		return nil, err
+	}
+	if weak := key.Public().Weak(); weak != nil && !cfg.AllowWeakKeys {
+		return nil, fmt.Errorf("the key of this minion in %s: %w; make another one, or see allow_weak_keys", cfg.PKIDir, weak)
+	}
+	return key, nil
+}
+
+// startMinion puts a minion together: keys, functions, grains, sockets.
+func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Service, error) {
+	cfg := s.Minion
+	ok, err := s.BecomeUser(cfg.User)
+	if err != nil || !ok {
+		return nil, err
+	}
+	daemon.TellStanding(s)
+	key, err := OwnKey(cfg)
+	if err != nil {
+		return nil, err
+	}
+	zctx, err := zmq.NewContext(1)
+	if err != nil {
+		return nil, err
+	}
+	machine := saltrun.MachineOf(cfg.ID, cfg.Raw)
+	reg, err := machine.Functions()
+	if err != nil {
+		return nil, err
+	}
+	set, err := daemon.MetricSet(s, "minion", "Jobs/Job-")
+	if err != nil {
+		return nil, err
+	}
+	opt := minion.Options{
+		Config: cfg, Logger: s.Log, Context: zctx, Registry: reg,
+		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
+			return auth.NewMinion(SignInOptions(cfg, key, machine.Grains().Get))
+		},
+		Grains: func(fresh bool) minion.Grains {
+			machine := machine
+			machine.Refresh = fresh
+			return machine.Grains()
+		},
+		Match: func(load *payload.Map, about matchers.Facts) bool { return matches(s, load, about) }, Complete: saltrun.OfferMaster(s.Log),
+		Exit: func(e minion.Exit) {
+			select {
+			case ended <- daemon.ExitRequest{Code: e.Code, Text: e.Text}:
+			default: // it ends already
+			}
+		},
+	}
+	if set != nil {
+		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
+	}
+	if e, ok := s.Parent.Before(); ok {
+		opt.Predecessor = e.How()
+	}
+	m, err := minion.Start(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), minionAnswers(m)), daemon.AddMetrics(s, m.Supervisor(), set)); err != nil {
+		_, stopErr := m.Stop(cfg.StopTimeout)
+		return nil, errors.Join(err, stopErr, zctx.Close())
+	}
+	s.Log.Info(fmt.Sprintf("Minion is starting as user '%s'", session.RunningUser()))
+	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout}, nil
+}
+
+// SignInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.
+func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string) (any, bool)) auth.MinionOptions {
+	var autosign *payload.Map
+	for _, name := range cfg.AutosignGrains {
+		if autosign == nil {
+			autosign = payload.NewMap(len(cfg.AutosignGrains))
+		}
+		v, _ := grain(name)
+		autosign.Set(name, v)
+	}
+	return auth.MinionOptions{
+		AutosignGrains: autosign,
+		ID:             cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
+		EncAlgo: cfg.EncryptionAlgorithm, SigAlgo: cfg.SigningAlgorithm,
+		AllowWeakKeys: cfg.AllowWeakKeys, MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
+		AlwaysVerifySignature: cfg.AlwaysVerifySignature, OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry,
+		AuthSafemode: cfg.AuthSafemode, AcceptanceWait: cfg.AcceptanceWaitTime, AcceptanceWaitMax: cfg.AcceptanceWaitTimeMax,
+		SignMessages: cfg.MinionSignMessages, SignPubMessages: cfg.SignPubMessages,
+	}
+}
+
+// matches tells whether a publication means this minion; a target that cannot be read matches nobody.
+func matches(s *session.Session, load *payload.Map, about matchers.Facts) bool {
+	about.Nodegroups = s.Minion.Raw.Map("nodegroups")
+	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &about)
+	if err != nil {
+		s.Log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)
+	}
+	return hit
+}

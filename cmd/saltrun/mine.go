@@ -1,0 +1,34 @@
+package saltrun
+
+import (
+	"context"
+
+	"brine/cmd/session"
+	"brine/modules/matchers"
+	"brine/modules/mine"
+	"brine/modules/pytext"
+	"brine/modules/returners"
+	"brine/wire/payload"
+)
+
+// mineReader reads the mines of the master on this machine, as that master itself.
+type mineReader struct {
+	mine.Reader
+	id string
+}
+
+func newMines(s *session.Session, targets *matchers.Expander, cache *returners.Banks) mineReader {
+	return mineReader{id: s.Master.ID, Reader: mine.Reader{Opts: s.Master.Raw, Mine: cache.Mine,
+		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
+			found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)
+			if err != nil {
+				s.Log.Error("Failed matching available minions with "+payload.Show(tgtType)+" pattern: "+payload.Show(pytext.Str(tgt)), "err", err)
+			}
+			return found.Minions, err
+		}}}
+}
+
+// MineGet collects what functions left in the mines of the minions that a target means.
+func (r mineReader) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
+	return r.Get(ctx, mine.Question{Asker: r.id, Tgt: tgt, TgtType: tgtType, Fun: fun})
+}

@@ -1,0 +1,126 @@
+package saltrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/cmd/display"
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/modules"
+	"brine/modules/args"
+	"brine/modules/execution"
+	"brine/modules/keys"
+	"brine/modules/runners"
+	"brine/modules/wheel"
+	"brine/wire/client"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// build puts together what the functions stand on.
+func (r *runTool) build() error {
+	r.wire, r.bus, r.jobs = masterlink.NewClient(r.Session), masterlink.NewBus(r.Session), newJobCache(r.Session)
+	execEnv, err := executionEnv(r.Session)
+	if err != nil {
+		return err
+	}
+	manager := manager(r.Session)
+	exp := masterlink.Expander(r.Session)
+	reg, wheels := modules.NewRegistry(), modules.NewRegistry()
+	bus := &runBus{Bus: r.bus, tool: r}
+	err = errors.Join(
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.Presence(r.Session)}),
+		runners.Register(reg, runners.Options{
+			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.Presence(r.Session), Bus: bus,
+			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
+		}))
+	reg.Limit(modules.LimitsOf(r.Master.Raw, "runners"))
+	wheels.Limit(modules.LimitsOf(r.Master.Raw, "wheels"))
+	r.env, r.wheel = envOf(r.Session, reg), envOf(r.Session, wheels)
+	return err
+}
+
+// close gives the connections back, where the process does not end with the tool.
+func (r *runTool) close() {
+	if err := errors.Join(r.wire.Close(), r.bus.Close()); err != nil {
+		r.Log.Debug("connections of a run", "err", err)
+	}
+}
+
+// envOf is the environment of functions on the master.
+func envOf(s *session.Session, reg *modules.Registry) *modules.Env {
+	return &modules.Env{Registry: reg, ID: s.Master.ID, Opts: func() *payload.Map { return s.Master.Raw }}
+}
+
+// executionEnv is where execution functions run on the master, for salt.cmd.
+func executionEnv(s *session.Session) (*modules.Env, error) {
+	return execution.NewEnv(MachineOf(s.Master.ID, s.Master.Raw))
+}
+
+// MachineOf is this machine, as the functions of a daemon with these options see it.
+func MachineOf(id string, opts *payload.Map) execution.Machine {
+	return execution.Machine{ID: id, Opts: opts, Version: tool.SaltVersion, ZMQVersion: zmq.LibraryVersion()}
+}
+
+// manager changes keys the way the configuration of the master wants it.
+func manager(s *session.Session) *keys.Manager {
+	o := keys.Configured(s.Master)
+	o.CheckKey = masterlink.ToldKeyCheck(s, o.CheckKey)
+	return keys.NewManager(keys.OpenStore(s.Master), o)
+}
+
+// runPublisher publishes jobs for runner functions.
+type runPublisher struct{ *runTool }
+
+// Collect publishes a job and waits for its returns.
+func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Collected, error) {
+	kw := job.KW
+	if kw == nil {
+		kw = payload.NewMap(0)
+	}
+	run, err := p.wire.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Arg: args.Condition(job.Args, kw),
+		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
+	var no *masterlink.Refusal
+	if err = masterlink.ClientError(p.Session, err); errors.As(err, &no) {
+		return nil, &modules.ClientError{Message: no.Text}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &runners.Collected{JID: run.JID, Minions: run.Minions, Returns: payload.NewMap(len(run.Minions))}
+	if !masterlink.Published(p.Session, run.Published) {
+		run.Close()
+		return out, nil
+	}
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			return nil, &modules.ClientError{Message: err.Error()}
+		}
+		if ret.Silence == client.Answered {
+			out.Returns.Set(ret.ID, ret.Data)
+		}
+	}
+	return out, nil
+}
+
+// runBus shows the events that a function fires about its own progress.
+type runBus struct {
+	*masterlink.Bus
+	tool *runTool
+}
+
+// Fire puts an event on the bus; one below the run's tag is shown as well.
+func (b *runBus) Fire(ctx context.Context, tag string, data *payload.Map) error {
+	suffix, own := strings.CutPrefix(tag, runners.Tag(runners.KindRunner, b.tool.jid)+"/")
+	if own && !b.tool.Opt.Bool("quiet") {
+		if err := display.Show(b.tool.Session, payload.M("suffix", suffix, "event", data), display.How{}); err != nil {
+			return err
+		}
+	}
+	return b.Bus.Fire(ctx, tag, data)
+}

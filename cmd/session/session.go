@@ -1,0 +1,234 @@
+// Package session opens a tool: it reads the command line, the Saltfile and the configuration, becomes the configured
+// user and opens the log. What a tool then does is the tool's. It answers to salt/utils/parsers.py.
+package session
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/cmd/optparse"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/wire/payload"
+)
+
+// Session is a tool whose command line is read, whose configuration is loaded and whose log is open.
+type Session struct {
+	*tool.Call
+	Parser *optparse.Parser
+	Opt    *optparse.Values
+	Common *config.Common
+	Master *config.Master // of tools that read the master's configuration
+	Client *config.Client // of those that speak to the master: master with the user's personal file
+	Minion *config.Minion // of tools that read the minion's
+	Log    *slog.Logger
+	Memory int64 // limit of the control group of a daemon in bytes, 0: none
+
+	Unhonoured []config.Notice // options that a daemon does not honour
+}
+
+// Role names the configuration a tool reads.
+type Role int
+
+const (
+	RoleMaster Role = iota
+	RoleMinion
+	RoleClient // the master's, with the user's personal file over it
+	RoleCaller // the minion's, where a broken included file is left out
+)
+
+// Opening says how a tool opens its session.
+type Opening struct {
+	Role     Role
+	LogFile  string // configuration key of the log file: log_file unless set
+	Daemon   bool   // no log on the console with -d
+	Unlogged bool   // no log file but the one that the command line names
+	// dir, when set, corrects the configuration directory before it is used.
+	Dir func(*optparse.Values) error
+	// adjust, when set, turns what the command line says into overrides of the configuration.
+	Adjust func(v *optparse.Values, over *payload.Map) error
+	// check, when set, looks at the options once the configuration is loaded and no file is touched yet.
+	Check func(*Session) error
+}
+
+// Open reads the command line, the Saltfile and the configuration, opens log and output file, in Salt's order.
+func Open(c *tool.Call, p *optparse.Parser, o Opening) (*Session, error) {
+	s := &Session{Call: c, Parser: p}
+	if err := s.ReadWords(); err != nil {
+		return nil, err
+	}
+	c.WatchSignals()
+	if err := s.readSaltfile(); err != nil {
+		return nil, err
+	}
+	if o.Dir != nil {
+		if err := o.Dir(s.Opt); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.readConfig(o); err != nil {
+		return nil, err
+	}
+	if o.Check != nil {
+		if err := o.Check(s); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.emptyOutputFile(); err != nil {
+		return nil, err
+	}
+	return s, s.openLogs(o)
+}
+
+// ReadWords reads the command line, and stdin after it on --args-stdin.
+func (s *Session) ReadWords() (err error) {
+	if s.Opt, err = s.Parser.Parse(s.Args); err != nil {
+		return err
+	}
+	if s.Opt.Bool("args_stdin") {
+		var words []string
+		in := bufio.NewScanner(s.Stdin)
+		in.Buffer(nil, 64<<20)
+		for in.Scan() {
+			words = append(words, in.Text())
+		}
+		if err := in.Err(); err != nil {
+			return fmt.Errorf("read words from stdin: %w", err)
+		}
+		if err := s.Parser.ParseMore(s.Opt, words); err != nil {
+			return err
+		}
+	}
+	if s.Opt.Bool("versions_report") {
+		return &optparse.Answered{Text: tool.VersionsReport()}
+	}
+	if text, ok := s.Opt.Get("no_parse").(string); ok {
+		var names []any
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
+		}
+		s.Opt.Default("no_parse", names)
+	}
+	return nil
+}
+
+// readConfig finds the configuration directory and loads the role's file with the command line over it.
+func (s *Session) readConfig(o Opening) error {
+	dir := expandUser(s.Opt.Str("config_dir"))
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		fmt.Fprintf(s.Stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("find the configuration directory: %w", err)
+	}
+	s.Opt.Default("config_dir", dir)
+	over := payload.NewMap(0)
+	for dest, value := range s.Opt.All() {
+		if s.Opt.Given(dest) {
+			over.Set(dest, configValue(value))
+		}
+	}
+	if o.Adjust != nil {
+		if err := o.Adjust(s.Opt, over); err != nil {
+			return err
+		}
+	}
+	if err := s.LoadRole(o.Role, dir, over); err != nil {
+		return err
+	}
+	s.merge()
+	return nil
+}
+
+// LoadRole loads the file of a role from dir.
+func (s *Session) LoadRole(r Role, dir string, over *payload.Map) (err error) {
+	switch r {
+	case RoleMinion:
+		if s.Minion, err = config.LoadMinion(filepath.Join(dir, "minion"), over); err == nil {
+			s.Common = &s.Minion.Common
+		}
+		return err
+	case RoleCaller:
+		load := config.Loader{Path: filepath.Join(dir, "minion"), Overrides: over, CacheID: true}
+		if s.Minion, err = load.Minion(); err == nil {
+			s.Common = &s.Minion.Common
+		}
+		return err
+	case RoleClient:
+		if s.Client, err = config.LoadClient(filepath.Join(dir, "master"), over); err == nil {
+			s.Master = &s.Client.Master
+		}
+	default:
+		s.Master, err = config.LoadMaster(filepath.Join(dir, "master"), over)
+	}
+	if err == nil {
+		s.Common = &s.Master.Common
+	}
+	return err
+}
+
+// merge lets options and configuration know each other: an option nobody gave takes the configuration's value, and
+// its default goes into the configuration where that has nothing.
+func (s *Session) merge() {
+	for dest, value := range s.Opt.All() {
+		conf, known := s.Common.Raw.Get(dest)
+		switch {
+		case s.Opt.Given(dest):
+			s.Common.Raw.Set(dest, configValue(value))
+		case known && conf != nil:
+			s.Opt.Default(dest, conf)
+		case value != nil:
+			s.Common.Raw.Set(dest, configValue(value))
+		}
+	}
+}
+
+// configValue is an option's value as the configuration holds such values.
+func configValue(v any) any {
+	switch x := v.(type) {
+	case int:
+		return int64(x)
+	case []string:
+		list := payload.AnyList(x)
+		return list
+	}
+	return v
+}
+
+// expandUser replaces ~ at the beginning of a path by the home directory, ~NAME by that user's.
+func expandUser(path string) string {
+	if !strings.HasPrefix(path, "~") {
+		return path
+	}
+	name, rest, _ := strings.Cut(path[1:], "/")
+	home := ""
+	if name == "" {
+		home = os.Getenv("HOME")
+	}
+	if home == "" {
+		home = homeOf(name)
+	}
+	if home == "" {
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+// NoParse are the names that --no-parse gives.
+func (s *Session) NoParse() []string {
+	list, _ := s.Opt.Get("no_parse").([]any)
+	names := make([]string, 0, len(list))
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

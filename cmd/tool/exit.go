@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/cmd/optparse"
+	"brine/config"
+)
+
+// The exit codes, all of them (salt/defaults/exitcodes.py, cli.md 5).
+const (
+	ExitOK          = 0
+	ExitGeneric     = 1
+	ExitNoReturn    = 2  // salt: nothing returned, no way to sign in
+	ExitMissing     = 42 // salt: words are missing
+	ExitUsage       = optparse.ExitUsage
+	ExitNoUser      = 67
+	ExitUnavailable = 69
+)
+
+// ExitError ends a tool with a code, after its text has gone to stderr.
+type ExitError struct {
+	code int
+	Text string // with its line end; "" prints nothing
+}
+
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("exit %d: %s", e.code, strings.TrimSpace(e.Text))
+}
+
+// Exit makes the error that ends a tool with a code and a line for stderr.
+func Exit(code int, format string, a ...any) error {
+	text := fmt.Sprintf(format, a...)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return &ExitError{code, text}
+}
+
+// Finish prints what the tool's error has to say and returns the exit code. An error of no known kind is a fault of
+// this machine (a disk, a socket) and is said in Salt's form.
+func (c *Call) Finish(err error) int {
+	var answered *optparse.Answered
+	var usage *optparse.UsageError
+	var ended *ExitError
+	var conf *config.Error
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &answered):
+		fmt.Fprint(c.Stdout, answered.Text)
+		return ExitOK
+	case errors.As(err, &usage):
+		fmt.Fprint(c.Stderr, usage.Report())
+		return ExitUsage
+	case errors.As(err, &ended):
+		fmt.Fprint(c.Stderr, ended.Text)
+		return ended.code
+	case errors.As(err, &conf):
+		fmt.Fprintf(c.Stderr, "[ERROR   ] %s\n", conf)
+		return conf.Code
+	}
+	fmt.Fprintf(c.Stderr, "Error: %s\n", err)
+	return ExitGeneric
+}

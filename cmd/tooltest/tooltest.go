@@ -1,0 +1,98 @@
+// Package tooltest opens tools for tests: with a configuration of the test's own and outputs that can be read. For
+// tests only.
+package tooltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/cmd/optparse"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/wire/control"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+)
+
+// Client is a client tool that has read its command line and a configuration of the test's own.
+type Client struct {
+	*session.Session
+	Out, Err *bytes.Buffer
+}
+
+// Open opens the session of a client tool. conf is added to the master's file.
+func Open(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf string, argv ...string) (*Client, error) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	text := fmt.Sprintf("root_dir: %s\nuser: %s\ninterface: 127.0.0.1\n%s", filepath.Join(dir, "root"), session.RunningUser(), conf)
+	if err := os.WriteFile(filepath.Join(dir, "master"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &Client{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+	c := &tool.Call{Prog: "salt", Args: append([]string{"-c", dir}, argv...), Stdin: strings.NewReader(""), Stdout: r.Out, Stderr: r.Err, OwnSignals: true}
+	t.Cleanup(c.End)
+	s, err := session.Open(c, parser(c), session.Opening{Role: session.RoleClient})
+	r.Session = s
+	return r, err
+}
+
+// MustOpen opens the session of a tool whose command line is right.
+func MustOpen(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf string, argv ...string) *Client {
+	t.Helper()
+	r, err := Open(t, parser, conf, argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Packed is a map as bytes, so that the order of keys counts and types of numbers do not.
+func Packed(t *testing.T, m *payload.Map) string {
+	t.Helper()
+	raw, err := payload.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// WriteIn writes a file, with the folders that it lies in.
+func WriteIn(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ServeControl answers on the control socket of a session's master until the test ends.
+func ServeControl(t *testing.T, s *session.Session, answer func(*payload.Map) (*payload.Map, error)) {
+	t.Helper()
+	if err := os.MkdirAll(s.Master.SockDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server := ipc.NewControlServer(ipc.ControlOptions{Path: filepath.Join(s.Master.SockDir, control.Socket)})
+	if err := server.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() {
+		served <- server.Serve(ctx, func(_ context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) { return answer(q) })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}

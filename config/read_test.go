@@ -35,7 +35,7 @@ var optionStructs = []string{"Common", "Brine", "Master", "Minion", "Client"}
 // findReads type-checks every package that reads options, with the compiler's own idea of those that it imports.
 func findReads(t *testing.T) *reads {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .Imports ","}}`, "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .Deps ","}}`, "./...")
 	cmd.Dir = ".."
 	var told bytes.Buffer
 	cmd.Stderr = &told
@@ -58,7 +58,7 @@ func findReads(t *testing.T) *reads {
 	return r
 }
 
-// look reads one package: its texts, and its selections where it knows package config.
+// look reads one package: its texts, and its selections where it can know the structs, itself or through others.
 func (r *reads) look(t *testing.T, path, dir string, names []string, knowsConfig bool) {
 	t.Helper()
 	own := path == "brine/config"

@@ -1,6 +1,6 @@
 // Package saltlog writes log records as Salt's tools and daemons do: levels with Salt's names, the formats of
 // log_fmt_console and log_fmt_logfile, a log file that follows logrotate. It decides nothing about which file or
-// level applies (see cmd/brine). Answers to salt/_logging/impl.py.
+// level applies (see cmd/session). Answers to salt/_logging/impl.py.
 package saltlog
 
 import (

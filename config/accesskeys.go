@@ -23,6 +23,14 @@ import (
 // client_acl_verify names unknown to the system are left out and each name is also tried as a pattern on all
 // users of the system.
 func (m *Master) AccessKeys(newKey func() string) (map[string]string, error) {
+	if m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0 {
+		letThrough(m.CacheDir)
+	}
+	return AccessKeys(m.CacheDir, m.AccessUsers(), newKey)
+}
+
+// AccessUsers are the users who may talk to this master from this host; see AccessKeys.
+func (m *Master) AccessUsers() []string {
 	names := []string{m.User, currentUser()}
 	for name := range m.PublisherACL.All() {
 		if s, ok := name.(string); ok {
@@ -32,10 +40,7 @@ func (m *Master) AccessKeys(newKey func() string) (map[string]string, error) {
 	if m.ClientACLVerify {
 		names = systemUsers(names)
 	}
-	if m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0 {
-		letThrough(m.CacheDir)
-	}
-	return AccessKeys(m.CacheDir, names, newKey)
+	return names
 }
 
 // AccessKeys makes sure that each of users has a key file in dir; see Master.AccessKeys.

@@ -90,6 +90,7 @@ func masterOpts(c *core, r *call) (any, error) {
 	for _, k := range masterOptKeys {
 		opts.Set(k, c.cfg.Raw.Value(k))
 	}
+	opts.Set("nodegroups", r.rules.nodegroups)
 	return opts, nil
 }
 

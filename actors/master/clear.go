@@ -43,7 +43,7 @@ func getToken(c *core, r *call) (any, error) {
 	if !r.load.Has("token") {
 		return false, nil
 	}
-	if tok := c.eauth.Token(r.load.Str("token")); tok != nil {
+	if tok := r.rules.eauth.Token(r.load.Str("token")); tok != nil {
 		return tok, nil
 	}
 	return payload.NewMap(0), nil
@@ -51,7 +51,7 @@ func getToken(c *core, r *call) (any, error) {
 
 // mkToken makes a token for a user of external_auth, "" when the authentication fails.
 func mkToken(c *core, r *call) (any, error) {
-	tok, err := c.eauth.MakeToken(r.load, r.req.from)
+	tok, err := r.rules.eauth.MakeToken(r.load, r.req.from)
 	if err != nil {
 		return c.refuse(r, err, "")
 	}

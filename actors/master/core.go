@@ -39,7 +39,7 @@ type core struct {
 	running string // user this process belongs to
 	log     *slog.Logger
 	auth    *auth.Master
-	eauth   *eauth.Service
+	rules   atomic.Pointer[rules] // who may do what, and what else a reload replaces
 	keys    *keys.Store
 	cache   *returners.Banks
 	store   jobCache
@@ -87,9 +87,11 @@ type core struct {
 // newCore puts together what workers share.
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg := opt.Config
-	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, eauth: eauthService(opt), keys: st.keys, cache: st.cache,
+	c := &core{cfg: cfg, running: opt.RunningUser, log: opt.Logger, keys: st.keys, cache: st.cache,
 		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: jobids.New(cfg.UniqueJID), turns: door.NewTurns(), pools: ps, book: newBook(opt.book),
-		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, Nodegroups: cfg.Nodegroups, DataCache: cfg.MinionDataCache}}
+		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, DataCache: cfg.MinionDataCache}}
+	c.targets.Groups = func() *payload.Map { return c.rules.Load().nodegroups }
+	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local))))
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.owed = &owed{log: c.log}
@@ -153,7 +155,7 @@ func (c *core) expand(ctx context.Context, tgt any, tgtType, delimiter string) (
 
 // meant is expand; without greedy, minions that nothing is known of are left out.
 func (c *core) meant(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (found, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.TargetTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.rules.Load().targetTimeout)
 	defer cancel()
 	who, err := c.targets.Expand(ctx, tgt, tgtType, delimiter, greedy)
 	if err != nil {

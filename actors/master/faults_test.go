@@ -36,7 +36,7 @@ func TestWorkerPanics(t *testing.T) {
 	for range 6 {
 		equal(t, "answer of a living worker", r.clear(cmd("ping")), cmd("ping"))
 	}
-	r.m.core.eauth = nil // what uses it panics
+	r.noLogins() // what asks for them panics
 	equal(t, "answer in clear", r.clear(cmd("mk_token", "eauth", "auto")), handlerFailed)
 	r.m.core.cache = nil // what uses it panics, after the request was opened
 	equal(t, "answer to a minion", m.ask(cmd("_mine", "data", payload.M("a", 1))), "")

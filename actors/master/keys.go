@@ -86,13 +86,12 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 	})
 }
 
-// eauthService makes the service that decides who may do what.
-func eauthService(opt Options) *eauth.Service {
-	cfg := opt.Config
-	return eauth.New(eauth.Options{
+// eauthOptions are what a configuration says of who may do what.
+func eauthOptions(cfg *config.Master, running string, local eauth.Keys) eauth.Options {
+	return eauth.Options{
 		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
-		User: cfg.User, RunningUser: opt.RunningUser, Keys: opt.Keys.Local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
+		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
 		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax,
-	})
+	}
 }

@@ -13,20 +13,20 @@ import (
 // its renderer, an executor the place where a function runs.
 var ruleFields = []string{"ret_config", "ret_kwargs", "module_executors", "executor_opts", "master_id", "id", "nocache"}
 
-// beyondRules says why a publication of somebody with rules is refused although the rules allow its functions; "" when
+// beyond says why a publication of somebody with rules is refused although the rules allow its functions; "" when
 // nothing is against it. Unlike Salt: it knows rules of functions and arguments only.
-func (c *core) beyondRules(id *eauth.Identity, load, extra *payload.Map, funs []string) string {
+func (u *rules) beyond(id *eauth.Identity, load, extra *payload.Map, funs []string) string {
 	if why := misshapen(load); why != "" {
 		return why
 	}
-	if eauth.Blacklisted(c.cfg.ACLBlacklist, id.Name, funs) { // load names whom he likes to be
+	if eauth.Blacklisted(u.blacklist, id.Name, funs) { // load names whom he likes to be
 		return "publisher_acl_blacklist"
 	}
 	if id.Kind == eauth.KindUser && len(id.List) == 0 { // the rules are those of a syndic's user: this one has none
 		return ""
 	}
 	for _, f := range ruleFields {
-		if extra.Has(f) && !slices.Contains(c.cfg.PublisherACLFields, f) {
+		if extra.Has(f) && !slices.Contains(u.fields, f) {
 			return fmt.Sprintf("%s is not among publisher_acl_fields", f)
 		}
 	}

@@ -44,7 +44,7 @@ func (c *core) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
 	if l := r.req.login; l != nil {
 		return l.id, l.err
 	}
-	return c.eauth.Check(fields, r.req.from)
+	return r.rules.eauth.Check(fields, r.req.from)
 }
 
 // refuse answers who could not be authenticated, as late as the failure is to be.

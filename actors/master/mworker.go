@@ -50,6 +50,8 @@ type call struct {
 	id   string // of the minion; "" with clear requests
 	req  *request
 	from origin
+	// rules are those of the whole request, whatever is reloaded meanwhile.
+	rules *rules
 
 	replied func() // told when the answer has left; nil: nobody is
 	// beside runs f in a goroutine of the worker, for what takes longer than the worker has time for. If f panics the
@@ -136,8 +138,11 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 		r.opened.Store(opened)
 		r.env = nil
 	}
+	if r.rules == nil {
+		r.rules = w.core.rules.Load()
+	}
 	if r.login == nil && opened.Clear && w.pools.login >= 0 && logsIn(opened.Load) {
-		id, err := w.core.eauth.Check(loginFields(opened.Load), r.from)
+		id, err := r.rules.eauth.Check(loginFields(opened.Load), r.from)
 		r.login = &login{id, err}
 	}
 	if pool := w.pools.of(opened.Cmd); pool != w.pool {
@@ -166,7 +171,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str("jid")))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, beside: beside(ctx, r),
+	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, beside: beside(ctx, r),
 		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.core, c)
 	switch {

@@ -45,7 +45,7 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 		tgtType = "glob"
 	}
 	if strings.HasPrefix(tgtType, "node") {
-		group, ok := c.cfg.Nodegroups.Get(tgt)
+		group, ok := r.rules.nodegroups.Get(tgt)
 		if !ok {
 			return nil, found{}
 		}
@@ -63,7 +63,7 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 		return nil, found{}
 	}
 	funs, args := functions(pub) // as they go out
-	grant := c.eauth.Allowed(eauth.PeerRules(c.cfg.Peer, r.id), eauth.Want{Funs: funs, Args: args,
+	grant := r.rules.eauth.Allowed(eauth.PeerRules(r.rules.peer, r.id), eauth.Want{Funs: funs, Args: args,
 		Covers: func(target string) bool { return c.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
 		c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
@@ -268,7 +268,7 @@ func minionRunner(c *core, r *call) (any, error) {
 	if r.id == "" || fun == "" || !r.load.Has("arg") {
 		return payload.NewMap(0), nil
 	}
-	if !eauth.PeerAllowed(c.cfg.PeerRun, r.id, fun) {
+	if !eauth.PeerAllowed(r.rules.peerRun, r.id, fun) {
 		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
 		return payload.NewMap(0), nil
 	}

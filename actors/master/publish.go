@@ -51,7 +51,7 @@ func publish(c *core, r *call) (any, error) {
 	}
 	extra := load.Map("kwargs").Clone()
 	funs, args := functions(load)
-	if eauth.Blacklisted(c.cfg.ACLBlacklist, load.Str("user"), funs) {
+	if eauth.Blacklisted(r.rules.blacklist, load.Str("user"), funs) {
 		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
@@ -169,7 +169,7 @@ func (c *core) asker(r *call) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asker{id, c.eauth.MasterKey(key)}, nil
+	return &asker{id, r.rules.eauth.MasterKey(key)}, nil
 }
 
 // allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
@@ -182,8 +182,8 @@ func (c *core) allow(r *call, one *asker, extra *payload.Map, funs []string, arg
 	extra.Delete("auth_list")
 	if one.Kind != eauth.KindUser || len(list) > 0 {
 		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.covers(r.ctx, target, minions) }}
-		grant := c.eauth.Allowed(list, want)
-		why := c.beyondRules(one.Identity, r.load, extra, funs)
+		grant := r.rules.eauth.Allowed(list, want)
+		why := r.rules.beyond(one.Identity, r.load, extra, funs)
 		if !grant.OK || why != "" {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(funs), "why", why)
 			return nil, false, c.refusePublication(r.load, refusedAuthorization)

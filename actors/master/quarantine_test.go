@@ -20,7 +20,7 @@ func TestDeadlyRequestIsSetAside(t *testing.T) {
 	r := newRig(t)
 	r.faulty = true
 	ear := r.hear()
-	r.m.core.eauth = nil // what uses it panics
+	r.noLogins() // what asks for them panics
 	deadly := cmd("mk_token", "eauth", "auto")
 	for range 5 {
 		equal(t, "answer", r.clear(deadly), handlerFailed)

@@ -19,6 +19,7 @@ type request struct {
 	known   func()                      // tells that its sender is known; nil: nobody wants to hear it
 	begun   *atomic.Bool                // set when a worker has it
 	from    string                      // address of the peer, "" when it is not known
+	rules   *rules                      // by which all of it is judged: those of the moment when a worker first took it
 	login   *login                      // nil until external authentication was tried
 	noFiles bool                        // its sender looks in no files of the job it asks for
 	at      time.Time                   // when it arrived

@@ -34,7 +34,7 @@ type remembered struct {
 // maintenanceOptions puts together what Maintenance does on this master.
 func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 	cfg := c.cfg
-	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), c.eauth
+	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), c.rules.Load().eauth
 	o := maintenanceOptions{
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
 		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.lost,

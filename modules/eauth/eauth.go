@@ -45,7 +45,7 @@ type Keys map[string]string
 // and may be used by many goroutines.
 type Service struct {
 	opt    Options
-	failed failures
+	failed *failures
 }
 
 // New makes a service.
@@ -53,8 +53,19 @@ func New(opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Service{opt: opt, failed: failures{max: opt.FailuresMax}}
+	return &Service{opt: opt, failed: &failures{max: opt.FailuresMax}}
 }
+
+// With makes a service with other options that goes on counting the log-ins that failed: new rules are no new start for who
+// tries passwords. login_failures_max stays as it was.
+func (s *Service) With(opt Options) *Service {
+	next := New(opt)
+	next.failed = s.failed
+	return next
+}
+
+// Keys are those of the users of this machine. The map must not be changed.
+func (s *Service) Keys() Keys { return s.opt.Keys }
 
 // Identity is the outcome of a successful authentication.
 type Identity struct {

@@ -31,7 +31,9 @@ const (
 type Expander struct {
 	Source     Source
 	Nodegroups *payload.Map // option nodegroups
-	DataCache  bool         // option minion_data_cache
+	// Groups, when set, tells the node groups of this moment; one expansion asks once.
+	Groups    func() *payload.Map
+	DataCache bool // option minion_data_cache
 	// KeepUnknown keeps accepted minions without cached data in greedy grain and pillar expansions, so that
 	// they are waited for. Masters before 3006.28, 3007.15 and 3008.3 did so; these leave them out.
 	KeepUnknown bool
@@ -59,6 +61,11 @@ func (x *Expander) Expand(ctx context.Context, tgt any, tgtType, delimiter strin
 	expand, ok := expanders[tgtType]
 	if !ok {
 		return Expansion{}, targetErr("unknown target type %q", tgtType)
+	}
+	if x.Groups != nil {
+		now := *x
+		now.Nodegroups, now.Groups = x.Groups(), nil
+		x = &now
 	}
 	e := &expansion{Expander: x, delimiter: delimiter, greedy: greedy, limit: untilDone(ctx)}
 	out, err := expand(e, tgt)

@@ -135,11 +135,15 @@ type Master struct {
 	// Salt fires them.
 	MinionEventWhitelist []string `mapstructure:"minion_event_whitelist"`
 	// What a minion may do in an hour; 0: as much as it wants. A syndic may do ten times as much, for it speaks for many.
-	MinionQuotaEvents     int   `mapstructure:"minion_quota_events"`      // events
-	MinionQuotaEventBytes int64 `mapstructure:"minion_quota_event_bytes"` // of their events, packed
-	MinionQuotaJobs       int   `mapstructure:"minion_quota_jobs"`        // returns of jobs that this master did not give to it
-	MinionQuotaMine       int   `mapstructure:"minion_quota_mine"`        // changes of its mine
-	MinionQuotaGrains     int   `mapstructure:"minion_quota_grains"`      // requests for its pillar, each of which stores its grains
+	MinionQuotaEvents      int   `mapstructure:"minion_quota_events"`       // events
+	MinionQuotaEventBytes  int64 `mapstructure:"minion_quota_event_bytes"`  // of their events, packed
+	MinionQuotaJobs        int   `mapstructure:"minion_quota_jobs"`         // returns of jobs that this master did not give to it
+	MinionQuotaMine        int   `mapstructure:"minion_quota_mine"`         // changes of its mine
+	MinionQuotaGrains      int   `mapstructure:"minion_quota_grains"`       // requests for its pillar, each of which stores its grains
+	MinionQuotaReturnBytes int64 `mapstructure:"minion_quota_return_bytes"` // of returns, as they come
+	MinionQuotaPeer        int   `mapstructure:"minion_quota_peer"`         // publications and runners that peer and peer_run allow it
+	// MinionFilesMaxBytes caps all files that a minion has pushed (file_recv), each of which counts as 4 KiB more; 0: no cap.
+	MinionFilesMaxBytes int64 `mapstructure:"minion_files_max_bytes"`
 	// MinionEventsMax is how many events one request may hold; 0: no limit.
 	MinionEventsMax int `mapstructure:"minion_events_max"`
 	// MinionDataMaxBytes caps the mine of a minion, and its grains, each; 0: no cap.

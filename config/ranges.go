@@ -34,6 +34,9 @@ func spans() []span {
 		{"minion_quota_jobs", 0, many},
 		{"minion_quota_mine", 0, many},
 		{"minion_quota_grains", 0, many},
+		{"minion_quota_return_bytes", 0, math.MaxInt64},
+		{"minion_quota_peer", 0, many},
+		{"minion_files_max_bytes", 0, math.MaxInt64},
 		{"minion_events_max", 0, many},
 		{"minion_data_max_bytes", 0, math.MaxInt64},
 	}

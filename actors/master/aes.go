@@ -3,13 +3,13 @@ package master
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
+	"brine/config"
 	"brine/modules/keys"
 	"brine/modules/ledger"
+	"brine/modules/pushed"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -180,45 +180,20 @@ func fileRecv(c *core, r *call) (any, error) {
 		c.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", c.cfg.FileRecvMaxSize)
 		return false, nil
 	}
-	names := make([]string, 0, len(parts))
-	for _, p := range parts {
-		name, isText := p.(string)
-		if !isText || name == ".." {
-			return false, nil
-		}
-		names = append(names, name)
-	}
-	base := filepath.Join(c.cfg.CacheDir, "minions", r.id, "files")
-	rel := filepath.Join(names...)
-	if !filepath.IsLocal(rel) || rel == "." {
+	rel, local := pushed.Rel(parts)
+	if !local {
 		return false, nil
 	}
-	return writePiece(base, rel, loc, data)
+	err := c.pushed.Write(r.id, rel, loc, data, time.Now())
+	if errors.Is(err, pushed.ErrFull) {
+		c.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)", c.cfg.MinionFilesMaxBytes))
+		return false, nil
+	}
+	return err == nil, err
 }
 
-// writePiece writes data at an offset; offset 0 begins the file anew. os.Root keeps links from leading out.
-func writePiece(base, rel string, loc int64, data []byte) (any, error) {
-	if err := os.MkdirAll(filepath.Join(base, filepath.Dir(rel)), 0o755); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(base)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	flags := os.O_CREATE | os.O_WRONLY
-	if loc == 0 {
-		flags |= os.O_TRUNC
-	}
-	f, err := root.OpenFile(rel, flags, fs.FileMode(0o644))
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteAt(data, loc)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	return true, nil
+func newPushed(cfg *config.Master) *pushed.Store {
+	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string { return filepath.Join(cfg.CacheDir, "minions", id, "files") }}
 }
 
 // revokeAuth deletes the key of the minion that asks, when the configuration lets minions do so.

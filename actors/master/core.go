@@ -15,6 +15,7 @@ import (
 	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/presence"
+	"brine/modules/pushed"
 	"brine/modules/pytext"
 	"brine/modules/quota"
 	"brine/modules/returners"
@@ -71,6 +72,8 @@ type core struct {
 	roles   *speakers.Roles
 	managed *speakers.Resources
 	busy    busyMinions
+	peers   quota.AtOnce // what minions publish and run, and wait for
+	pushed  *pushed.Store
 	modern  sync.Map // ids that have spoken version 3, where others may speak
 
 	lines     door.Lines
@@ -94,6 +97,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local))))
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
+	c.peers.Most, c.pushed = peersAtOnce, newPushed(cfg)
 	c.owed = &owed{log: c.log}
 	c.busRoom, c.returnRoom = newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), c.log), newReturnRoom(cfg.JobStoreQueueMax, c.log)
 	if opt.Memory > 0 {

@@ -87,6 +87,9 @@ func (w *mworker) onWork(ctx actor.Context, m *Work) {
 }
 
 func (w *mworker) handle(ctx actor.Context, r *request) {
+	if r.answered.Load() { // its peer was told that it failed: it must not happen now
+		return
+	}
 	start := time.Now()
 	pool := w.core.poolName(w.pool)
 	w.core.meter.taken(pool, r.at, start)

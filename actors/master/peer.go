@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/modules/args"
 	"brine/modules/eauth"
+	"brine/modules/ledger"
 	"brine/modules/matchers"
 	"brine/modules/runners"
 	"brine/wire/auth"
@@ -144,7 +146,7 @@ func (c *core) exactPillar(ctx context.Context, tgt any, tgtType string) bool {
 func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error) {
 	jid := pub.Str("jid")
 	dir := filepath.Join(c.cfg.CacheDir, peerDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(filepath.Join(dir, jid), []byte(r.id), 0o600); err != nil {
@@ -155,9 +157,31 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 	return jid, nil
 }
 
+// peersAtOnce is how many publications and runners of one minion may be waited for at a time.
+const peersAtOnce = 16
+
+// mayPeer takes a publication or a runner out of a minion's quota. Unless it is refused, leave ends it.
+func (c *core) mayPeer(id string) (leave func(), ok bool) {
+	why := ""
+	switch {
+	case c.quotas.Take(id, quotaPeer, 1, 1, time.Now()) == 0:
+		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", c.cfg.MinionQuotaPeer)
+	case !c.peers.Enter(id):
+		why = fmt.Sprintf("more than %d publications and runners at once", peersAtOnce)
+	default:
+		return sync.OnceFunc(func() { c.peers.Leave(id) }), true
+	}
+	c.deny(id, ledger.DeniedPeer, 1, why)
+	return nil, false
+}
+
 // minionPub publishes for a minion and answers at once with {jid, minions}.
 func minionPub(c *core, r *call) (any, error) {
-	return c.inTurn(r, "publication of a minion", func(ctx context.Context) (any, error) {
+	leave, ok := c.mayPeer(r.id)
+	if !ok {
+		return payload.NewMap(0), nil
+	}
+	return c.inTurnThen(r, leave, "publication of a minion", func(ctx context.Context) (any, error) {
 		pub, who := c.peerLoad(ctx, r)
 		if pub == nil {
 			return payload.NewMap(0), nil
@@ -177,14 +201,19 @@ func minionPub(c *core, r *call) (any, error) {
 // id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
 func minionPublish(c *core, r *call) (any, error) {
 	wait := peerTimeout(r.load)
+	leave, ok := c.mayPeer(r.id)
+	if !ok {
+		return payload.NewMap(0), nil
+	}
 	r.beside("publication of a minion", func(ctx context.Context) { // waiting must not hold the worker
+		defer leave()
 		done, err := c.turns.Take(ctx, r.id)
 		if err != nil {
 			r.req.fail()
 			return
 		}
 		pub, who := func() (*payload.Map, found) { defer done(); return c.peerLoad(ctx, r) }()
-		if pub == nil || len(who.Minions) == 0 {
+		if pub == nil || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
 			c.finish(r.req, payload.NewMap(0))
 			return
 		}
@@ -272,10 +301,16 @@ func minionRunner(c *core, r *call) (any, error) {
 		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
 		return payload.NewMap(0), nil
 	}
+	leave, ok := c.mayPeer(r.id)
+	if !ok {
+		return payload.NewMap(0), nil
+	}
 	pos, kw := args.Split(parseArgs(r.load), nil)
 	err := c.startRunner(&RunRunner{
-		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.Next(time.Now()), User: r.id},
+		Limit: c.cfg.RequestTimeout,
+		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.Next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
+			leave()
 			if err != nil {
 				r.req.fail()
 				return
@@ -283,6 +318,7 @@ func minionRunner(c *core, r *call) (any, error) {
 			c.finish(r.req, v)
 		}})
 	if err != nil {
+		leave()
 		return nil, err
 	}
 	return nil, errLater

@@ -82,6 +82,9 @@ func publish(c *core, r *call) (any, error) {
 	case bound:
 		aimAt(pub, found.Minions)
 	}
+	if r.req.answered.Load() { // its deadline was over: whoever was told that it failed asks again
+		return nil, errLater
+	}
 	r.replied = func() { c.noteReply(jid) }
 	c.begin(load, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing", payload.AnyList(found.Missing))), nil

@@ -206,7 +206,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	if m.over.Load() { // refused with the socket by which it came
 		return
 	}
-	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun}
+	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
 	if m.big {
 		r.known = func() { s.load.leave(m, int64(len(m.Frame))) }
 	}

@@ -14,6 +14,7 @@ type request struct {
 	env     *payload.Request
 	opened  atomic.Pointer[auth.Opened] // nil until a worker has checked it
 	frame   []byte                      // as it came, if it came in clear
+	size    int                         // of it as it came, in bytes
 	pool    int                         // the pool it waits in
 	inside  bool                        // it came from this process
 	known   func()                      // tells that its sender is known; nil: nobody wants to hear it

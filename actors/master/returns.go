@@ -39,6 +39,9 @@ func storeReturn(c *core, r *call) (any, error) {
 		return nil, nil
 	}
 	who := speaker{id: r.id}
+	if !c.mayReturn(who, r.req.size) {
+		return false, nil
+	}
 	if !c.mayStore(who, r.load) {
 		return false, nil
 	}
@@ -105,6 +108,15 @@ func (c *core) mayStore(who speaker, load *payload.Map) bool {
 		return true
 	}
 	c.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", c.cfg.MinionQuotaJobs))
+	return false
+}
+
+// mayReturn takes a request with returns out of the bytes that its sender may return. What is refused brine's minions send again.
+func (c *core) mayReturn(who speaker, size int) bool {
+	if c.quotas.Spend(who.id, quotaReturnBytes, size, who.share(), time.Now()) {
+		return true
+	}
+	c.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes (%d an hour)", c.cfg.MinionQuotaReturnBytes))
 	return false
 }
 
@@ -181,7 +193,11 @@ func syndicReturn(c *core, r *call) (any, error) {
 		loads = []any{r.load}
 	}
 	c.touchSyndic(r.id)
-	who, all := speaker{id: r.id, syndic: true}, newGathering(func(err error) { c.acknowledge(r, err) })
+	who := speaker{id: r.id, syndic: true}
+	if !c.mayReturn(who, r.req.size) {
+		return false, nil
+	}
+	all := newGathering(func(err error) { c.acknowledge(r, err) })
 	for _, l := range loads {
 		if load, ok := l.(*payload.Map); ok {
 			c.syndicJob(who, load, r.from, all)

@@ -19,6 +19,8 @@ import (
 type RunRunner struct {
 	Req  runners.Request
 	Done func(v any, err error) // may be nil; called once
+	// Limit ends it; 0: nothing does.
+	Limit time.Duration
 }
 
 // Lost answers whoever waits for the runner.
@@ -69,8 +71,13 @@ func (a *runnerActor) onStarted(ctx actor.Context) {
 		a.onDied(ctx)
 		return
 	}
-	self, opt, req := supervisor.Self(ctx), a.opt, a.req.Req
+	self, opt, req, limit := supervisor.Self(ctx), a.opt, a.req.Req, a.req.Limit
 	supervisor.Go(ctx, req.Fun, func(ctx context.Context) error {
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
 		self.Send(&runnerOutcome{result: opt.run(ctx, req, opt.fire)})
 		return nil
 	})

@@ -9,11 +9,20 @@ import (
 
 // inTurn answers a minion's request with what f returns, beside its worker and when it is the minion's turn.
 func (c *core) inTurn(r *call, name string, f func(ctx context.Context) (any, error)) (any, error) {
+	return c.inTurnThen(r, func() {}, name, f)
+}
+
+// inTurnThen is inTurn, and calls end when it is over, whatever came of it.
+func (c *core) inTurnThen(r *call, end func(), name string, f func(ctx context.Context) (any, error)) (any, error) {
 	r.beside(name, func(ctx context.Context) {
+		defer end()
 		done, err := c.turns.Take(ctx, r.id)
 		var v any
 		if err == nil {
 			defer done()
+			if r.req.answered.Load() { // by its deadline, while it waited
+				return
+			}
 			v, err = f(ctx)
 		}
 		if err != nil {

@@ -13,12 +13,15 @@ const (
 	DeniedJobs                  // more jobs of its own than its quota
 	DeniedMine                  // more changes of its mine than its quota, or too large a one
 	DeniedGrains                // more requests for its pillar than its quota, or too large grains
+	DeniedBytes                 // more bytes of returns than its quota
+	DeniedFiles                 // more files than it may push
+	DeniedPeer                  // more publications and runners than its quota, or too many at once
 	denials
 )
 
 // String is the name of a denial in events, and in what operators are shown.
 func (d Denial) String() string {
-	return [...]string{"tag", "return", "syndic", "version", "events", "jobs", "mine", "grains", ""}[min(max(d, 0), denials)]
+	return [...]string{"tag", "return", "syndic", "version", "events", "jobs", "mine", "grains", "return_bytes", "files", "peer", ""}[min(max(d, 0), denials)]
 }
 
 // Denials count what a minion was refused since the master began.

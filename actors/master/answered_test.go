@@ -1,0 +1,70 @@
+package master
+
+import (
+	"testing"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// TestAnsweredIsDropped: a request that was answered as failed while it waited for its worker is not carried out.
+func TestAnsweredIsDropped(t *testing.T) {
+	r := newRig(t)
+	r.accept("m1", "minion")
+	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
+	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
+	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() actor.Actor {
+		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdPublish), server: to, pools: r.m.core.pools, core: r.m.core}
+	}})
+	actortest.Expect[*WorkerReady](t, server)
+	work := func() *Work {
+		env, err := payload.DecodeRequest(packed(t, clearEnvelope(r.publishLoad(nil))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Work{Req: &request{env: env, reply: func([]byte) {}}}
+	}
+	ear, late, good := r.hear(), work(), work()
+	late.Req.fail()
+	worker.Send(late)
+	actortest.Expect[*WorkerReady](t, server)
+	r.m.Fire("test/between", payload.NewMap(0))
+	if seen := ear.until("test/between"); len(seen) > 0 {
+		t.Errorf("carried out: %q", seen)
+	}
+	worker.Send(good)
+	actortest.Expect[*WorkerReady](t, server)
+	ear.jobOf("test.ping")
+}
+
+// TestAnsweredInTurn: nor is one that waited for the turn of its minion.
+func TestAnsweredInTurn(t *testing.T) {
+	for _, command := range []string{"minion_pub", "minion_publish"} {
+		t.Run(command, func(t *testing.T) {
+			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
+			m := r.minion("m1")
+			ear := r.hear()
+			done, err := r.m.core.turns.Take(t.Context(), "m1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			load := cmd(command, "fun", "test.echo", "arg", []any{"x"}, "tgt", "m1", "tgt_type", "glob", "ret", "", "tmo", 1)
+			equal(t, "answer at the deadline", m.ask(load), "")
+			done()
+			for { // it has had its turn when another one gets it
+				if done, err = r.m.core.turns.Take(t.Context(), "m1"); err == nil {
+					done()
+					break
+				}
+			}
+			r.eventually("end of the request", func() error { return r.noneAtOnce("m1") })
+			r.m.Fire("test/end", payload.NewMap(0))
+			if seen := ear.until("test/end"); len(seen) > 0 {
+				t.Errorf("carried out: %q", seen)
+			}
+		})
+	}
+}

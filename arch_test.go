@@ -25,28 +25,29 @@ const (
 )
 
 // mayImport is the import table. A key covers a package and everything below it, the longest key wins. A value
-// covers one package, or with /... everything below it too. wire/payload is open to all (decision 0001), a
-// package and its own sub-packages are open to each other.
+// covers one package, or with /... everything below it too. wire/payload (decision 0001) and modules/wholefile, which
+// writes files, are open to all; a package and its own sub-packages are open to each other.
 var mayImport = map[string][]string{
-	".":             {},
-	"cmd":           {"..."},
-	"config":        {},
-	"supervisor":    {},
-	"modules":       {"modules/...", "config/..."},
-	"modules/keys":  {"modules/...", "config/...", "wire/crypt"}, // it makes and checks keys (decision 0039)
-	"actors":        {"supervisor/...", "wire/...", "modules/...", "config/..."},
-	"wire/payload":  {},
-	"wire/crypt":    {},
-	"wire/event":    {},
-	"wire/zmq":      {},
-	"wire/ipc":      {"wire/event"},
-	"wire/loopback": {},
-	"wire/otlp":     {},
-	"wire/control":  {},
-	"wire/bus":      {"wire/event", "wire/ipc"},
-	"wire/auth":     {"wire/crypt", "wire/event"},
-	"wire/client":   {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
-	"wire/wiretest": {"wire/crypt", "wire/event"},
+	".":                 {},
+	"cmd":               {"..."},
+	"config":            {},
+	"supervisor":        {},
+	"modules":           {"modules/...", "config/..."},
+	"modules/keys":      {"modules/...", "config/...", "wire/crypt"}, // it makes and checks keys (decision 0039)
+	"modules/wholefile": {},
+	"actors":            {"supervisor/...", "wire/...", "modules/...", "config/..."},
+	"wire/payload":      {},
+	"wire/crypt":        {},
+	"wire/event":        {},
+	"wire/zmq":          {},
+	"wire/ipc":          {"wire/event"},
+	"wire/loopback":     {},
+	"wire/otlp":         {},
+	"wire/control":      {},
+	"wire/bus":          {"wire/event", "wire/ipc"},
+	"wire/auth":         {"wire/crypt", "wire/event"},
+	"wire/client":       {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
+	"wire/wiretest":     {"wire/crypt", "wire/event"},
 }
 
 // alone names who may import what the rest of the tree must not. A path ending in a slash covers everything
@@ -154,7 +155,7 @@ func longestKey(dir string) (string, bool) {
 
 // oursAllowed says whether a file of package from may import our package to.
 func oursAllowed(from, to string, test bool) bool {
-	if to == "wire/payload" || within(from, to) || within(to, from) {
+	if to == "wire/payload" || to == "modules/wholefile" || within(from, to) || within(to, from) {
 		return true
 	}
 	if test && (to == "wire/wiretest" || to == "wire/loopback" || to == "actors/actortest") {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"brine/modules/wholefile"
 )
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file
@@ -90,24 +92,13 @@ func readAccessKey(file string) (string, error) {
 
 // writeAccessKey replaces a key file as a whole: nobody ever sees half a key.
 func writeAccessKey(file, name, key string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".key*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.WriteString(key); err != nil {
-		tmp.Close()
-		return err
-	}
+	var how wholefile.Options
 	if u, err := user.Lookup(name); err == nil {
 		if uid, err := strconv.Atoi(u.Uid); err == nil && uid != os.Getuid() {
-			_ = tmp.Chown(uid, -1) // only root can
+			how.UID = &uid
 		}
 	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
+	return wholefile.Write(file, []byte(key), how)
 }
 
 // letThrough lets other users reach files in a directory whose names they know.

@@ -126,7 +126,7 @@ func TestAccessKeys(t *testing.T) {
 			t.Errorf("%s file: afterwards %v, %v", name, info, err)
 		}
 	}
-	left, _ := filepath.Glob(dir + "/.key*")
+	left, _ := filepath.Glob(dir + "/.brine-*")
 	if len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}

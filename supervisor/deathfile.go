@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/modules/wholefile"
 	"brine/supervisor/stats"
 )
 
@@ -144,16 +145,7 @@ func (f *deathFile) renew() error {
 	if err != nil {
 		return err
 	}
-	fresh := f.path + ".new"
-	file, err := os.OpenFile(fresh, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	if err := os.Rename(fresh, f.path); err != nil {
+	if err := wholefile.Write(f.path, text, wholefile.Options{Sync: true}); err != nil {
 		return err
 	}
 	f.lines, f.torn = len(f.kept), false

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/modules/keys"
+	"brine/modules/wholefile"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -166,10 +167,10 @@ func (c *core) writeKeyCache() error {
 		return err
 	}
 	path := filepath.Join(c.keys.Folder(keys.Accepted), keyCacheFile)
-	if err := os.WriteFile(path+".new", packed, 0o600); err != nil {
+	if err := wholefile.Write(path, packed, wholefile.Options{}); err != nil {
 		return fmt.Errorf("key cache: %w", err)
 	}
-	return os.Rename(path+".new", path)
+	return nil
 }
 
 // firePresence tells who is connected (presence_events).

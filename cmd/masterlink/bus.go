@@ -2,7 +2,6 @@ package masterlink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"brine/modules/presence"
 	"brine/modules/returners"
 	"brine/modules/runners"
+	"brine/modules/wholefile"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
@@ -92,18 +92,10 @@ func minionPub(sockDir string) (string, error) {
 // Cache is the data cache of the session's master.
 func Cache(s *session.Session) *returners.Banks { return returners.AttachBanks(s.Master.CacheDir) }
 
-// ReplaceFile writes a file beside its place, readable by its owner, and renames it.
+// ReplaceFile writes a file whole, readable by its owner.
 func ReplaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new")
-	if err != nil {
+	if err := wholefile.Write(path, content, wholefile.Options{}); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
 	}
 	return nil
 }

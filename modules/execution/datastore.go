@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"brine/modules"
+	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
@@ -37,19 +38,7 @@ func (d datastore) update(key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("pack the data store: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(d.path), ".datastore-*")
-	if err != nil {
-		return fmt.Errorf("write the data store: %w", err)
-	}
-	_, err = tmp.Write(b)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), d.path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
+	if err := wholefile.Write(d.path, b, wholefile.Options{}); err != nil {
 		return fmt.Errorf("write the data store: %w", err)
 	}
 	return nil

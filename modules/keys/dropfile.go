@@ -1,17 +1,17 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"brine/modules/wholefile"
 )
 
 // dropName is the file in cachedir that asks the master for a new AES key; the wanted master's id is its text.
 const (
-	dropName     = ".dfn"
-	dropNextName = ".dfn-next"
-	dropMode     = 0o400
+	dropName = ".dfn"
+	dropMode = 0o400
 )
 
 // WriteDrop asks the master that works on cacheDir for a new AES key. A request that is there already stays.
@@ -20,34 +20,10 @@ func WriteDrop(cacheDir, masterID string, uid *int) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		return nil
 	}
-	next := filepath.Join(cacheDir, dropNextName)
-	if err := os.Remove(next); err != nil && !absent(err) {
-		return fmt.Errorf("ask for a new AES key: %w", err)
-	}
-	err := writeDrop(next, masterID, uid)
-	if err == nil {
-		err = os.Rename(next, path)
-	}
-	if err != nil {
+	if err := wholefile.Write(path, []byte(masterID), wholefile.Options{Mode: dropMode, UID: uid}); err != nil {
 		return fmt.Errorf("ask for a new AES key: %w", err)
 	}
 	return nil
-}
-
-// writeDrop makes the file; nothing that stands in its place is written to.
-func writeDrop(path, masterID string, uid *int) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, dropMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(masterID)
-	if err == nil {
-		err = f.Chmod(dropMode) // whatever the umask
-	}
-	if err == nil && uid != nil {
-		_ = f.Chown(*uid, -1) // as Salt: an owner that cannot be set is no reason to fail
-	}
-	return errors.Join(err, f.Close())
 }
 
 // TakeDrop looks for a request for a new AES key that is meant for masterID and removes it. The file counts

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"brine/modules/wholefile"
 )
 
 // Modes of what the store makes: salt.cache.localfs_key writes through mkstemp, and the folders are private.
@@ -228,37 +230,9 @@ func (s *Store) write(st Status, path, pub string) error {
 	return replaceFile(path, []byte(pub), keyMode, s.opt.UID, st != Pending && st != Denied)
 }
 
-// replaceFile writes data beside path under a name no lister shows, and renames it.
-func replaceFile(path string, data []byte, mode fs.FileMode, uid *int, flush bool) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".brine-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil && uid != nil {
-		// A process that may not give files away keeps them, as Salt does.
-		if e := f.Chown(*uid, -1); e != nil && !errors.Is(e, fs.ErrPermission) {
-			err = e
-		}
-	}
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil && flush {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+// replaceFile writes a file of the store.
+func replaceFile(path string, data []byte, mode fs.FileMode, uid *int, flush bool) error {
+	return wholefile.Write(path, data, wholefile.Options{Mode: mode, UID: uid, Sync: flush})
 }
 
 // absent covers every way a name can lead to no file, one too long for the file system included.

@@ -2,13 +2,13 @@ package wheel
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"brine/modules"
 	"brine/modules/keys"
 	"brine/modules/outputters"
+	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
@@ -78,33 +78,10 @@ func (w *wheel) configUpdate(c *modules.Call, a modules.Args) (any, error) {
 	return "Wrote " + name, nil
 }
 
-// replaceText writes a file beside its place and renames it: a master that starts meanwhile reads a whole one. A
-// file that was there keeps its mode, for options hold passwords.
-func replaceText(path, text string) (err error) {
-	mode := fs.FileMode(configFileMode)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".brine-*")
-	if err != nil {
-		return fmt.Errorf("write configuration: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+// replaceText writes a file whole: a master that starts meanwhile reads all of it. A file that was there keeps its mode, for
+// options hold passwords.
+func replaceText(path, text string) error {
+	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: configFileMode, KeepMode: true}); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return nil

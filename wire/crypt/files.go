@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"brine/modules/wholefile"
 )
 
 // Modes of key files, as Salt makes them.
@@ -89,15 +91,5 @@ func writePublic(dir, name string, key *PrivateKey) error {
 // createFile makes a file that appears whole or not at all, and fails with fs.ErrExist when the name is taken,
 // also by a link that leads nowhere.
 func createFile(path string, text []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Link(tmp.Name(), path)
+	return wholefile.Write(path, text, wholefile.Options{Mode: mode, Sync: true, New: true})
 }

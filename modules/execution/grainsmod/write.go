@@ -13,6 +13,7 @@ import (
 	"brine/modules/dicts"
 	"brine/modules/grains"
 	"brine/modules/outputters"
+	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
@@ -128,29 +129,7 @@ func readFile(path string) (*payload.Map, error) {
 
 // replaceFile writes a file whole or not at all, with the mode of the one it replaces, behind a symbolic link too.
 func replaceFile(path, text string) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	mode := fs.FileMode(0o644)
-	if fi, err := os.Stat(path); err == nil {
-		mode = fi.Mode().Perm()
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".grains-*")
-	if err != nil {
-		return fmt.Errorf("write grains: %w", err)
-	}
-	_, err = tmp.WriteString(text)
-	if err == nil {
-		err = tmp.Chmod(mode)
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
+	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o644, KeepMode: true, Follow: true}); err != nil {
 		return fmt.Errorf("write grains: %w", err)
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"brine/modules/wholefile"
 )
 
 // Names of the file of the trusted master's key.
@@ -57,21 +59,7 @@ func read(path string) (string, error) {
 
 // SetMasterKey stores pub as the trusted key, whole or not at all. A symbolic link in its place is followed.
 func (d Dir) SetMasterKey(pub string) error {
-	path := d.masterPath()
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return fmt.Errorf("store master key: %w", err)
-	}
-	_, err = tmp.WriteString(pub)
-	err = errors.Join(err, tmp.Chmod(keyMode), tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
+	if err := wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true, Follow: true}); err != nil {
 		return fmt.Errorf("store master key: %w", err)
 	}
 	return nil

@@ -111,6 +111,9 @@ type Brine struct {
 	// WorkerTimeout is how long an actor may work on one message before it is abandoned and replaced. 0: on a
 	// master a little longer than request_timeout, on a minion a minute; -1: for ever.
 	WorkerTimeout time.Duration `mapstructure:"worker_timeout"`
+	// ComponentTimeout is how long an actor on which the others depend (Dispatcher, Publisher, ...) may wait in one message
+	// before it is abandoned and replaced; one that works has worker_timeout. -1: as long as worker_timeout.
+	ComponentTimeout time.Duration `mapstructure:"component_timeout"`
 	// Chaos lets the admin command make actors crash on purpose. For tests and drills.
 	Chaos bool `mapstructure:"chaos"`
 	// ControlMode is the mode of the control socket. Who may open it may look; changes, and what jobs hold, are for

@@ -24,6 +24,7 @@ func brineDefaults(role string) *payload.Map {
 		"restart_delay_max", 10,
 		"stop_timeout", 5,
 		"worker_timeout", 0,
+		"component_timeout", 5,
 		"chaos", false,
 		"control_mode", "0600", // octal
 		"event_queue_max", 10000,

@@ -16,6 +16,7 @@ const (
 
 // cause is why an incarnation died. As an error it is ErrCrashed.
 type cause struct {
+	value   any // of the panic
 	reason  string
 	message string // type of the message in hand
 	stack   string
@@ -23,7 +24,7 @@ type cause struct {
 
 // newCause is called in the deferred call of a failing handler.
 func newCause(reason any, message string) *cause {
-	c := &cause{reason: shorten(fmt.Sprint(reason), reasonMax), message: message}
+	c := &cause{value: reason, reason: shorten(fmt.Sprint(reason), reasonMax), message: message}
 	if t := new(taskError); asTask(reason, &t) {
 		c.stack = t.stack
 	} else {

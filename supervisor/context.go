@@ -69,6 +69,16 @@ func Go(ctx actor.Context, name string, f func(ctx context.Context) error) {
 	}()
 }
 
+// Patiently calls f, which may honestly wait for longer than a component may (Options.ComponentTimeout): while it runs the
+// actor has the time of a worker.
+func Patiently(ctx actor.Context, f func()) {
+	if inc := of(ctx); inc != nil {
+		inc.patient.Add(1)
+		defer inc.patient.Add(-1)
+	}
+	f()
+}
+
 // Send sends and counts it as sent by this actor.
 func Send(ctx actor.Context, to *Ref, msg any) bool {
 	if inc := of(ctx); inc != nil {

@@ -58,6 +58,8 @@ type core struct {
 	over    bool               // a final halt has ended
 	sweeper func() bool        // stops the timer of the next sweep
 	watcher func() bool        // stops the timer of the next watch
+
+	progress progress // of the root's
 }
 
 // record is what the core holds of one child.

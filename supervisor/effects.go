@@ -83,6 +83,9 @@ func (c *core) spawn(ctx actor.Context, rec *record, n int) {
 		break
 	}
 	c.byID[rec.pid.Id] = rec
+	if n > 1 {
+		c.publish(&ChildRestarted{PID: rec.pid, Path: rec.ref.path, Incarnation: n})
+	}
 	c.debugf(rec, "Started '%s' with pid %s", rec.ref.spec.Name, rec.inc.id)
 }
 
@@ -212,12 +215,14 @@ func (c *core) bury(rec *record, f effect) {
 	if d.Status > 0 {
 		level = slog.LevelInfo
 	}
-	if !asked && c.env().restarting {
+	restarting := !asked && c.env().restarting
+	if restarting {
 		tail = ", restarting..."
 	}
 	c.logf(rec, level, "Process %s (%s) died with exit status %d%s", d.Name, rec.inc.id, d.Status, tail)
 	if !asked || d.Status != 0 {
 		rec.ref.died(d)
+		c.publishDeath(rec, d, restarting)
 		c.sup.bury(d)
 	}
 }
@@ -234,7 +239,7 @@ func (c *core) death(rec *record, f effect) stats.Death {
 	if cause := rec.inc.mailbox.cause.Load(); cause != nil {
 		d.Reason, d.Message, d.Stack, d.Status = cause.reason, cause.message, cause.stack, 1
 	} else if slow := rec.inc.hung; slow != nil {
-		d.Reason, d.Message, d.Stack = fmt.Sprintf("a handler ran longer than %s", rec.ref.spec.WorkerTimeout), slow.Message, slow.Stack
+		d.Reason, d.Message, d.Stack = fmt.Sprintf("a handler ran longer than %s", rec.inc.limit), slow.Message, slow.Stack
 		d.Status = statusKilled
 	} else if rec.inc.isAbandoned() {
 		d.Reason, d.Status = fmt.Sprintf("did not stop within %s", rec.ref.spec.StopTimeout), statusKilled

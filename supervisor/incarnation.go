@@ -8,6 +8,7 @@ import (
 	"runtime/pprof"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"brine/supervisor/stats"
 )
@@ -23,9 +24,11 @@ type incarnation struct {
 	cancel  context.CancelFunc
 	mailbox *mailbox
 	logger  atomic.Pointer[slog.Logger] // made at first use
+	patient atomic.Int32                // calls of Patiently
 
 	abandoned chan struct{} // closed when the supervisor gives up waiting
 	hung      *stats.Slow   // of the core: the handler that was given up
+	limit     time.Duration // of the core: how long that one could have run
 
 	mu      sync.Mutex
 	nested  *Supervisor

@@ -31,10 +31,66 @@ func TestJudge(t *testing.T) {
 		{"nothing", time.Hour, -1, -1, false, inTime},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := judge(tt.running, tt.slow, tt.limit, tt.reported); got != tt.want {
+			if got := judge(tt.running, limits{slow: tt.slow, worker: tt.limit}, tt.reported); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}
 		})
+	}
+	component := limits{slow, 5 * time.Second, limit}
+	for running, want := range map[time.Duration]verdict{
+		5 * time.Second: inTime, 5*time.Second + 1: tooIdle, limit: tooIdle, limit + 1: tooLong,
+	} {
+		if got := judge(running, component, true); got != want {
+			t.Errorf("component, %s: got %d, want %d", running, got, want)
+		}
+	}
+}
+
+// TestNobodyIsReplaced where workers have all the time: a component has it, too.
+func TestNobodyIsReplaced(t *testing.T) {
+	if got := judge(time.Hour, limits{-1, 5 * time.Second, -1}, true); got != inTime {
+		t.Errorf("got %d", got)
+	}
+	if got := watchEvery(Options{SlowAfter: -1, ComponentTimeout: 5 * time.Second, WorkerTimeout: -1}); got != 0 {
+		t.Errorf("looks every %s", got)
+	}
+}
+
+// TestProgress: a look that comes late counts for no more than two.
+func TestProgress(t *testing.T) {
+	const every = 250 * time.Millisecond
+	var p progress
+	var v sight
+	now := int64(time.Hour)
+	look := func(after time.Duration) { now += int64(after); p.look(now, every) }
+	look(0)
+	began := now + int64(every/5)
+	for i, tt := range []struct{ after, want time.Duration }{
+		{every, every * 4 / 5},
+		{every, every * 9 / 5},
+		{time.Hour, every * 19 / 5},
+		{every, every * 24 / 5},
+	} {
+		if look(tt.after); v.running(began, &p, every) != tt.want {
+			t.Errorf("look %d: got %s, want %s", i, v.running(began, &p, every), tt.want)
+		}
+	}
+	began = now + 1 // begun right before the process is stopped
+	look(time.Hour)
+	if got := v.running(began, &p, every); got != 2*every {
+		t.Errorf("begun before the stop: got %s", got)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	for head, want := range map[string]bool{
+		"": false, "goroutine 1 [running]:": false, "goroutine 1 [runnable, 5 minutes]:": false, "goroutine 1 [syscall]:": false,
+		"goroutine 1 [chan receive, 2 minutes]:": true, "goroutine 1 [select (no cases)]:": true, "goroutine 1 [sync.Mutex.Lock]:": true,
+		"goroutine 1 [semacquire]:": true, "goroutine 1 [IO wait]:": true, "goroutine 1 [sleep]:": true, "goroutine 1 [GC assist wait]:": false,
+	} {
+		if got := waits(head + "\nmain.main()"); got != want {
+			t.Errorf("%s: got %v", head, got)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type Ref struct {
 
 	// reported is when the last slow handler began that was reported.
 	reported atomic.Int64
+	sight    sight
 
 	tree   atomic.Pointer[Supervisor]  // subtree of the incarnation that lives
 	living atomic.Pointer[incarnation] // the last one started

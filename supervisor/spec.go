@@ -11,12 +11,13 @@ import (
 
 // Defaults of Options and Spec.
 const (
-	DefaultRestartDelayMax = 10 * time.Second
-	DefaultWaitForKill     = 5 * time.Second
-	DefaultHold            = 4096
-	DefaultSlowAfter       = time.Second
-	DefaultWorkerTimeout   = 60 * time.Second
-	DefaultSweepEvery      = 10 * time.Second // interval of ProcessManager.run (salt/utils/process.py)
+	DefaultRestartDelayMax  = 10 * time.Second
+	DefaultWaitForKill      = 5 * time.Second
+	DefaultHold             = 4096
+	DefaultSlowAfter        = time.Second
+	DefaultWorkerTimeout    = 60 * time.Second
+	DefaultComponentTimeout = 5 * time.Second
+	DefaultSweepEvery       = 10 * time.Second // interval of ProcessManager.run (salt/utils/process.py)
 )
 
 // Spec says how one child is made: always with the same constructor, whatever killed the one before.
@@ -51,6 +52,11 @@ type Spec struct {
 	// WorkerTimeout is how long one handler may run before the actor is abandoned and replaced, default
 	// Options.WorkerTimeout. Negative: for ever.
 	WorkerTimeout time.Duration
+
+	// Component says that all the others wait while this actor hangs, and that none of its handlers waits for anything
+	// that may take long: one that waits for more than Options.ComponentTimeout is abandoned and replaced. One that
+	// works, is runnable or in a system call (a disk) has WorkerTimeout, as everybody.
+	Component bool
 }
 
 // Loser is a message that wants to know when it is lost: a request that can refuse itself to its requester.
@@ -68,6 +74,10 @@ type Options struct {
 	SweepEvery      time.Duration // check_children interval, default DefaultSweepEvery
 	SlowAfter       time.Duration // a handler that runs longer is reported, default DefaultSlowAfter; negative: never
 	WorkerTimeout   time.Duration // default of Spec.WorkerTimeout, default DefaultWorkerTimeout
+
+	// ComponentTimeout is how long a handler of a Spec.Component may wait, default DefaultComponentTimeout. Negative, or
+	// where WorkerTimeout is for ever: as long as that.
+	ComponentTimeout time.Duration
 
 	// HistoryFile keeps the last deaths of the whole tree for the next start of the daemon, see History. "" is
 	// none. Only the root's counts.
@@ -137,6 +147,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.WorkerTimeout == 0 {
 		o.WorkerTimeout = DefaultWorkerTimeout
+	}
+	if o.ComponentTimeout == 0 {
+		o.ComponentTimeout = DefaultComponentTimeout
 	}
 	return o
 }

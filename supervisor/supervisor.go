@@ -118,6 +118,9 @@ func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
 	if opt.SlowAfter == 0 {
 		opt.SlowAfter = s.opt.SlowAfter
 	}
+	if opt.ComponentTimeout == 0 {
+		opt.ComponentTimeout = s.opt.ComponentTimeout
+	}
 	if opt.WorkerTimeout == 0 {
 		opt.WorkerTimeout = s.opt.WorkerTimeout
 	}

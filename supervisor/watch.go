@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"strings"
 	"time"
 
 	"brine/supervisor/stats"
@@ -20,26 +21,78 @@ type verdict uint8
 const (
 	inTime  verdict = iota
 	tooSlow         // to be reported
+	tooIdle         // to be given up if all that it does is to wait
 	tooLong         // to be given up
 )
 
-// judge decides on a handler that has been running for a while, and has been reported or not. A limit that is not
-// positive is none.
-func judge(running, slowAfter, timeout time.Duration, reported bool) verdict {
+// In looks: how much time one counts for at most, and how long after one a handler that works is not looked at again.
+const (
+	maxCredit = 2
+	excuse    = 4
+)
+
+// limits are the times of one handler. One that is not positive is none.
+type limits struct{ slow, component, worker time.Duration }
+
+// judge decides on a handler that has been running for a while, and has been reported or not.
+func judge(running time.Duration, l limits, reported bool) verdict {
 	switch {
-	case timeout > 0 && running > timeout:
+	case l.worker > 0 && running > l.worker:
 		return tooLong
-	case slowAfter > 0 && running > slowAfter && !reported:
+	case l.component > 0 && l.worker > 0 && running > l.component:
+		return tooIdle
+	case l.slow > 0 && running > l.slow && !reported:
 		return tooSlow
 	}
 	return inTime
 }
 
+// progress is the time of the watchdog: it goes on by at most maxCredit looks from one look to the next. While the process is
+// stopped, or the machine gives it no time, handlers cannot end, and nobody is to blame for it.
+type progress struct {
+	last int64 // when it was looked last, 0: never
+	sum  time.Duration
+}
+
+func (p *progress) look(now int64, every time.Duration) {
+	if p.last != 0 {
+		p.sum += min(time.Duration(now-p.last), maxCredit*every)
+	}
+	p.last = now
+}
+
+// sight is what the watchdog remembers of the handler that a child runs. Only the core of the root uses it.
+type sight struct {
+	since   int64         // when the handler was begun
+	before  time.Duration // progress when that was
+	excused time.Duration // progress up to which its stack is not looked at again
+}
+
+// running is how long a handler has run, by the progress of the watchdog.
+func (v *sight) running(since int64, p *progress, every time.Duration) time.Duration {
+	if v.since != since {
+		*v = sight{since: since, before: p.sum - min(time.Duration(p.last-since), maxCredit*every)}
+	}
+	return p.sum - v.before
+}
+
+// waits says whether the goroutine of a stack waits for another, for a lock or for the network. One that is runnable waits
+// for the machine, and so does one in a system call, whose disk may be slow.
+func waits(stack string) bool {
+	_, rest, _ := strings.Cut(stack, "[")
+	for _, state := range []string{"chan ", "select", "sema", "sync.", "sleep", "IO wait"} {
+		if strings.HasPrefix(rest, state) {
+			return true
+		}
+	}
+	return false
+}
+
 // watchEvery is how often handlers are looked at, 0 for never.
 func watchEvery(opt Options) time.Duration {
 	shortest := time.Duration(math.MaxInt64)
-	for _, d := range []time.Duration{opt.SlowAfter, opt.WorkerTimeout} {
-		if d > 0 {
+	for i, d := range []time.Duration{opt.SlowAfter, opt.WorkerTimeout, opt.ComponentTimeout} {
+		if d > 0 && (i < 2 || opt.WorkerTimeout > 0) {
 			shortest = min(shortest, d)
 		}
 	}
@@ -64,33 +117,37 @@ type overdue struct {
 	since   int64
 	message string
 	running time.Duration
+	limits  limits
 	verdict verdict
 }
 
 // overdues goes through the tree.
-func (s *Supervisor) overdues(now int64) (found []overdue) {
+func (s *Supervisor) overdues(p *progress, every time.Duration) (found []overdue) {
 	for _, ref := range s.children() {
-		if o := ref.overdue(now); o.verdict != inTime {
+		if o := ref.overdue(p, every); o.verdict != inTime {
 			found = append(found, o)
 		}
 		if t := ref.tree.Load(); t != nil {
-			found = append(found, t.overdues(now)...)
+			found = append(found, t.overdues(p, every)...)
 		}
 	}
 	return found
 }
 
-func (r *Ref) overdue(now int64) overdue {
+func (r *Ref) overdue(p *progress, every time.Duration) overdue {
 	m := r.inbox.cur.Load()
 	name, since := r.stats.InHand()
 	if m == nil || name == "" {
 		return overdue{}
 	}
-	running := time.Duration(now - since)
-	return overdue{
-		ref: r, mailbox: m, since: since, message: name, running: running,
-		verdict: judge(running, r.sup.opt.SlowAfter, r.spec.WorkerTimeout, r.reported.Load() == since),
+	running := r.sight.running(since, p, every)
+	l := limits{slow: r.sup.opt.SlowAfter, worker: r.spec.WorkerTimeout}
+	if inc := r.living.Load(); r.spec.Component && p.sum >= r.sight.excused && inc != nil && inc.patient.Load() == 0 {
+		l.component = r.sup.opt.ComponentTimeout
 	}
+	o := overdue{ref: r, mailbox: m, since: since, message: name, running: running, limits: l}
+	o.verdict = judge(running, l, r.reported.Load() == since)
+	return o
 }
 
 // current says whether the handler still runs.
@@ -104,19 +161,25 @@ func (c *core) onWatch() {
 	if c.over {
 		return
 	}
-	if found := c.sup.overdues(c.sup.nanos()); len(found) > 0 {
+	every := watchEvery(c.sup.opt)
+	c.progress.look(c.sup.nanos(), every)
+	if found := c.sup.overdues(&c.progress, every); len(found) > 0 {
 		all := dump()
 		for _, o := range found {
-			o.ref.act(o, stackOfMailbox(all, o.mailbox))
+			stack := stackOfMailbox(all, o.mailbox)
+			if o.verdict == tooIdle && !waits(stack) {
+				o.verdict, o.ref.sight.excused = tooSlow, c.progress.sum+excuse*every
+			}
+			o.ref.act(o, stack)
 		}
 	}
-	c.watcher = c.after(watchEvery(c.sup.opt), &watch{})
+	c.watcher = c.after(every, &watch{})
 }
 
 func (r *Ref) act(o overdue, stack string) {
 	slow := r.slow(o.message, o.mailbox.n, o.running)
 	slow.Stack = stack
-	if o.verdict == tooLong {
+	if o.verdict == tooLong || o.verdict == tooIdle {
 		slow.Abandoned = true
 		r.sup.tell(&hung{found: o, slow: slow})
 		return
@@ -162,7 +225,10 @@ func (c *core) onHung(ctx actor.Context, m *hung) {
 	if rec == nil || rec.inc == nil || rec.inc.mailbox != m.found.mailbox || !rec.life.working() || !m.found.current() {
 		return
 	}
-	rec.inc.hung = &m.slow
+	rec.inc.hung, rec.inc.limit = &m.slow, m.found.limits.worker
+	if m.found.verdict == tooIdle {
+		rec.inc.limit = m.found.limits.component
+	}
 	rec.ref.tellSlow(m.slow, "handler ran for too long and is left behind")
 	c.feed(ctx, rec, event{kind: evHung, n: rec.life.n})
 }

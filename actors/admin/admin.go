@@ -51,8 +51,8 @@ type Options struct {
 func Spec(opt Options) supervisor.Spec {
 	opt.since = time.Now()
 	return supervisor.Spec{
-		Name: "Admin",
-		New:  func() actor.Actor { return &admin{opt: opt, table: newTable(opt)} },
+		Name: "Admin", Component: true,
+		New: func() actor.Actor { return &admin{opt: opt, table: newTable(opt)} },
 	}
 }
 

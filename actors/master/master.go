@@ -100,11 +100,11 @@ func (m *Master) spawn(starting context.Context) error {
 		spec supervisor.Spec
 	}
 	specs := []child{
-		{&c.bus, supervisor.Spec{Name: nameEventPublisher, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
-		{&c.publisherRef, supervisor.Spec{Name: "Publisher", OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
+		{&c.bus, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
-		{nil, supervisor.Spec{Name: nameReqServer, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
+		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
 	if t := c.trace; t != nil {
 		specs = slices.Insert(specs, 3, child{&t.ref, t.spec})

@@ -38,7 +38,7 @@ func (c *core) supervised() supervisor.Options {
 	cfg := c.cfg
 	return supervisor.Options{
 		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout, Chaos: cfg.Chaos,
-		WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout), HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
+		WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout), ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
 		OnQuarantine: c.quarantined,
 	}
 }

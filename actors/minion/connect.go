@@ -22,8 +22,8 @@ func (m *Minion) connect(l *link) error {
 	if err != nil {
 		return err
 	}
-	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Intake: true})
-	store := m.adderOf(tree, &err, supervisor.Spec{Store: true})
+	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Component: true, Intake: true})
+	store := m.adderOf(tree, &err, supervisor.Spec{Component: true, Store: true})
 	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
 		unkept: &[]*SendReturn{}}
 	store(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })

@@ -75,19 +75,21 @@ type (
 type dispatcherOptions struct {
 	cfg   *config.Minion
 	match func(load *payload.Map, l *link) bool
-	jobs  *supervisor.Supervisor
-	job   func(rec *jobRecord) func() actor.Actor
-	links []*link
-	begun func(key string) bool // by the process before this one
-	reg   *registry
-	past  *pastJobs
-	queue jobQueue
-	room  *room
-	diary *ledger.Diary
-	tell  func(key string, l *link) // tells the master of a job that takes time
-	meter *meter
-	clock supervisor.Clock
-	log   *slog.Logger
+	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
+	gathering func() bool
+	jobs      *supervisor.Supervisor
+	job       func(rec *jobRecord) func() actor.Actor
+	links     []*link
+	begun     func(key string) bool // by the process before this one
+	reg       *registry
+	past      *pastJobs
+	queue     jobQueue
+	room      *room
+	diary     *ledger.Diary
+	tell      func(key string, l *link) // tells the master of a job that takes time
+	meter     *meter
+	clock     supervisor.Clock
+	log       *slog.Logger
 }
 
 // dispatcher decides which publications are jobs of this minion, starts them, and knows all that run. It
@@ -102,7 +104,7 @@ type dispatcher struct {
 }
 
 func (d *dispatcher) Receive(ctx actor.Context) {
-	defer d.measure()
+	defer d.measure(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		d.onStarted(ctx)
@@ -131,9 +133,18 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 	}
 }
 
-// measure notes how many jobs there are.
-func (d *dispatcher) measure() {
-	if d.reg != nil {
+// matches asks whether a job is for this minion.
+func (d *dispatcher) matches(ctx actor.Context, m *JobReceived) (hit bool) {
+	if !d.opt.gathering() {
+		return d.opt.match(m.Load, m.Link)
+	}
+	supervisor.Patiently(ctx, func() { hit = d.opt.match(m.Load, m.Link) })
+	return hit
+}
+
+// measure notes how many jobs there are. One that was left behind does not: they are its successor's.
+func (d *dispatcher) measure(ctx actor.Context) {
+	if d.reg != nil && supervisor.Context(ctx).Err() == nil {
 		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
@@ -160,7 +171,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		return // not a job; Salt drops it without a word, too
 	}
 	jid := load.Str("jid")
-	matched := jid != "" && d.opt.match(load, m.Link)
+	matched := jid != "" && d.matches(ctx, m)
 	if supervisor.Context(ctx).Err() != nil {
 		return // it took so long that another Dispatcher has the job by now
 	}

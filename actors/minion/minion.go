@@ -158,7 +158,8 @@ func (m *Minion) spawn() (err error) {
 	mem := m.remember()
 	subs := &bus.Subscribers{}
 	add := m.adder(m.top, &err)
-	add(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
+	part := m.adderOf(m.top, &err, supervisor.Spec{Component: true})
+	part(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
 	store := m.adderOf(m.top, &err, supervisor.Spec{Store: true})
 	store(&m.journal, "Journal", func() actor.Actor {
 		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}}
@@ -166,7 +167,7 @@ func (m *Minion) spawn() (err error) {
 	if m.journal == nil && mem.file != nil {
 		err = errors.Join(err, mem.file.close())
 	}
-	add(&m.refresher, "Refresher", func() actor.Actor {
+	part(&m.refresher, "Refresher", func() actor.Actor {
 		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, clock: m.clock, log: m.log}}
 	})
 	if err == nil {
@@ -175,7 +176,7 @@ func (m *Minion) spawn() (err error) {
 	add(&m.teller, "Teller", func() actor.Actor { return &teller{m: m} })
 	m.job = m.newJobOptions()
 	opt := m.dispatcherOptions(mem.keys, mem.past)
-	add(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
+	part(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
 	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
 		add(&m.mine, "MineTimer", func() actor.Actor { return &mineTimer{m: m} })
 	}
@@ -231,6 +232,7 @@ func (g *gated) Receive(ctx actor.Context) {
 func (m *Minion) dispatcherOptions(begun map[string]bool, past *pastJobs) dispatcherOptions {
 	return dispatcherOptions{
 		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
+		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(load *payload.Map, l *link) bool {
 			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},

@@ -127,6 +127,7 @@ func (m *Minion) quarantined(q stats.Quarantined) {
 func (m *Minion) supervised() supervisor.Options {
 	return supervisor.Options{
 		Name: "minion", Logger: m.opt.Logger, Clock: m.opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
-		OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
+		OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, ComponentTimeout: m.cfg.ComponentTimeout,
+		HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
 	}
 }

@@ -32,8 +32,8 @@ var mayImport = map[string][]string{
 	"cmd":               {"..."},
 	"config":            {},
 	"supervisor":        {},
-	"modules":           {"modules/...", "config/..."},
-	"modules/keys":      {"modules/...", "config/...", "wire/crypt"}, // it makes and checks keys (decision 0039)
+	"modules":           {"modules/...", "config/...", "wire/event"},               // tags stand there
+	"modules/keys":      {"modules/...", "config/...", "wire/crypt", "wire/event"}, // it makes and checks keys (decision 0039)
 	"modules/wholefile": {},
 	"actors":            {"supervisor/...", "wire/...", "modules/...", "config/..."},
 	"wire/payload":      {},

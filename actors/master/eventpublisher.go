@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/keys"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
@@ -110,7 +109,7 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 			room.wait(ctx, toolPatience)
 			room.enter(len(body))
 			self.Send(&FireEvent{Body: body, room: room})
-			if event.Tag(body) == keys.EventTag {
+			if event.Tag(body) == event.TagKey {
 				onKeys()
 			}
 		})

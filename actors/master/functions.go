@@ -14,6 +14,7 @@ import (
 	"brine/modules/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
+	"brine/wire/event"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -71,7 +72,7 @@ func (c *core) revokeKey(id string, preserve bool) error {
 	}
 	done, err := m.Delete(sel)
 	for _, e := range done.Events {
-		c.fire(keys.EventTag, e.Data())
+		c.fire(event.TagKey, e.Data())
 	}
 	c.relink(id)
 	return errors.Join(err, c.auth.Revoke(id))

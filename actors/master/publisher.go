@@ -2,8 +2,6 @@ package master
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,12 +21,6 @@ type (
 		Topics []string // ids to address with zmq_filtering; nil addresses everybody
 		again  bool     // a Publisher has died of it, or ended with it in hand
 	}
-)
-
-// publication topics of a filtering master (salt/transport/zeromq.py).
-const (
-	topicBroadcast = "broadcast"
-	topicSyndic    = "syndic"
 )
 
 // pubSocket is the PUB adapter as the Publisher uses it.
@@ -142,15 +134,14 @@ func (p *publisher) topics(ids []string) []string {
 	case !p.opt.filter:
 		return []string{""}
 	case len(ids) == 0:
-		return []string{topicBroadcast}
+		return []string{payload.TopicBroadcast}
 	}
 	topics := make([]string, 0, len(ids)+1)
 	for _, id := range ids {
-		sum := sha1.Sum([]byte(id))
-		topics = append(topics, hex.EncodeToString(sum[:]))
+		topics = append(topics, payload.Topic(id))
 	}
 	if p.opt.syndic {
-		topics = append(topics, topicSyndic)
+		topics = append(topics, payload.TopicSyndic)
 	}
 	return topics
 }

@@ -2,8 +2,6 @@ package minion
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +9,7 @@ import (
 
 	"brine/modules/ledger"
 	"brine/supervisor"
+	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -137,14 +136,10 @@ func (s *subscriber) receiveLink(ctx actor.Context) {
 	}
 }
 
-// topicBroadcast is the topic of publications for everybody, where a master filters (zmq_filtering).
-const topicBroadcast = "broadcast"
-
 func (s *subscriber) onStarted(ctx actor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
 	if s.link.cfg.ZMQFiltering {
-		sum := sha1.Sum([]byte(s.link.cfg.ID))
-		s.topics = []string{topicBroadcast, hex.EncodeToString(sum[:])}
+		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.cfg.ID)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)

@@ -16,6 +16,7 @@ import (
 	"brine/cmd/tool"
 	"brine/modules/keys"
 	"brine/modules/wheel"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -222,7 +223,7 @@ func (k *keyTool) fire(events []keys.Event) {
 	defer cancel()
 	bus := masterlink.NewBus(k.Session)
 	for _, e := range events {
-		if err := bus.Fire(ctx, keys.EventTag, e.Data()); err != nil {
+		if err := bus.Fire(ctx, event.TagKey, e.Data()); err != nil {
 			k.Log.Debug("key event not sent", "err", err)
 			return
 		}

@@ -8,9 +8,6 @@ import (
 	"brine/wire/payload"
 )
 
-// EventTag is the tag of the event a changed key fires on the master's bus.
-const EventTag = "salt/key"
-
 // DataCache is what the manager clears when a minion's last key goes: the banks "grains" and "pillar".
 type DataCache interface {
 	List(bank string) ([]string, error)
@@ -46,7 +43,7 @@ func NewManager(store *Store, o ManagerOptions) *Manager {
 	return &Manager{Store: store, opt: o}
 }
 
-// Event is one change of a key as it goes out under EventTag.
+// Event is one change of a key as it goes out under event.TagKey.
 type Event struct {
 	Act string // accepted, rejected, delete
 	ID  string
@@ -66,7 +63,7 @@ func (e Event) Data() *payload.Map {
 type Change struct {
 	IDs     []string // ids moved or deleted, in order
 	Invalid []string // ids left where they are because their key is no key
-	Events  []Event  // to be fired under EventTag
+	Events  []Event  // to be fired under event.TagKey
 }
 
 // Include names the groups an accept or a reject looks at besides the pending keys.

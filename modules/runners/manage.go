@@ -7,6 +7,7 @@ import (
 	"brine/modules"
 	"brine/modules/keys"
 	"brine/modules/pytext"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -102,7 +103,7 @@ func (r *runner) removeKeys(c *modules.Call, ids []string) error {
 	for _, e := range change.Events {
 		if r.Bus != nil {
 			// The keys are gone whether or not the bus hears of it.
-			_ = r.Bus.Fire(c.Ctx, keys.EventTag, e.Data())
+			_ = r.Bus.Fire(c.Ctx, event.TagKey, e.Data())
 		}
 	}
 	return err

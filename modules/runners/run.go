@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"brine/modules"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -22,9 +23,9 @@ const (
 // Tag is the base of the tags of one run: salt/run/<jid>, salt/wheel/<jid>.
 func Tag(kind Kind, jid string) string {
 	if kind == KindWheel {
-		return "salt/wheel/" + jid
+		return event.TagWheel(jid)
 	}
-	return "salt/run/" + jid
+	return event.TagRun(jid)
 }
 
 // Request is one run.

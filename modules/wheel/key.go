@@ -4,6 +4,7 @@ import (
 	"brine/modules"
 	"brine/modules/keys"
 	"brine/modules/pytext"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -117,7 +118,7 @@ func (w *wheel) report(c *modules.Call, change keys.Change, err error,
 	for _, e := range change.Events {
 		if w.Events != nil {
 			// The keys are moved whether or not the bus hears of it.
-			_ = w.Events.Fire(c.Ctx, keys.EventTag, e.Data())
+			_ = w.Events.Fire(c.Ctx, event.TagKey, e.Data())
 		}
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *Client) Runner(ctx context.Context, call Call) (Started, error) {
 // RunRunner starts a runner and waits for its result: the data of its last event, with return and success.
 // The deadline of ctx is the only limit (salt-run waits 300 s).
 func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Map, error) {
-	stream, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/run/") })
+	stream, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, event.PrefixRun) })
 	if err != nil {
 		return Started{}, nil, err
 	}

@@ -64,17 +64,17 @@ func TagMinionRefresh(id string) string { return "minion/refresh/" + id }
 // TagResourceRefresh is fired when a 3008 minion registered its resources.
 func TagResourceRefresh(id string) string { return "resource/refresh/" + id }
 
-// TagRunNew is fired when a runner starts.
-func TagRunNew(jid string) string { return "salt/run/" + jid + "/new" }
+// TagRun begins the tags of one run of a runner function: below it are new, ret, and what the function itself fires.
+func TagRun(jid string) string { return PrefixRun + jid }
 
-// TagRunReturn is fired with the data of TagRunNew, return and success when a runner has ended.
-func TagRunReturn(jid string) string { return "salt/run/" + jid + "/ret" }
+// TagWheel is TagRun of a wheel function.
+func TagWheel(jid string) string { return PrefixWheel + jid }
 
-// TagWheelNew is fired when a wheel function starts.
-func TagWheelNew(jid string) string { return "salt/wheel/" + jid + "/new" }
-
-// TagWheelReturn is fired with the data of TagWheelNew, return and success when a wheel function has ended.
-func TagWheelReturn(jid string) string { return "salt/wheel/" + jid + "/ret" }
+// What the tags of runs begin with.
+const (
+	PrefixRun   = "salt/run/"
+	PrefixWheel = "salt/wheel/"
+)
 
 // TagSyndicJob is fired by a syndic that knows which minions of its own will answer.
 func TagSyndicJob(jid string) string { return "syndic/job/" + jid }

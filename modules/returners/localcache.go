@@ -43,10 +43,19 @@ func (c *LocalCache) Announce(l Load) error {
 	if !validJID(l.JID) {
 		return fmt.Errorf("announce job %q: the job id cannot be stored", l.JID)
 	}
-	if err := c.layout.writeLoad(l, true); err != nil {
+	if err := c.write(l); err != nil {
 		return fmt.Errorf("announce job %s: %w", l.JID, err)
 	}
 	return nil
+}
+
+// write writes the files of a job, and whose it is.
+func (c *LocalCache) write(l Load) error {
+	fresh := !c.layout.has(l.JID)
+	if err := c.layout.writeLoad(l, true); err != nil {
+		return err
+	}
+	return c.layout.setOwner(l, fresh)
 }
 
 // Note is Announce: the files are the store.
@@ -144,8 +153,8 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	if _, err := os.Lstat(filepath.Join(dir, fileNoCache)); err == nil {
 		return Uncached, nil
 	}
-	if _, err := os.Lstat(filepath.Join(dir, fileLoad)); err != nil {
-		if err := c.layout.writeLoad(Load{JID: r.JID, Load: loadOfReturn(r.Load)}, true); err != nil {
+	if !c.layout.has(r.JID) {
+		if err := c.write(Load{JID: r.JID, Load: loadOfReturn(r.Load), By: r.By}); err != nil {
 			return 0, fmt.Errorf("job %s: %w", r.JID, err)
 		}
 	}
@@ -157,7 +166,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 		}
 		return Differing, nil
 	}
-	if err := c.write(sub, rec); err != nil {
+	if err := c.writeReturn(sub, rec); err != nil {
 		return 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
 	}
 	if c.opt.EndTimes {
@@ -169,7 +178,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	return 0, nil
 }
 
-func (c *LocalCache) write(sub string, rec *payload.Map) error {
+func (c *LocalCache) writeReturn(sub string, rec *payload.Map) error {
 	if err := os.MkdirAll(sub, c.layout.dirMode()); err != nil {
 		return err
 	}
@@ -300,9 +309,10 @@ func (c *LocalCache) Clean(now time.Time) (removed int, err error) {
 	}
 	c.swept = now
 	jobs, err := c.layout.oldest()
-	total := int64(0)
-	for _, j := range jobs {
-		total += j.size
+	own, jobs, total := shrinkOwn(jobs, c.opt.MaxBytes)
+	for _, j := range own {
+		removed++
+		err = errors.Join(err, c.layout.remove(j.dir))
 	}
 	for i := 0; i < len(jobs)-1 && total > c.opt.MaxBytes && err == nil; i++ {
 		total -= jobs[i].size

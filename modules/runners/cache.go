@@ -2,11 +2,14 @@ package runners
 
 import (
 	"context"
+	"path"
 	"slices"
+	"strings"
 
 	"brine/modules"
 	"brine/modules/keys"
 	"brine/modules/pytext"
+	"brine/modules/speakers"
 	"brine/wire/payload"
 )
 
@@ -168,6 +171,10 @@ func (r *runner) cacheClearMineFunc(c *modules.Call, a modules.Args) (any, error
 	return true, nil
 }
 
+// guarded are the banks by which the master decides whose word counts. Unlike Salt: it lets whoever may run cache.store write
+// the resources of a minion.
+var guarded = []string{speakers.BankSpeakers, speakers.BankResources}
+
 // bank checks the arguments of a function that names a bank. A cachedir of its own is not supported: the cache
 // has one place.
 func (r *runner) bank(c *modules.Call, a modules.Args) (string, error) {
@@ -176,6 +183,10 @@ func (r *runner) bank(c *modules.Call, a modules.Args) (string, error) {
 	}
 	if dir := a.Str("cachedir"); dir != "" && dir != c.Opts().Str("cachedir") {
 		return "", modules.InvocErr("cachedir %s is not the cachedir of this master", dir)
+	}
+	first, _, _ := strings.Cut(path.Clean(a.Str("bank")+"/"+a.Str("key")), "/")
+	if slices.Contains(guarded, first) {
+		return "", modules.InvocErr("bank %s is not open to functions: it says who may speak as what", first)
 	}
 	return a.Str("bank"), nil
 }

@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,6 +299,23 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("%v %v:\ngot  %s\nwant %s", tt.args, tt.kw, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestGuardedBanks: no function reaches what the master knows of who may speak as what, however its name is written.
+func TestGuardedBanks(t *testing.T) {
+	for _, bank := range []string{"speakers", "resources", "./speakers", "grains/../resources", "resources/x", "speakers/"} {
+		for fun, args := range map[string][]any{"cache.store": {bank, "m1", []any{"r1"}}, "cache.fetch": {bank, "m1"}, "cache.list": {bank},
+			"cache.flush": {bank, "m1"}} {
+			r := newRig(t)
+			if res := r.run(fun, args, nil); res.Success || !strings.Contains(fmt.Sprint(res.Return), "is not open to functions") {
+				t.Errorf("%s %q: %v", fun, bank, res.Return)
+			}
+		}
+	}
+	r := newRig(t)
+	if res := r.run("cache.store", []any{"grains", "../speakers/m1", "x"}, nil); res.Success {
+		t.Errorf("by its key: %v", res.Return)
 	}
 }
 

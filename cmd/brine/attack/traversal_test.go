@@ -77,7 +77,7 @@ func TestTraversalOfKeys(t *testing.T) {
 		wheel("key.gen_signature", []any{dir + "/victim", dir + "/victim.pub", dir}, nil)
 	}
 	wheel("key.gen", nil, m("keysize", int64(1<<30)))
-	for _, bank := range []string{"tokens", "sessions", "jobs", "grains/../tokens", "../../../../outside", ".", ".root_key", s.path("outside")} {
+	for _, bank := range []string{"tokens", "sessions", "jobs", "grains/../tokens", "speakers", "resources", "grains/../resources", "../../../../outside", ".", ".root_key", s.path("outside")} {
 		for _, fun := range []string{"cache.flush", "cache.list"} {
 			loads = append(loads, m("cmd", "runner", "fun", fun, "kwarg", m("bank", bank)))
 		}

@@ -23,6 +23,7 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // jobReader reads what the job cache holds.
@@ -67,6 +68,7 @@ type core struct {
 	returnRoom   *room           // of the returns that wait in it
 	requestBytes int64           // of requests that wait for their answers
 	maxMessage   int64           // of one request; 0: the adapter's
+	guard        *zmq.Guard      // of what libzmq holds at both ports
 
 	quotas  *quota.Book
 	roles   *speakers.Roles
@@ -103,6 +105,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if opt.Memory > 0 {
 		c.maxMessage = opt.within(opt.Config.RequestBytesMax, messageShare)
 	}
+	c.guard = c.newGuard(opt)
 	c.requestBytes = opt.within(opt.Config.RequestBytesMax, requestShare)
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	_, c.filesAreStore = st.jobs.(*returners.LocalCache)

@@ -36,12 +36,13 @@ var (
 )
 
 func (c *core) gauges() prometheus.Collector {
-	return gauges.Look(c.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile)
+	return gauges.Look(c.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded)
 }
 
 // tellGauges tells what there is. What cannot be read is left out.
 func (c *core) tellGauges(tell gauges.Tell) {
 	tell(lookMinions, float64(c.book.Peers.Connections()))
+	c.tellEnded(tell)
 	for i := range c.meter.queued {
 		tell(lookQueue, float64(c.meter.queued[i].Load()), c.poolName(i))
 	}

@@ -135,6 +135,9 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 			return nil
 		}
 		w.core.met(opened)
+		if !opened.Clear && r.sealed != nil {
+			r.sealed()
+		}
 		if opened.TokenOK && r.known != nil {
 			r.known()
 		}

@@ -27,6 +27,7 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
+		vouch func()      // tells the socket that its sender is known; nil: it did not come by the socket
 		big   bool        // it counts among the large ones
 		known atomic.Bool // its sender is, and it counts among the large ones no longer
 		begun atomic.Bool // a worker has it
@@ -137,7 +138,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 	return func(context.Context) error {
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From}
+			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From, vouch: m.Vouch}
 			r.Reply = func(frame []byte) {
 				if !held.end(r) {
 					return
@@ -145,7 +146,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 				held.bytes.Add(-size)
 				held.leave(r, size)
 				opt.meter.answered(r.At)
-				_ = router.Reply(m.Peer, frame) // a peer that has gone is counted by the adapter
+				_ = router.Answer(m, frame) // a peer that has gone is counted by the adapter
 			}
 			room := held.room(size, opt.bytesMax)
 			if held.bytes.Add(size) > opt.bytesMax || !room || self.Depth() >= opt.queueMax {
@@ -207,6 +208,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		return
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
+	r.sealed = m.vouch
 	if m.big {
 		r.known = func() { s.load.leave(m, int64(len(m.Frame))) }
 	}

@@ -18,6 +18,7 @@ type request struct {
 	pool    int                         // the pool it waits in
 	inside  bool                        // it came from this process
 	known   func()                      // tells that its sender is known; nil: nobody wants to hear it
+	sealed  func()                      // tells that its box has opened; nil: nobody wants to hear it
 	begun   *atomic.Bool                // set when a worker has it
 	from    string                      // address of the peer, "" when it is not known
 	rules   *rules                      // by which all of it is judged: those of the moment when a worker first took it

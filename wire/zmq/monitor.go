@@ -51,7 +51,7 @@ const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CON
 	zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
-// crowded are those that a bound on connections needs.
+// crowded are those that a bound on connections, or a guard of them, needs.
 const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED
 
 // monitor follows the connections of one socket in a goroutine of its own.
@@ -60,6 +60,7 @@ type monitor struct {
 	server bool
 	tell   func(Event)    // may be nil
 	crowd  *crowd         // of a server with a bound; may be nil
+	tally  *tally         // of a server with a guard; may be nil
 	peers  map[int]string // accepted connections by descriptor
 	online map[string]bool
 	cancel context.CancelFunc
@@ -67,13 +68,13 @@ type monitor struct {
 }
 
 // newMonitor starts to watch raw. It must be stopped before raw is closed.
-func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tell func(Event)) (*monitor, error) {
+func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tally *tally, tell func(Event)) (*monitor, error) {
 	addr := fmt.Sprintf("inproc://monitor-%d", c.monitors.Add(1))
 	events := zmq4.Event(monitored)
 	if tell == nil {
 		events, tell = 0, func(Event) {}
 	}
-	if crowd != nil {
+	if crowd != nil || tally != nil {
 		events |= crowded
 	}
 	if err := raw.Monitor(addr, events); err != nil {
@@ -89,7 +90,7 @@ func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tell fu
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &monitor{
-		sock: sock, server: server, tell: tell, crowd: crowd, cancel: cancel, done: make(chan struct{}),
+		sock: sock, server: server, tell: tell, crowd: crowd, tally: tally, cancel: cancel, done: make(chan struct{}),
 		peers: map[int]string{}, online: map[string]bool{},
 	}
 	go func() {
@@ -125,6 +126,7 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	switch kind {
 	case zmq4.EVENT_ACCEPTED:
 		m.peers[value] = peerOf(value)
+		m.tally.accepted(value, m.peers[value])
 		m.tell(Event{Connected, m.peers[value], value})
 		if m.crowd != nil {
 			m.crowd.accepted(value, m.peers[value])
@@ -148,6 +150,7 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 }
 
 func (m *monitor) onDisconnected(fd int, endpoint string) {
+	m.tally.gone(fd)
 	if m.crowd != nil {
 		m.crowd.gone(fd)
 	}

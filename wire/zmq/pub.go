@@ -30,6 +30,8 @@ type PubOptions struct {
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
+	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
+
 	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that
 	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
 	MaxTopics int
@@ -87,6 +89,7 @@ func NewPub(opt PubOptions) *Pub {
 	p := &Pub{opt: opt, sock: newSocket(opt.Context), peers: map[int]*subscriber{}}
 	p.sock.origin = true
 	p.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	p.sock.tally = opt.Guard.tally(true)
 	return p
 }
 
@@ -99,6 +102,7 @@ func (p *Pub) Open() error {
 	p.stop, p.done = stop, make(chan struct{})
 	go func() {
 		defer close(p.done)
+		defer p.opt.Guard.watch(p.sock.tally)()
 		_ = p.sock.serve(ctx, p.onFrames) // ends by Close only
 	}()
 	return nil
@@ -113,6 +117,7 @@ func (p *Pub) Send(frames ...[]byte) error {
 	if err := p.sock.send(frames...); err != nil {
 		return err
 	}
+	p.sock.tally.published(frames)
 	p.mu.Lock()
 	p.stats.Sent++
 	p.mu.Unlock()

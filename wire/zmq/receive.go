@@ -61,8 +61,9 @@ const keptFrame = 4096
 
 // origin is where a message came from.
 type origin struct {
-	fd   int    // descriptor of the connection, -1 when it is not known
-	peer string // address, "" when it is not known
+	fd      int      // descriptor of the connection, -1 when it is not known
+	peer    string   // address, "" when it is not known
+	account *account // of the connection; nil when nobody counts
 }
 
 // receiver reads frames of one socket, in one call of the library each. Its memory is not Go's: whoever makes it frees it.
@@ -96,7 +97,7 @@ func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, fr
 	copy(frame, unsafe.Slice((*byte)(f.data), int(f.size)))
 	more = f.more != 0
 	if ask && !more {
-		from = origin{int(f.fd), r.address(int(f.fd), f.peer)}
+		from = origin{fd: int(f.fd), peer: r.address(int(f.fd), f.peer)}
 	}
 	if len(frame) > keptFrame {
 		C.brine_release(f)

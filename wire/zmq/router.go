@@ -28,7 +28,12 @@ type Message struct {
 	Peer    []byte // identity of the connection, 1 to 255 bytes
 	Payload []byte // one msgpack value
 	From    string // address of the peer, "" when it is not known
+
+	account *account
 }
+
+// Vouch tells that the peer is known: a Guard ends its connection after those of strangers.
+func (m Message) Vouch() { m.account.vouch() }
 
 // RouterOptions are the options of a Router. Zero values mean Salt's defaults.
 type RouterOptions struct {
@@ -49,6 +54,8 @@ type RouterOptions struct {
 	// may be nil.
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
+
+	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 }
 
 // RouterStats counts since the Router was made.
@@ -73,6 +80,7 @@ type Router struct {
 func NewRouter(opt RouterOptions) *Router {
 	r := &Router{opt: opt, sock: newSocket(opt.Context)}
 	r.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	r.sock.tally = opt.Guard.tally(false)
 	return r
 }
 
@@ -91,14 +99,26 @@ func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
 		return err
 	}
 	r.sock.origins = true
+	defer r.opt.Guard.watch(r.sock.tally)()
 	return r.sock.serve(ctx, func(frames [][]byte) {
 		if len(frames) != 3 || len(frames[1]) != 0 {
 			r.malformed.Add(1)
 			return
 		}
 		r.received.Add(1)
-		sink(Message{Peer: frames[0], Payload: frames[2], From: r.sock.now.peer})
+		sink(Message{Peer: frames[0], Payload: frames[2], From: r.sock.now.peer, account: r.sock.now.account})
 	})
+}
+
+// Answer is Reply to the peer of a message, in whose account the answer goes.
+func (r *Router) Answer(m Message, payload []byte) error {
+	bytes := onWire(0) + onWire(len(payload))
+	m.account.gave(bytes)
+	err := r.Reply(m.Peer, payload)
+	if err != nil {
+		m.account.gave(-bytes)
+	}
+	return err
 }
 
 // Reply sends one payload to the peer of a request, from any goroutine, and never blocks. The slices may be

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -41,6 +42,7 @@ type socket struct {
 	now      origin       // of the message that the sink is given
 	gate     *gate
 	crowd    *crowd // bounds the connections of a server; nil: nothing does
+	tally    *tally // counts what its connections sent and were sent; nil: nobody wants to know
 	watch    *monitor
 	endpoint string
 	waiting  bool // the reader found nothing and is at the gate
@@ -78,9 +80,9 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 	if s.raw, err = s.ctx.socket(kind); err != nil {
 		return err
 	}
-	if onEvent != nil || s.crowd != nil {
+	if onEvent != nil || s.crowd != nil || s.tally != nil {
 		server := kind == zmq4.ROUTER || kind == zmq4.XPUB
-		if s.watch, err = newMonitor(s.ctx, s.raw, server, s.crowd, onEvent); err != nil {
+		if s.watch, err = newMonitor(s.ctx, s.raw, server, s.crowd, s.tally, onEvent); err != nil {
 			return err
 		}
 	}
@@ -250,14 +252,20 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
 
 // recv reads one message. Frames past maxFrames are read and forgotten; one is kept to show that there were more.
 func (s *socket) recv() ([][]byte, error) {
-	frames := make([][]byte, 0, maxFrames)
+	frames, bytes := make([][]byte, 0, maxFrames), int64(0)
+	fd := -1
 	if s.origin {
 		frame, from, err := s.raw.RecvBytesWithMetadata(zmq4.DONTWAIT, propConnection)
 		if err != nil {
 			return nil, err
 		}
+		if n, err := strconv.Atoi(from[propConnection]); err == nil {
+			fd = n
+		}
+		bytes = onWire(len(frame))
 		frames = append(frames, []byte(from[propConnection]), frame)
 		if more, err := s.raw.GetRcvmore(); err != nil || !more {
+			s.tally.read(fd, bytes)
 			return frames, err
 		}
 	}
@@ -266,10 +274,15 @@ func (s *socket) recv() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		bytes += onWire(len(frame))
 		if len(frames) < maxFrames {
 			frames = append(frames, frame)
 		}
 		if !more {
+			if s.origins {
+				fd = from.fd
+			}
+			from.account = s.tally.read(fd, bytes)
 			if s.origins {
 				s.from = append(s.from, from)
 			}

@@ -115,6 +115,7 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 	defer p.mu.Unlock()
 	if vouched {
 		one.used = max(one.used-vouchedTopics, -maxVouched)
+		p.sock.tally.vouch(fd)
 		return
 	}
 	one.used++

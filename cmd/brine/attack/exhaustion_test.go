@@ -158,12 +158,12 @@ func (s *site) memoryGroup(limit int64) (join string) {
 		if parts[1] == "memory" {
 			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		dir := filepath.Join(root, parts[2], fmt.Sprintf("brine-attack-%d", os.Getpid()))
+		dir := filepath.Join(root, parts[2], "brine-attack-"+filepath.Base(s.root))
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
-		s.t.Cleanup(func() { _ = os.Remove(dir) }) // when what is in it has ended
-		if os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o644) != nil {
+		s.t.Cleanup(func() { s.leaveGroup(dir) })
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil || os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o644) != nil {
 			_ = os.Remove(dir)
 			continue
 		}
@@ -171,6 +171,20 @@ func (s *site) memoryGroup(limit int64) (join string) {
 	}
 	s.t.Skip("no control group with a limit of memory can be made here")
 	return ""
+}
+
+// leaveGroup removes a control group; what is in it ends first.
+func (s *site) leaveGroup(dir string) {
+	s.t.Helper()
+	if s.master.running() {
+		s.master.kill()
+	}
+	s.eventually("the end of the control group", func() error {
+		if err := os.Remove(dir); !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger than

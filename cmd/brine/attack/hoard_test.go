@@ -1,0 +1,199 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/wire/client"
+)
+
+// hoarders are strangers at both ports, each of whom sends messages without end: halves of large ones, chains of empty
+// frames, and questions whose answers they do not take. Each comes again when it was ended, until leave is called.
+func (s *site) hoarders(n int) (leave func()) {
+	s.t.Helper()
+	over := make(chan struct{})
+	var busy sync.WaitGroup
+	hoard := func(port int, hello string, what func(write func([]byte) bool)) {
+		busy.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				s.hoard(port, hello, over, what)
+			}
+		})
+	}
+	chunk, empty := make([]byte, 1<<20), bytes.Repeat([]byte{1, 0}, 1<<15)
+	for range n {
+		hoard(s.ret, dealer, func(write func([]byte) bool) {
+			if write([]byte(delimiter)) && write(frameHead(longFrame, 100<<20)) {
+				for range 99 {
+					if !write(chunk) {
+						return
+					}
+				}
+			}
+		})
+		for _, port := range []int{s.ret, s.pub} {
+			hello := dealer
+			if port == s.pub {
+				hello = greeting + "\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
+			}
+			hoard(port, hello, func(write func([]byte) bool) {
+				for range 800 {
+					if !write(empty) {
+						return
+					}
+				}
+			})
+		}
+	}
+	return sync.OnceFunc(func() { close(over); busy.Wait() })
+}
+
+// hoard is one connection of a hoarder: it says something, and then stays until it is ended.
+func (s *site) hoard(port int, hello string, over chan struct{}, what func(write func([]byte) bool)) {
+	<-time.After(50 * time.Millisecond) // the machine has other work
+	c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return // the port is full
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, c)
+	}()
+	stop := make(chan struct{})
+	go func() {
+		defer close(stop)
+		select {
+		case <-over:
+		case <-ended:
+		}
+		_ = c.Close()
+	}()
+	write := func(b []byte) bool {
+		_, err := c.Write(b)
+		return err == nil
+	}
+	if write([]byte(hello)) {
+		what(write)
+	}
+	<-stop
+	<-ended
+}
+
+// peak is the most memory that a daemon has had, in bytes.
+func (d *daemon) peak() (n int64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			_, err := fmt.Sscan(kib, &n)
+			return n << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no VmHWM of %s", d.name)
+}
+
+const (
+	saidEnded      = "a connection was ended: too much memory is held"
+	saidKnownEnded = "a connection of a minion was ended: too much memory is held"
+)
+
+// TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much as
+// they may, and little more. Who holds the memory is told.
+func TestHoard(t *testing.T) {
+	if raceBuild {
+		t.Skip("the race detector's own memory is no part of what is measured")
+	}
+	for name, attack := range map[string]func(s *site){
+		"halves": func(s *site) { s.half(40, 100<<20, 99<<20) },
+		"frames to the request port": func(s *site) {
+			_ = send(s.greeted(), bytes.Repeat([]byte{1, 0}, 25<<20))
+		},
+		"frames to the publish port": func(s *site) {
+			_ = send(s.publishPeer(), bytes.Repeat([]byte{1, 0}, 25<<20))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, "")
+			attack(s)
+			s.said(s.master, saidEnded)
+			s.good()
+			s.holds(name, 1200<<20)
+			if peak, err := s.master.peak(); err != nil || peak > 1536<<20 {
+				t.Errorf("%d MiB at most, %v", peak>>20, err)
+			} else {
+				t.Logf("%d MiB at most", peak>>20)
+			}
+			s.good()
+		})
+	}
+}
+
+// TestHoardInGroup: a master in a control group of 128 MB lives while strangers hoard as much as they can.
+func TestHoardInGroup(t *testing.T) {
+	s := newBareSite(t, "")
+	limit := int64(128 << 20)
+	if raceBuild {
+		limit *= 8
+	}
+	procs := s.memoryGroup(limit)
+	s.startLimited("echo $$ > " + procs)
+	s.startMinion(honest, "")
+	s.said(s.master, fmt.Sprintf("The memory limit of this control group is %d MiB", limit>>20))
+	leave := s.hoarders(2)
+	defer leave()
+	s.said(s.master, saidEnded)
+	for range 5 {
+		s.eventually("the minion beside hoarders", func() error { return s.ping(patience / 4) })
+	}
+	leave()
+	if !s.master.running() {
+		t.Fatalf("the master ended: %s", s.logOf(s.master))
+	}
+	s.good()
+}
+
+// TestReturnsBesideHoarders: five hundred emulated minions return jobs while strangers hoard. All returns are acknowledged,
+// and no connection of a minion is ended.
+func TestReturnsBesideHoarders(t *testing.T) {
+	const minions = 500
+	s := newBareSite(t, "request_bytes_max: 16777216\n")
+	s.minions["fleet"] = s.start("fleet", filepath.Join(links, "brine"), "emulate", "--minions", fmt.Sprint(minions), "--ret-port", fmt.Sprint(s.ret),
+		"--publish-port", fmt.Sprint(s.pub), "--key-dir", s.root)
+	all := func() error {
+		got, err := s.run(patience/2, client.Job{Tgt: "emu*", Fun: "test.ping"})
+		if err == nil && len(got) < minions {
+			err = fmt.Errorf("%d of %d return", len(got), minions)
+		}
+		return err
+	}
+	s.eventually("the fleet", all)
+	leave := s.hoarders(2)
+	defer leave()
+	s.said(s.master, saidEnded)
+	for range 3 {
+		if err := all(); err != nil {
+			t.Error(err)
+		}
+	}
+	leave()
+	if strings.Contains(s.logOf(s.master), saidKnownEnded) {
+		t.Error("a connection of a minion was ended")
+	}
+	s.good()
+}

@@ -1,7 +1,10 @@
 package modules
 
 import (
+	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"brine/wire/payload"
 )
@@ -69,14 +72,33 @@ type Args struct {
 	values []any
 	Rest   []any        // positional arguments beyond the declared ones (VarArgs)
 	KW     *payload.Map // keywords that are no parameter (KWArgs), __pub_* included; never nil
+
+	misread *atomic.Pointer[string] // the first name that was read and is not declared; nil: nobody asks
 }
 
-// Get is the value of a declared parameter; nil for a name that is not declared.
+// Get is the value of a declared parameter. A function that reads a name it does not declare gets nil, and its call ends
+// with an error: see attentive.
 func (a Args) Get(name string) any {
 	if i := a.fn.param(name); i >= 0 {
 		return a.values[i]
 	}
+	if a.misread != nil {
+		a.misread.CompareAndSwap(nil, &name)
+	}
 	return nil
+}
+
+// attentive is a function whose misspelt argument names do not go unseen: that a declared parameter has no effect would
+// show in no test that leaves it at its default.
+func attentive(run func(*Call, Args) (any, error)) func(*Call, Args) (any, error) {
+	return func(c *Call, a Args) (any, error) {
+		a.misread = new(atomic.Pointer[string])
+		v, err := run(c, a)
+		if name := a.misread.Load(); name != nil {
+			return nil, errors.Join(fmt.Errorf("modules: %s reads an argument %q that it does not declare", a.fn.Name, *name), err)
+		}
+		return v, err
+	}
 }
 
 // Declared tells whether the function has a parameter of that name.

@@ -70,6 +70,7 @@ func (r *Registry) Register(funcs ...Func) error {
 		if _, taken := r.funcs[f.Name]; taken {
 			return fmt.Errorf("register %s: name is taken", f.Name)
 		}
+		f.Run = attentive(f.Run)
 		r.funcs[f.Name] = &f
 	}
 	return nil

@@ -67,7 +67,7 @@ func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
 	load := payload.M("cmd", payload.CmdMinionPub, "fun", fun, "arg", publishArgs(a.Get("arg")), "tgt", a.Get("tgt"),
 		"tgt_type", a.Get("tgt_type"), "ret", a.Get("returner"), "tmo", a.Get("timeout"), "form", form, "id", c.ID,
 		"no_parse", listOpt(c, "no_parse"))
-	if via := a.Get("via_master"); modules.Truthy(via) {
+	if via := viaMaster(a); modules.Truthy(via) {
 		other, err := masterByHost(master, pytext.Str(via))
 		if err != nil {
 			return nil, err
@@ -75,6 +75,14 @@ func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
 		master = other
 	}
 	return publishTo(c, master, load, form, seconds)
+}
+
+// viaMaster is the master that is to publish; only publish.publish lets one choose.
+func viaMaster(a modules.Args) any {
+	if !a.Declared("via_master") {
+		return nil
+	}
+	return a.Get("via_master")
 }
 
 // masterByHost picks the master via_master names.

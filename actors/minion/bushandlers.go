@@ -80,7 +80,7 @@ func (m *Minion) forward(load *payload.Map) {
 	load = load.Clone()
 	load.Delete("_stamp")
 	for _, l := range m.links {
-		l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: m.logFailure(load.Str("cmd"))})
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: m.logFailure(load.Str("cmd"))})
 	}
 }
 
@@ -111,7 +111,7 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		}
 		load = load.Clone()
 		load.Delete("_stamp")
-		l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: func(v any, err error) {
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: func(v any, err error) {
 			data := payload.M("ret", v)
 			if err != nil {
 				data = payload.M("ret", nil, "error", "timeout")
@@ -134,12 +134,16 @@ func (m *Minion) logFailure(what string) func(any, error) {
 	}
 }
 
-// fire packs an event and puts it on the minion's bus; false when it cannot be.
+// fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.
 func (m *Minion) fire(tag string, data *payload.Map) bool {
 	body, err := event.Pack(tag, data, m.cfg.MaxEventSize)
 	if err != nil {
 		m.log.Error("event cannot be packed", "tag", tag, "err", err)
 		return false
 	}
-	return m.bus.Send(&FireEvent{Body: body})
+	if m.events.n.Load() >= 2*m.events.most || m.events.bytes.Load() >= 2*m.events.mostBytes {
+		m.events.tell(textRefused)
+		return false
+	}
+	return m.bus.Send(&FireEvent{body, m.events.enter(len(body))})
 }

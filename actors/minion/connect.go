@@ -24,10 +24,10 @@ func (m *Minion) connect(l *link) error {
 	}
 	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Component: true, Intake: true})
 	store := m.adderOf(tree, &err, supervisor.Spec{Component: true, Store: true})
-	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
+	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
 		unkept: &[]*SendReturn{}}
 	store(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
-	sub := subscriberOptions{link: l, held: &heldFrames{}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
+	sub := subscriberOptions{link: l, held: &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
 		onReady: func() { m.onReady(l) }, diary: m.diary,
 	}
@@ -55,7 +55,7 @@ func (m *Minion) onReady(l *link) {
 		if len(m.cfg.StartEventGrains) > 0 {
 			load.Set("grains", m.someGrains(m.cfg.StartEventGrains))
 		}
-		l.sender.Send(&SendRequest{Load: load, Done: m.logFailure(tag)})
+		l.post(&SendRequest{Load: load, Done: m.logFailure(tag)})
 	}
 	if m.mine != nil {
 		m.mine.Send(&BeginMine{})

@@ -27,6 +27,7 @@ type (
 		mark  auth.Mark // where it stands among those of its master
 		at    time.Time // when it was opened
 		to    *supervisor.Ref
+		size  int  // of the frame
 		again bool // it was lost once
 	}
 	// JobStarted says in which process a job runs.
@@ -85,6 +86,7 @@ type dispatcherOptions struct {
 	past      *pastJobs
 	queue     jobQueue
 	room      *room
+	bounds    bounds
 	diary     *ledger.Diary
 	tell      func(key string, l *link) // tells the master of a job that takes time
 	meter     *meter
@@ -181,6 +183,9 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		return
 	}
 	if jid != jidReq && !m.again && !d.reg.taken(jid) && d.isPast(m) {
+		return
+	}
+	if d.overrun(m) {
 		return
 	}
 	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {

@@ -16,7 +16,10 @@ import (
 // Messages of the EventBus.
 type (
 	// FireEvent puts one packed event on the minion's bus.
-	FireEvent struct{ Body []byte }
+	FireEvent struct {
+		Body  []byte
+		place *ticket
+	}
 	// Subscribe asks for all events from now on, within this process; Done is closed when it stands.
 	Subscribe struct {
 		Name string
@@ -26,6 +29,9 @@ type (
 	// Unsubscribe ends a subscription.
 	Unsubscribe struct{ Name string }
 )
+
+// Lost makes room.
+func (m *FireEvent) Lost(error) { m.place.leave() }
 
 // busHandler is what the minion does about events whose tags begin with prefix. It must not block.
 type busHandler struct {
@@ -38,6 +44,7 @@ type eventBus struct {
 	open     func(*bus.Subscribers) *bus.Bus
 	subs     *bus.Subscribers // outlives the actor
 	handlers []busHandler
+	room     *bound
 	bus      *bus.Bus
 }
 
@@ -46,6 +53,7 @@ func (b *eventBus) Receive(ctx actor.Context) {
 	case *actor.Started:
 		b.onStarted(ctx)
 	case *FireEvent:
+		m.place.leave()
 		b.onFireEvent(ctx, m.Body)
 	case *Subscribe:
 		b.onSubscribe(m)
@@ -61,10 +69,13 @@ func (b *eventBus) onStarted(ctx actor.Context) {
 	if err := b.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event bus: %w", err))
 	}
-	self, own := supervisor.Self(ctx), b.bus
+	self, own, room := supervisor.Self(ctx), b.bus, b.room
 	supervisor.Go(ctx, "event pub socket", own.ServePub)
 	supervisor.Go(ctx, "event pull socket", func(ctx context.Context) error {
-		return own.ServePull(ctx, func(body []byte) { self.Send(&FireEvent{Body: body}) })
+		return own.ServePull(ctx, func(body []byte) {
+			room.wait(ctx)
+			self.Send(&FireEvent{body, room.enter(len(body))})
+		})
 	})
 }
 

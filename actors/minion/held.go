@@ -7,7 +7,6 @@ import (
 	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
-	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -15,7 +14,11 @@ import (
 // heldFrames are the publications that are not opened yet, in order. They outlive the Subscriber, and the one
 // that lives is the only one to touch them. Order counts: what overtakes another makes it look like a
 // repetition, which would be dropped.
-type heldFrames struct{ list []heldFrame }
+type heldFrames struct {
+	most, mostBytes int
+	list            []heldFrame
+	bytes           int // of list
+}
 
 type heldFrame struct {
 	frame    []byte
@@ -25,19 +28,19 @@ type heldFrame struct {
 
 // Limits of heldFrames.
 const (
-	maxHeld  = 1000 // as many as a socket of Salt holds
-	maxTries = 5    // of opening one
+	maxTries = 5 // of opening one
 	// maxRenewals is how many sign-ins one request or publication may ask for. The first may be one that was under
 	// way already, with an answer from before the key has changed.
 	maxRenewals = 2
 )
 
-// add appends a frame; beyond the limit the oldest goes.
-func (h *heldFrames) add(frame []byte) (dropped bool) {
-	if dropped = len(h.list) >= maxHeld; dropped {
-		h.list = h.list[1:]
+// add appends a frame; beyond the limits the oldest go.
+func (h *heldFrames) add(frame []byte) (dropped int) {
+	for ; len(h.list) > 0 && (len(h.list) >= h.most || h.bytes+len(frame) > h.mostBytes); dropped++ {
+		h.pop()
 	}
 	h.list = append(h.list, heldFrame{frame: frame})
+	h.bytes += len(frame)
 	return dropped
 }
 
@@ -61,6 +64,7 @@ func (h *heldFrames) reset() {
 }
 
 func (h *heldFrames) pop() {
+	h.bytes -= len(h.list[0].frame)
 	h.list[0] = heldFrame{}
 	if h.list = h.list[1:]; len(h.list) == 0 {
 		h.list = nil
@@ -88,7 +92,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 			return
 		}
 		s.held.pop()
-		s.deliver(ctx, load, mark, err)
+		s.deliver(ctx, &JobReceived{Load: load, mark: mark, size: len(frame)}, err)
 	}
 }
 
@@ -120,7 +124,7 @@ func (s *subscriber) drop(ctx actor.Context, outcome ledger.Outcome, why error) 
 	s.link.log.Error("publication dropped", "why", why)
 }
 
-func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, mark auth.Mark, err error) {
+func (s *subscriber) deliver(ctx actor.Context, m *JobReceived, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
 		s.refuse(ledger.Unopened, err)
@@ -128,8 +132,9 @@ func (s *subscriber) deliver(ctx actor.Context, load *payload.Map, mark auth.Mar
 	case err != nil:
 		s.drop(ctx, ledger.Unopened, err)
 	default:
-		to := s.opt.dispatcher()
-		supervisor.Send(ctx, to, &JobReceived{Load: load, Link: s.link, mark: mark, at: s.link.clock.Now(), to: to})
+		m.to = s.opt.dispatcher()
+		m.Link, m.at = s.link, s.link.clock.Now()
+		supervisor.Send(ctx, m.to, m)
 	}
 }
 
@@ -138,4 +143,7 @@ func (s *subscriber) refuse(outcome ledger.Outcome, why error) {
 	s.opt.diary.Refuse(ledger.Refusal{At: ledger.At(s.link.clock.Now()), Why: why.Error(), Outcome: outcome})
 }
 
-var errHeldFull = fmt.Errorf("%d publications waited already", maxHeld)
+// full is why the oldest publication is dropped.
+func (h *heldFrames) full() error {
+	return fmt.Errorf("%d publications waited already", len(h.list))
+}

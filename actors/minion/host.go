@@ -40,7 +40,7 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if slices.Contains(forAll, load.Str("cmd")) {
 		for _, l := range h.m.links {
 			if l != h.link && l.up() {
-				l.sender.Send(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.cfg.ReturnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
+				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.cfg.ReturnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
 			}
 		}
 	}
@@ -89,7 +89,10 @@ func (h host) FireMaster(ctx context.Context, tag string, data any, preload *pay
 }
 
 // FireLocal fires on the minion's own bus. What is not a map is wrapped, as an event's data is one.
-func (h host) FireLocal(_ context.Context, tag string, data any) bool {
+func (h host) FireLocal(ctx context.Context, tag string, data any) bool {
+	ctx, cancel := context.WithTimeout(ctx, eventPatience)
+	defer cancel()
+	h.m.events.wait(ctx)
 	return h.m.fire(tag, asData(data))
 }
 

@@ -26,6 +26,7 @@ type queuedJob struct {
 	jid  string
 	path string // "" when it could not be written
 	name string // of the file; they begin in the order of names
+	size int    // bytes of the publication
 	load *payload.Map
 	link *link
 }
@@ -78,7 +79,7 @@ func (q jobQueue) read(l *link) ([]*queuedJob, error) {
 			err = errors.Join(err, fmt.Errorf("queued job %s: %w", e.Name(), parseErr), removeIfThere(path))
 			continue
 		}
-		jobs = append(jobs, &queuedJob{jid: load.Str("jid"), path: path, name: e.Name(), load: load, link: l})
+		jobs = append(jobs, &queuedJob{jid: load.Str("jid"), path: path, name: e.Name(), size: len(b), load: load, link: l})
 	}
 	return jobs, err
 }
@@ -89,7 +90,11 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
 	}
-	if most := d.opt.cfg.JobQueueMax; most > 0 && len(d.reg.waiting) >= most {
+	most, bytes := d.opt.cfg.JobQueueMax, m.size
+	for _, q := range d.reg.waiting {
+		bytes += q.size
+	}
+	if most > 0 && len(d.reg.waiting) >= most || len(d.reg.waiting) > 0 && bytes > d.opt.bounds.queueBytes {
 		d.opt.log.Error("the job queue is full", "jid", jid)
 		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
 			outcome: ledger.QueueFull, detail: fmt.Sprintf("%d jobs wait", len(d.reg.waiting))})
@@ -101,8 +106,23 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
 	d.noteQueued(load, l)
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, load: load, link: l})
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.size, load: load, link: l})
 	d.arm(ctx)
+}
+
+// overrun refuses a publication while so many jobs are in hand that there may not be more actors: questions about jobs, and
+// jobs whose return nobody takes, which process_count_max does not hold up. It gets no return, for that would be one more.
+func (d *dispatcher) overrun(m *JobReceived) bool {
+	n := len(d.reg.running)
+	if n < d.opt.room.most+d.opt.bounds.actors || d.reg.taken(m.Load.Str("jid")) {
+		return false
+	}
+	if d.reg.overrun++; d.reg.overrun&(d.reg.overrun-1) == 0 {
+		d.opt.log.Error("a job is refused: too many are in hand", "jid", m.Load.Str("jid"), "fun", m.Load.Value("fun"), "jobs", n, "times", d.reg.overrun)
+	}
+	d.note(m, ledger.QueueFull, fmt.Sprintf("%d jobs were in hand", n))
+	d.opt.tell(safeName(m.Load.Str("jid")), m.Link)
+	return true
 }
 
 // full tells why a job has to wait, "" when it has not.

@@ -29,7 +29,7 @@ func (m *Minion) jobStarted(l *link, load *payload.Map) {
 		}
 	}
 	tag := event.TagJobStart(jid, m.cfg.ID)
-	l.sender.Send(&SendRequest{Done: m.logFailure(tag), Load: m.eventLoad(tag, data)})
+	l.post(&SendRequest{Done: m.logFailure(tag), Load: m.eventLoad(tag, data)})
 }
 
 // jobCrashed reports an exception of a function.
@@ -38,7 +38,7 @@ func (m *Minion) jobCrashed(l *link, jid, text string) {
 	data := payload.M("message", text, "args", []any{text})
 	m.fire(event.TagSaltError, data)
 	if l != nil {
-		l.sender.Send(&SendRequest{Done: m.logFailure(event.TagSaltError), Load: m.eventLoad(event.TagSaltError, data).Set("jid", jid)})
+		l.post(&SendRequest{Done: m.logFailure(event.TagSaltError), Load: m.eventLoad(event.TagSaltError, data).Set("jid", jid)})
 	}
 }
 

@@ -37,6 +37,8 @@ type link struct {
 	brine       atomic.Bool  // the master is brine: it may be told what Salt's do not know
 	topic       atomic.Pointer[string]
 
+	coming *bound // publications
+	asking *bound // requests for others
 	gauges linkGauges
 
 	pillarData atomic.Pointer[payload.Map]

@@ -55,6 +55,7 @@ type Options struct {
 	transport func(config.MasterAddr) (transport, error)
 	launch    launcher
 	room      roomSources
+	bounds    *bounds                                          // nil: as they are
 	around    func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
 }
 
@@ -73,6 +74,9 @@ type Minion struct {
 	env   *modules.Env // without a master
 	job   *jobOptions
 
+	bounds bounds
+	events *bound
+
 	bus, journal, dispatcher, refresher, teller, mine *supervisor.Ref
 
 	wired chan struct{} // closed when all children are known to each other
@@ -88,6 +92,10 @@ func Start(opt Options) (*Minion, error) {
 	if m.clock == nil {
 		m.clock = realClock{}
 	}
+	if m.bounds = defaultBounds(); opt.bounds != nil {
+		m.bounds = *opt.bounds
+	}
+	m.events = m.busBound()
 	m.env = m.newEnv(nil)
 	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {
 		return nil, err
@@ -128,6 +136,7 @@ func (m *Minion) makeLinks() error {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
 		l.env = m.newEnv(l)
+		m.boundsOf(l)
 		m.links = append(m.links, l)
 	}
 	return nil
@@ -159,7 +168,9 @@ func (m *Minion) spawn() (err error) {
 	subs := &bus.Subscribers{}
 	add := m.adder(m.top, &err)
 	part := m.adderOf(m.top, &err, supervisor.Spec{Component: true})
-	part(&m.bus, "EventBus", func() actor.Actor { return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers()} })
+	part(&m.bus, "EventBus", func() actor.Actor {
+		return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.events}
+	})
 	store := m.adderOf(m.top, &err, supervisor.Spec{Store: true})
 	store(&m.journal, "Journal", func() actor.Actor {
 		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}}
@@ -168,7 +179,7 @@ func (m *Minion) spawn() (err error) {
 		err = errors.Join(err, mem.file.close())
 	}
 	part(&m.refresher, "Refresher", func() actor.Actor {
-		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, clock: m.clock, log: m.log}}
+		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, most: m.bounds.refreshes, clock: m.clock, log: m.log}}
 	})
 	if err == nil {
 		m.jobs, err = m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
@@ -240,7 +251,7 @@ func (m *Minion) dispatcherOptions(begun map[string]bool, past *pastJobs) dispat
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
 		},
 		begun: func(key string) bool { return begun[key] },
-		queue: m.jobQueue(), room: newRoom(m.cfg, m.opt.room),
+		queue: m.jobQueue(), room: newRoom(m.cfg, m.opt.room), bounds: m.bounds,
 	}
 }
 

@@ -53,9 +53,14 @@ func (r *returnSender) trim(ctx actor.Context) {
 	if r.away {
 		size = r.size
 	}
-	if r.opt.maxBytes > 0 && size > r.opt.maxBytes || r.stale() {
+	if r.opt.maxBytes > 0 && size > r.opt.maxBytes || r.stale() || r.many() {
 		r.cut(ctx)
 	}
+}
+
+// many tells whether there are more returns than may be, among those that may go.
+func (r *returnSender) many() bool {
+	return len(r.untaken.list) > r.opt.most || r.away && len(r.failed)+len(r.waiting)+len(r.untaken.list) > r.opt.most
 }
 
 // trimAged is trim that looks at the age of those that the master does not take, too.
@@ -73,7 +78,7 @@ func (r *returnSender) cut(ctx actor.Context) {
 	most, lists := r.opt.maxBytes, [][]*pendingReturn{r.failed, r.waiting, r.untaken.list}
 	if !r.away {
 		most = 0
-		if r.untaken.size > r.opt.maxBytes {
+		if r.untaken.size > r.opt.maxBytes || r.many() {
 			most, lists = r.opt.maxBytes, lists[2:]
 		}
 	}
@@ -84,7 +89,12 @@ func (r *returnSender) cut(ctx actor.Context) {
 		}
 	}
 	slices.SortFunc(all, func(a, b spooled) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.key, b.key)) })
-	replace, drop := surplus(all, most, r.opt.maxAge, r.opt.link.clock.Now())
+	over := max(0, len(all)-r.opt.most)
+	if !r.away && !r.many() {
+		over = 0
+	}
+	replace, drop := surplus(all[over:], most, r.opt.maxAge, r.opt.link.clock.Now())
+	drop = slices.Concat(all[:over], drop)
 	for _, s := range replace {
 		r.replace(ctx, r.known[s.key])
 	}

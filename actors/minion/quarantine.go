@@ -38,7 +38,7 @@ func (m *JobReceived) Lost(why error) {
 	switch {
 	case m.to == nil:
 	case died && !m.again:
-		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, mark: m.mark, at: m.at, to: m.to, again: true})
+		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, mark: m.mark, at: m.at, to: m.to, size: m.size, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
 		m.to.Send(&JobSetAside{Load: m.Load, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
@@ -119,7 +119,7 @@ func (m *Minion) quarantined(q stats.Quarantined) {
 	data := payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)
 	m.fire(tagQuarantine, data)
 	for _, l := range m.links {
-		l.sender.Send(&SendRequest{Done: m.logFailure(tagQuarantine), Load: m.eventLoad(tagQuarantine, data)})
+		l.post(&SendRequest{Done: m.logFailure(tagQuarantine), Load: m.eventLoad(tagQuarantine, data)})
 	}
 }
 

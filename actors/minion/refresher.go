@@ -28,8 +28,14 @@ type (
 		pillar *payload.Map
 		err    error
 		done   func(error)
+		by     *refresher // that asked
 	}
+	// grainsComputed says that the grains have been computed.
+	grainsComputed struct{ by *refresher }
 )
+
+// Lost tells whoever waits for the pillar.
+func (m *pillarFetched) Lost(why error) { m.done(errors.Join(m.err, why)) }
 
 // Lost tells whoever waits for the grains.
 func (m *RefreshGrains) Lost(error) { m.done(false) }
@@ -54,14 +60,26 @@ type refresherOptions struct {
 	cfg   *config.Minion
 	facts *facts
 	links func() []*link
+	most  int // who wait for the grains, or for the pillar of one master
 	clock supervisor.Clock
 	log   *slog.Logger
 }
 
-// refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place.
+// refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place. However many ask,
+// grains are computed once at a time, and the pillar of a master is fetched once at a time: who asks meanwhile gets the next.
 type refresher struct {
-	opt  refresherOptions
-	self *supervisor.Ref
+	opt     refresherOptions
+	self    *supervisor.Ref
+	busy    bool         // grains are being computed
+	grains  []func(bool) // who wait for the next
+	pillars map[*link]*nextPillar
+}
+
+// nextPillar is what of a master's pillar is still to be asked for.
+type nextPillar struct {
+	busy  bool // one is being fetched
+	clean bool
+	done  []func(error)
 }
 
 func (r *refresher) Receive(ctx actor.Context) {
@@ -74,6 +92,10 @@ func (r *refresher) Receive(ctx actor.Context) {
 		r.onRefreshPillar(ctx, m)
 	case *pillarFetched:
 		r.onPillarFetched(ctx, m)
+	case *grainsComputed:
+		r.onGrainsComputed(ctx, m)
+	case *actor.Stopping:
+		r.onStopping()
 	case *tick:
 		r.onTick(ctx)
 	default:
@@ -85,7 +107,7 @@ func (r *refresher) Receive(ctx actor.Context) {
 type tick struct{}
 
 func (r *refresher) onStarted(ctx actor.Context) {
-	r.self = supervisor.Self(ctx)
+	r.self, r.pillars = supervisor.Self(ctx), map[*link]*nextPillar{}
 	facts := r.opt.facts
 	supervisor.Go(ctx, "grains", func(context.Context) error {
 		facts.first()
@@ -112,11 +134,58 @@ func (r *refresher) onTick(ctx actor.Context) {
 }
 
 func (r *refresher) onRefreshGrains(ctx actor.Context, m *RefreshGrains) {
-	facts := r.opt.facts
+	if len(r.grains) >= r.opt.most {
+		r.opt.log.Warn("the grains are not computed once more: too many wait for them", "waiting", len(r.grains))
+		m.done(false)
+		return
+	}
+	r.grains = append(r.grains, m.done)
+	r.compute(ctx)
+}
+
+// compute computes the grains for all who wait, unless that is being done.
+func (r *refresher) compute(ctx actor.Context) {
+	if r.busy || len(r.grains) == 0 {
+		return
+	}
+	all := r.grains
+	r.busy, r.grains = true, nil
+	facts, self := r.opt.facts, r.self
 	supervisor.Go(ctx, "grains", func(context.Context) error {
-		m.done(facts.refresh())
+		changed := false
+		defer func() { // also when they cannot be computed
+			for _, done := range all {
+				done(changed)
+			}
+		}()
+		changed = facts.refresh()
+		self.Send(&grainsComputed{r})
 		return nil
 	})
+}
+
+func (r *refresher) onGrainsComputed(ctx actor.Context, m *grainsComputed) {
+	if m.by == r {
+		r.busy = false
+		r.compute(ctx)
+	}
+}
+
+// onStopping tells those who wait; nobody else would.
+func (r *refresher) onStopping() {
+	for _, done := range r.grains {
+		done(false)
+	}
+	for _, n := range r.pillars {
+		tellAll(n.done, supervisor.ErrDropped)
+	}
+	r.grains, r.pillars = nil, nil
+}
+
+func tellAll(all []func(error), err error) {
+	for _, done := range all {
+		done(err)
+	}
 }
 
 func (r *refresher) onRefreshPillar(ctx actor.Context, m *RefreshPillar) {
@@ -158,14 +227,37 @@ func collect(ctx context.Context, results <-chan error) (all error) {
 }
 
 func (r *refresher) fetch(ctx actor.Context, l *link, clean bool, done func(error)) {
+	n := r.pillars[l]
+	if n == nil {
+		n = &nextPillar{}
+		r.pillars[l] = n
+	}
+	if len(n.done) >= r.opt.most {
+		l.log.Warn("the pillar is not fetched once more: too many wait for it", "waiting", len(n.done))
+		done(errTooMuch)
+		return
+	}
+	n.clean, n.done = n.clean || clean, append(n.done, done)
+	r.fetchNext(ctx, l)
+}
+
+// fetchNext asks a master for all who wait, unless it is being asked.
+func (r *refresher) fetchNext(ctx actor.Context, l *link) {
+	n := r.pillars[l]
+	if n == nil || n.busy || len(n.done) == 0 {
+		return
+	}
+	clean, all := n.clean, n.done
+	n.busy, n.clean, n.done = true, false, nil
 	self, facts, cfg := r.self, r.opt.facts, r.opt.cfg
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
+		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
+		defer func() { self.Send(out) }() // also when it cannot be asked for
 		load := pillarLoad(cfg, facts.grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}
-		pillar, err := l.pillar(ctx, load)
-		self.Send(&pillarFetched{link: l, pillar: pillar, err: err, done: done})
+		out.pillar, out.err = l.pillar(ctx, load)
 		return nil
 	})
 }
@@ -194,4 +286,8 @@ func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {
 		m.link.pillarData.Store(m.pillar)
 	}
 	m.done(m.err)
+	if m.by == r {
+		r.pillars[m.link].busy = false
+		r.fetchNext(ctx, m.link)
+	}
 }

@@ -16,6 +16,7 @@ type registry struct {
 	waiting   []*queuedJob // behind process_count_max, oldest first
 	unwritten bool         // a taken job could not be put on disk, which was said
 	reqs      int          // jobs so far that needed a name of their own
+	overrun   uint64       // publications that were refused because too many jobs are in hand
 }
 
 // seenJob is a jid that was taken. Until begun is set the job is not started: a Dispatcher that died meanwhile

@@ -40,6 +40,7 @@ type (
 		Timeout time.Duration // 0: request_channel_timeout
 		Tries   int           // 0: request_channel_tries
 		Done    func(v any, err error)
+		place   *ticket
 	}
 	// delivered is the outcome of one attempt to deliver a return.
 	delivered struct {
@@ -90,6 +91,7 @@ func (m *returnNoted) Lost(why error) {
 
 // Lost tells the requester that no answer will come.
 func (m *SendRequest) Lost(why error) {
+	m.place.leave()
 	if m.Done != nil {
 		m.Done(nil, why)
 	}
@@ -100,6 +102,7 @@ type returnSenderOptions struct {
 	link     *link
 	journal  *supervisor.Ref
 	maxBytes int64         // of returns on disk, 0: no cap
+	most     int           // returns
 	maxAge   time.Duration // 0: kept for ever
 	// unkept are the returns that are not on disk as they are; they outlive the actor.
 	unkept *[]*SendReturn
@@ -329,6 +332,7 @@ func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {
 		m.Tries = l.cfg.RequestChannelTries
 	}
 	supervisor.Go(ctx, "request", func(ctx context.Context) error {
+		defer m.place.leave()
 		v, err := l.request(ctx, m.Load, m.Timeout, m.Tries)
 		if m.Done != nil {
 			m.Done(v, err)

@@ -23,6 +23,7 @@ type (
 		frames [][]byte
 		to     *supervisor.Ref
 		again  bool // it was lost once
+		place  *ticket
 	}
 	// linkChanged tells that a subscription has made or lost its connection.
 	linkChanged struct {
@@ -54,6 +55,7 @@ type (
 
 // Lost sends a publication again that died with an incarnation, once.
 func (m *frameReceived) Lost(why error) {
+	m.place.leave()
 	if !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
 		m.to.Send(&frameReceived{frames: m.frames, to: m.to, again: true})
 	}
@@ -94,6 +96,7 @@ func (s *subscriber) Receive(ctx actor.Context) {
 	case *actor.Started:
 		s.onStarted(ctx)
 	case *frameReceived:
+		m.place.leave()
 		s.onFrame(ctx, m.frames)
 	case *renewed:
 		if m.by == s { // not a predecessor: its sign-in may be one from before
@@ -189,7 +192,7 @@ func (s *subscriber) subscribe(ctx actor.Context) {
 	s.done = make(chan struct{})
 	var life context.Context
 	life, s.cancel = context.WithCancel(supervisor.Context(ctx))
-	n, port, done, l, to := s.n, s.port, s.done, s.link, s.sinks(s.n)
+	n, port, done, l, to := s.n, s.port, s.done, s.link, s.sinks(life, s.n)
 	self := s.self
 	supervisor.Go(ctx, "publish socket", func(context.Context) error {
 		defer close(done)
@@ -204,13 +207,24 @@ func (s *subscriber) subscribe(ctx actor.Context) {
 	})
 }
 
-func (s *subscriber) sinks(n int) publications {
-	self := s.self
+// sinks are those of a subscription. When too much waits its socket is not read, and what comes waits at the master.
+func (s *subscriber) sinks(life context.Context, n int) publications {
+	self, room := s.self, s.link.coming
 	return publications{
 		topics: s.subscribed(),
-		frames: func(frames [][]byte) { self.Send(&frameReceived{frames: frames, to: self}) },
-		link:   func(up bool) { self.Send(&linkChanged{n, up}) },
+		frames: func(frames [][]byte) {
+			room.wait(life)
+			self.Send(&frameReceived{frames: frames, to: self, place: room.enter(sizeOf(frames))})
+		},
+		link: func(up bool) { self.Send(&linkChanged{n, up}) },
 	}
+}
+
+func sizeOf(frames [][]byte) (n int) {
+	for _, f := range frames {
+		n += len(f)
+	}
+	return n
 }
 
 func (s *subscriber) onUnsubscribed(ctx actor.Context, m *unsubscribed) {
@@ -310,9 +324,9 @@ func (s *subscriber) onFrame(ctx actor.Context, frames [][]byte) {
 		supervisor.Failed(ctx)
 		return
 	}
-	if dropped := s.held.add(frames[len(frames)-1]); dropped {
+	for range s.held.add(frames[len(frames)-1]) {
 		supervisor.Failed(ctx)
-		s.refuse(ledger.OutcomeNotReady, errHeldFull)
+		s.refuse(ledger.OutcomeNotReady, s.held.full())
 		s.link.log.Error("too many publications wait for the sign-in: the oldest is dropped")
 	}
 	s.drain(ctx)

@@ -79,7 +79,7 @@ func TestTooManyHeld(t *testing.T) {
 	f.pillar = errors.New("no pillar")
 	r.start()
 	r.log.Await(t, "Pillar data could not be refreshed")
-	for i := range maxHeld + 1 {
+	for i := range defaultBounds().held + 1 {
 		f.publish(jid(i), "t.echo", "x")
 	}
 	r.log.Await(t, "the oldest is dropped")

@@ -75,7 +75,7 @@ func (t *teller) onGathered() {
 			}
 		}
 		if jobs.Len() > 0 && l.up() {
-			l.sender.Send(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.cfg.ID, "jobs", jobs), Tries: 1})
+			l.post(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.cfg.ID, "jobs", jobs), Tries: 1})
 		}
 	}
 	clear(t.waiting)

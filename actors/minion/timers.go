@@ -119,7 +119,7 @@ func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.m.cfg.PingInte
 func (p *pinger) onTick(ctx actor.Context) {
 	p.arm(ctx)
 	self := p.self
-	supervisor.Send(ctx, p.link.sender, &SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) { self.Send(&ponged{err}) }})
+	p.link.post(&SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) { self.Send(&ponged{err}) }})
 }
 
 func (p *pinger) onPonged(ctx actor.Context, err error) {

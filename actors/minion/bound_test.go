@@ -1,0 +1,331 @@
+package minion
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"brine/actors/actortest"
+	"brine/wire/auth"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// barrier holds one actor of a minion when a kind of message reaches it.
+type barrier struct {
+	name string
+	on   func(msg any) bool
+	over chan struct{}
+	open func()
+}
+
+// hold makes such a barrier; it opens at the latest when the test ends.
+func (r *rig) hold(name string, on func(msg any) bool) *barrier {
+	b := &barrier{name: name, on: on, over: make(chan struct{})}
+	b.open = sync.OnceFunc(func() { close(b.over) })
+	r.t.Cleanup(b.open)
+	r.opt.around = func(name string, inner actor.Actor) actor.Actor {
+		if name != b.name {
+			return inner
+		}
+		return held{b, inner}
+	}
+	return b
+}
+
+type held struct {
+	*barrier
+	inner actor.Actor
+}
+
+func (h held) Receive(ctx actor.Context) {
+	if h.on(ctx.Message()) {
+		<-h.over
+	}
+	h.inner.Receive(ctx)
+}
+
+// within are the bounds of a test.
+func (r *rig) within(change func(*bounds)) *rig {
+	b := defaultBounds()
+	change(&b)
+	r.opt.bounds = &b
+	return r
+}
+
+// TestPublicationFlood: while the Dispatcher does not get on, the publish socket is not read; no publication is lost.
+func TestPublicationFlood(t *testing.T) {
+	const flood, most = 300, 20
+	r := newRig(t, "minion_jid_queue_hwm: 1000\n").within(func(b *bounds) { b.publications = most })
+	b := r.hold("Dispatcher", func(msg any) bool { _, ok := msg.(*JobReceived); return ok })
+	r.up()
+	f := r.master()
+	var sent atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range flood {
+			f.publish(jid(i), "t.echo", "x")
+			sent.Add(1)
+		}
+	}()
+	r.log.Await(t, textWaits)
+	l := r.m.links[0]
+	if waits, most := l.subscriber.Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most || sent.Load() > int64(most)+1 {
+		t.Errorf("%d publications wait, %d were taken, want at most %d", waits, sent.Load(), most)
+	}
+	b.open()
+	actortest.Wait(t, "end of the flood", done)
+	for i := range flood {
+		f.awaitReturn(t, jid(i))
+	}
+	r.wait(t, "empty rooms", func() bool { return l.coming.n.Load() == 0 && l.coming.bytes.Load() == 0 })
+}
+
+// TestBusFlood: a local tool that fires more than the bus takes has to wait and loses nothing; a function is told.
+func TestBusFlood(t *testing.T) {
+	const flood, most = 500, 20
+	r := newRig(t, "").within(func(b *bounds) { b.events = most })
+	b := r.hold("EventBus", func(msg any) bool { m, ok := msg.(*FireEvent); return ok && event.Tag(m.Body) == "flood" })
+	r.up()
+	got, stands := make(chan string, flood), make(chan struct{})
+	r.m.bus.Send(&Subscribe{Name: "ear", Done: stands, Sink: func(tag string, _ []byte) {
+		if tag == "flood" {
+			got <- tag
+		}
+	}})
+	actortest.Wait(t, "ear", stands)
+	done := make(chan error, 1)
+	go func() { done <- r.tool(flood, "flood", payload.M("x", 1)) }()
+	r.log.Await(t, textWaits)
+	if n := r.m.bus.Depth(); n > most+1 {
+		t.Errorf("%d events wait", n)
+	}
+	refused := false
+	for range 3 * most {
+		refused = refused || !r.m.fire("own", payload.M("x", 1))
+	}
+	if n := r.m.bus.Depth(); !refused || n > 2*most+1 {
+		t.Errorf("the minion's own events: refused %v, %d wait", refused, n)
+	}
+	b.open()
+	if err := actortest.Wait(t, "end of the flood", done); err != nil {
+		t.Fatal(err)
+	}
+	for range flood {
+		actortest.Wait(t, "event", got)
+	}
+	r.wait(t, "empty room", func() bool { return r.m.events.n.Load() == 0 && r.m.events.bytes.Load() == 0 })
+}
+
+// tool fires events as a local tool does.
+func (r *rig) tool(n int, tag string, data *payload.Map) error {
+	_, pull, err := event.MinionSockets(r.cfg.ID, r.cfg.HashType)
+	if err != nil {
+		return err
+	}
+	push := ipc.NewPusher(filepath.Join(r.cfg.SockDir, pull), ipc.FramingPlain)
+	defer push.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	body, err := event.Pack(tag, data, 0)
+	if err != nil {
+		return err
+	}
+	for range n {
+		if err := push.Push(ctx, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestRequestFlood: what tools ask of a master that is slow waits in their sockets and is asked in the end; what the minion
+// itself asks beyond the bound is refused and said.
+func TestRequestFlood(t *testing.T) {
+	const flood, most = 300, 20
+	r := newRig(t, "").within(func(b *bounds) { b.events, b.requests = most/2, most })
+	f := r.master()
+	over, custom := make(chan struct{}), atomic.Int64{}
+	open := sync.OnceFunc(func() { close(over) })
+	t.Cleanup(open)
+	f.answer = func(o *auth.Opened) (any, bool) {
+		if o.Load.Str("tag") != "custom" {
+			return nil, false
+		}
+		<-over
+		custom.Add(1)
+		return true, true
+	}
+	r.up()
+	done := make(chan error, 1)
+	go func() {
+		done <- r.tool(flood, event.TagFireMaster, payload.M("tag", "custom", "data", payload.M("x", 1)))
+	}()
+	r.log.Await(t, textWaits)
+	l := r.m.links[0]
+	errs := make(chan error, 2*most)
+	for range 2 * most {
+		l.post(&SendRequest{Load: r.m.eventLoad("custom", "x"), Done: func(_ any, err error) { errs <- err }})
+	}
+	if err := actortest.Wait(t, "refusal", errs); err != errTooMuch {
+		t.Errorf("refused with %v", err)
+	}
+	if n := l.asking.n.Load(); n > most {
+		t.Errorf("%d requests are under way", n)
+	}
+	open()
+	if err := actortest.Wait(t, "end of the flood", done); err != nil {
+		t.Fatal(err)
+	}
+	r.wait(t, "requests of the tool", func() bool { return custom.Load() >= flood })
+	r.wait(t, "empty room", func() bool { return l.asking.n.Load() == 0 })
+}
+
+// TestRefreshFlood: thousands who ask for grains and pillars cost one more of each; all are told.
+func TestRefreshFlood(t *testing.T) {
+	const flood, most = 3000, 1000
+	r := newRig(t, "").within(func(b *bounds) { b.refreshes = most })
+	over, computed, fetched := make(chan struct{}), atomic.Int64{}, atomic.Int64{}
+	open := sync.OnceFunc(func() { close(over) })
+	t.Cleanup(open)
+	grains := r.opt.Grains
+	r.opt.Grains = func(fresh bool) Grains {
+		if fresh {
+			computed.Add(1)
+			<-over
+		}
+		return grains(fresh)
+	}
+	r.up()
+	r.master().set(func() {
+		r.master().answer = func(o *auth.Opened) (any, bool) {
+			if o.Cmd == payload.CmdPillar {
+				fetched.Add(1)
+				<-over
+			}
+			return nil, false
+		}
+	})
+	told := make(chan bool, 2*flood)
+	for range flood {
+		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
+	}
+	r.log.Await(t, "the grains are not computed once more")
+	r.log.Await(t, "the pillar is not fetched once more")
+	open()
+	for range 2 * flood {
+		actortest.Wait(t, "answer", told)
+	}
+	if computed.Load() > 2 || fetched.Load() > 2 {
+		t.Errorf("grains computed %d times, pillar fetched %d times", computed.Load(), fetched.Load())
+	}
+}
+
+// TestRefresherDies: who waits for grains or pillars is told when the Refresher ends.
+func TestRefresherDies(t *testing.T) {
+	r := newRig(t, "")
+	over := make(chan struct{})
+	open := sync.OnceFunc(func() { close(over) })
+	t.Cleanup(open)
+	grains := r.opt.Grains
+	r.opt.Grains = func(fresh bool) Grains {
+		if fresh {
+			<-over
+		}
+		return grains(fresh)
+	}
+	r.up()
+	told := make(chan bool, 3)
+	for range 3 {
+		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
+	}
+	r.wait(t, "a Refresher at work", func() bool { return r.m.refresher.Depth() == 0 })
+	harm(t, r, "Refresher", "exit")
+	open()
+	for range 3 {
+		actortest.Wait(t, "answer", told)
+	}
+}
+
+// TestActorFlood: questions about jobs are answered past process_count_max, but not by any number of actors.
+func TestActorFlood(t *testing.T) {
+	r := newRig(t, "process_count_max: 2\n").within(func(b *bounds) { b.actors = 5 })
+	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*WriteRecord); return ok })
+	r.up()
+	f := r.master()
+	for i := range 50 {
+		f.publish(jid(i), "saltutil.running")
+	}
+	r.log.Await(t, "too many are in hand")
+	r.wait(t, "refusal of the last", func() bool { return r.m.JobFacts(jid(49)).Str("outcome") == "queue_full" })
+	if n := len(r.m.jobs.Snapshot()); n != 7 {
+		t.Errorf("%d actors of jobs", n)
+	}
+	b.open()
+	for i := range 7 {
+		f.awaitReturn(t, jid(i))
+	}
+	r.run(jid(50), "test.ping")
+}
+
+// TestQueueBytes: the job queue is full by bytes, too.
+func TestQueueBytes(t *testing.T) {
+	r := newRig(t, "process_count_max: 1\n").within(func(b *bounds) { b.queueBytes = 10_000 }).up()
+	f := r.master()
+	f.publish(jid(0), "t.block")
+	r.awaitBegun(t, jid(0), 1)
+	for i := range 20 {
+		f.publish(jid(1+i), "t.echo", strings.Repeat("x", 1000))
+	}
+	if got := fmt.Sprint(f.awaitReturn(t, jid(20)).Value("return")); !strings.Contains(got, "The job queue of the minion is full") {
+		t.Errorf("return %s", got)
+	}
+	if n := len(files(t, r.m.jobQueue().dir(r.m.links[0]))); n < 5 || n > 10 {
+		t.Errorf("%d jobs wait", n)
+	}
+	r.fun.release()
+	for i := range 20 {
+		f.awaitReturn(t, jid(1+i))
+	}
+}
+
+// TestReturnsByNumber: returns for a master that is away are kept up to a number, the newest of them.
+func TestReturnsByNumber(t *testing.T) {
+	r := newRig(t, "").within(func(b *bounds) { b.returns = 20 }).up()
+	f := r.master()
+	f.set(func() { f.down = true })
+	for i := range 60 {
+		f.publish(jid(i), "t.echo", "x")
+		r.awaitBegun(t, jid(i), 1)
+	}
+	r.until(t, "returns that are dropped", func() bool { return len(r.spooled(t)) == 20 }, resendPauseMax)
+	r.log.Await(t, "returns are dropped")
+	f.set(func() { f.down = false })
+	r.until(t, "returns", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return len(f.returns) == 20
+	}, resendPauseMax)
+}
+
+// TestHeldBytes: publications that wait for a sign-in are bounded by bytes, too; the newest always finds room.
+func TestHeldBytes(t *testing.T) {
+	h := &heldFrames{most: 10, mostBytes: 100}
+	for _, tt := range []struct{ size, dropped, left int }{{40, 0, 1}, {40, 0, 2}, {40, 1, 2}, {200, 2, 1}, {10, 1, 1}} {
+		if got := h.add(make([]byte, tt.size)); got != tt.dropped || len(h.list) != tt.left {
+			t.Errorf("%d bytes: %d dropped, %d left", tt.size, got, len(h.list))
+		}
+	}
+	if h.pop(); h.bytes != 0 {
+		t.Errorf("%d bytes of none", h.bytes)
+	}
+}

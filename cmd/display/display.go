@@ -22,7 +22,8 @@ type How struct {
 	Out     string // outputter the result asks for
 	Fun     string // function it comes from
 	Retcode int
-	indent  int // nested_indent
+	Minions bool // data maps ids of minions to what they said
+	indent  int  // nested_indent
 }
 
 // Show prints data by --out, or by what the result asks for, to stdout or to --out-file.
@@ -34,13 +35,13 @@ func Show(s *session.Session, data any, how How) error {
 		o.Theme = colorTheme(s)
 	}
 	o.Terminal = terminal.IsTerminal(s.Stdout) && s.Opt.Str("output_file") == ""
-	o.Retcode = how.Retcode
+	o.Retcode, o.Minions = how.Retcode, how.Minions
 	if how.indent > 0 {
 		o.NestedIndent = how.indent
 	}
 	text, err := outputters.Format(name, data, o)
 	if errors.Is(err, outputters.ErrUnknown) {
-		s.Log.Error(fmt.Sprintf("Invalid outputter %s specified, fall back to nested", name))
+		s.Log.Error(fmt.Sprintf("Invalid outputter %s specified, fall back to nested", payload.Show(name)))
 	} else if err != nil {
 		return fmt.Errorf("show result: %w", err)
 	}

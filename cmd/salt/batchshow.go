@@ -31,7 +31,7 @@ func (b *batchRun) showReturns(returns []batchReturn) error {
 			b.merged.Set(r.id, r.data.Value("ret"))
 		default:
 			shown, out := shownEntry(r.id, r.data)
-			if err := display.Show(b.Session, shown, display.How{Out: out}); err != nil {
+			if err := display.Show(b.Session, shown, display.How{Out: out, Minions: true}); err != nil {
 				return err
 			}
 		}

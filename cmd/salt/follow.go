@@ -60,7 +60,7 @@ func (t *saltTool) follow(ctx context.Context) error {
 		case t.cmd.doc:
 			docs.Set(ret.ID, value)
 		default:
-			if err := display.Show(t.Session, payload.M(ret.ID, value), display.How{Out: out, Retcode: code}); err != nil {
+			if err := display.Show(t.Session, payload.M(ret.ID, value), display.How{Out: out, Retcode: code, Minions: true}); err != nil {
 				return err
 			}
 		}

@@ -84,7 +84,10 @@ func highstate(data any, o *Options) (string, error) {
 
 // highstateLevel is highstate within a number of orchestrations.
 func highstateLevel(data any, o *Options, level int) (string, error) {
-	switch x := unwrapStates(data).(type) {
+	if !o.Minions {
+		data = unwrapStates(data)
+	}
+	switch x := data.(type) {
 	case nil:
 		return "None", nil
 	case string:
@@ -95,7 +98,8 @@ func highstateLevel(data any, o *Options, level int) (string, error) {
 	return "", errShape
 }
 
-// unwrapStates takes off what runners and job lookups put around state data.
+// unwrapStates takes off what runners and job lookups put around state data. Of what minions say there is
+// nothing to be taken off: one could put results of others into its return.
 func unwrapStates(data any) any {
 	for _, key := range [...]string{"return", "data"} {
 		if m, ok := data.(*payload.Map); ok && m.Has(key) {
@@ -229,6 +233,6 @@ func (b *hostBlock) failures(list []any) {
 	c, end := b.o.color(lightRed), b.o.color(endColor)
 	b.lines = append(b.lines, "    "+c+"Data failed to compile:"+end)
 	for _, v := range list {
-		b.lines = append(b.lines, c+mapRule+"\n    "+b.o.clean(str(v))+end)
+		b.lines = append(b.lines, c+mapRule+"\n    "+b.o.indented(b.o.clean(str(v)))+end)
 	}
 }

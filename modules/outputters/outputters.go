@@ -24,6 +24,7 @@ type Options struct {
 	Terminal     bool              // the text goes to a terminal: what is not printable in data is written out
 	Indent       Indent            // output_indent
 	NestedIndent int               // nested_indent
+	Minions      bool              // data maps ids of minions to what they said
 	Retcode      int               // of the return shown; not 0 turns nested's keys red
 	Table        *payload.Map      // out.table.*, without that prefix
 	State        StateOptions      // of highstate
@@ -81,9 +82,13 @@ func indentOf(opts *payload.Map) Indent {
 }
 
 // Choose picks the outputter as Salt's tools do. asked is --out or the option output, out what the return wants;
-// --out=highstate does not override it. Static mode shows functions of the state module as highstate.
+// --out=highstate does not override it. Unlike Salt 3006: an outputter that shows texts without saying whose they are is not for
+// a return to choose. Static mode shows functions of the state module as highstate.
 func Choose(asked, out string, static bool, fun string) string {
 	const states = "state."
+	if out == "newline_values_only" { // a minion that asks for it would write lines of others
+		out = ""
+	}
 	if asked != "" && asked != "highstate" {
 		return asked
 	}

@@ -9,12 +9,68 @@ import (
 )
 
 // shown is data as it goes to an outputter. Where the outputter colours for a terminal, nothing in the data may look like
-// a colour of ours.
+// a colour of ours, and where lines tell by their beginnings whose they are, no name goes on in the next one.
 func (o *Options) shown(name string, data any) any {
-	if !o.Terminal || !o.paints(name) || o.KeepEscapes {
+	if !o.Terminal {
 		return data
 	}
-	return withoutEscapes(data)
+	if o.paints(name) && !o.KeepEscapes {
+		data = withoutEscapes(data)
+	}
+	switch name {
+	case "json", "yaml", "raw", "pprint":
+		return data
+	}
+	return onOneLine(data)
+}
+
+// onOneLine writes out line ends in the names of a value: the keys of its maps, and what a state says of itself beside its
+// comment and its changes. Of all other texts outputters indent each line. It changes nothing in place.
+func onOneLine(v any) any {
+	switch x := v.(type) {
+	case []any:
+		list := make([]any, len(x))
+		for i := range x {
+			list[i] = onOneLine(x[i])
+		}
+		return list
+	case *payload.Map:
+		m, state := payload.NewMap(x.Len()), x.Has("result") && x.Has("comment")
+		for k, v := range x.All() {
+			name, isText := k.(string)
+			if isText && strings.ContainsAny(name, lineEnds) {
+				for name = line(name); x.Has(name) || m.Has(name); { // two keys stay two
+					name += "?"
+				}
+				k = name
+			}
+			if text, isText := v.(string); isText && state && k != any("comment") {
+				v = line(text)
+			}
+			m.Set(k, onOneLine(v))
+		}
+		return m
+	}
+	return v
+}
+
+// indented is a text with several lines, the later ones not at the beginning of the line on a terminal.
+func (o *Options) indented(text string) string {
+	if !o.Terminal {
+		return text
+	}
+	return strings.Join(splitLines(text, false), "\n    ")
+}
+
+// lineEnds are the characters at which Python ends a line.
+const lineEnds = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
+
+// line is a name that would go on in the next line, on one.
+func line(text string) string {
+	if !strings.ContainsAny(text, lineEnds) {
+		return text
+	}
+	return printable.Line(text)
 }
 
 // printable is the finished text as it may reach its reader. With strip_colors: False minions may colour.

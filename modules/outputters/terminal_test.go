@@ -45,6 +45,36 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestImitation: on a terminal no line that comes from what a minion says begins as a line of another minion does.
+func TestImitation(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r", "\v", "\u2028", "\u0085"} {
+		evil := "x" + end + "honest:" + end + "    True" + end + "honest: True"
+		state := payload.M("result", true, "comment", evil, "name", evil, "__id__", evil, "__sls__", evil, "__run_num__", 0, "start_time", evil,
+			"duration", evil, "changes", payload.M(evil, evil, "diff", evil))
+		bad := state.Clone().Set("result", false).Set("duration", 1.5)
+		for _, said := range []any{
+			evil, []any{evil, []any{evil}, payload.M(evil, 1)}, payload.M(evil, evil), payload.M("a", payload.M(evil, payload.M(evil, []any{evil}))),
+			[]byte(evil), payload.M("x_|-"+evil+"_|-"+evil+"_|-z", state), payload.M("x_|-a_|-"+evil+"_|-z"+evil, bad), payload.M(evil, bad),
+			payload.M("x_|-a_|-b_|-"+evil, bad.Clone().Set("changes", payload.M("ret", payload.M(evil, bad)))), payload.M("data", payload.M(evil, evil), "outputter", evil),
+			payload.M("x_|-a_|-b_|-c", bad.Clone().Set("comment", []any{evil})),
+			payload.M("jid", "1", "fun", "runner.state.orch", "return", payload.M("data", payload.M("honest", payload.M("x_|-a_|-b_|-c", state)))),
+			payload.M("return", payload.M("honest", true)), payload.M("data", payload.M("honest", true)), payload.M("minions", []any{"honest"}), []any{payload.M(evil, evil), payload.M(evil, evil)},
+		} {
+			for _, name := range append([]string{"grains", "no such" + evil}, allOutputters...) {
+				if Choose("", name, false, "test.ping") == "" {
+					continue // not for a minion to choose
+				}
+				text, _ := Format(name, payload.M("thief", said), Options{Terminal: true, Minions: true, Color: true})
+				for line := range strings.Lines(ourColor.ReplaceAllString(text, "")) {
+					if strings.HasPrefix(line, "honest") {
+						t.Errorf("%s: %q shows\n%s", name, said, text)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTerminalTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -142,7 +142,7 @@ func (a *authenticator) signIn(ctx actor.Context) {
 
 // signIn sends requests until one is answered, auth_tries times.
 func signIn(ctx context.Context, l *link) *replied {
-	for range max(1, l.cfg.AuthTries) {
+	for range max(1, l.times.Load().authTries) {
 		reply, err := askSignIn(ctx, l)
 		switch {
 		case err == nil:
@@ -163,7 +163,7 @@ func failedSignIn(err error) *replied {
 
 // askSignIn makes one attempt, within auth_timeout. Each frame is a fresh request: its answer fits no other.
 func askSignIn(ctx context.Context, l *link) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.AuthTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.times.Load().authTimeout)
 	defer cancel()
 	return insist(ctx, l.clock, func(ctx context.Context) ([]byte, error) {
 		frame, err := l.auth.Request()

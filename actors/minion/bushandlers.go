@@ -80,7 +80,7 @@ func (m *Minion) forward(load *payload.Map) {
 	load = load.Clone()
 	load.Delete("_stamp")
 	for _, l := range m.links {
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: m.logFailure(load.Str("cmd"))})
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: m.logFailure(load.Str("cmd"))})
 	}
 }
 
@@ -111,7 +111,7 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		}
 		load = load.Clone()
 		load.Delete("_stamp")
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.cfg.ReturnRetryTries, Done: func(v any, err error) {
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: func(v any, err error) {
 			data := payload.M("ret", v)
 			if err != nil {
 				data = payload.M("ret", nil, "error", "timeout")

@@ -40,11 +40,12 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if slices.Contains(forAll, load.Str("cmd")) {
 		for _, l := range h.m.links {
 			if l != h.link && l.up() {
-				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.cfg.ReturnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
+				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
 			}
 		}
 	}
-	v, err := h.link.request(ctx, load, h.m.cfg.RequestChannelTimeout, h.m.cfg.RequestChannelTries)
+	now := h.m.times.Load()
+	v, err := h.link.request(ctx, load, now.requestChannelTimeout, now.requestChannelTries)
 	return v, forFunction(err)
 }
 
@@ -76,7 +77,7 @@ func (h host) FireMaster(ctx context.Context, tag string, data any, preload *pay
 		if !l.up() && l != h.link {
 			continue
 		}
-		v, err := l.request(ctx, load, l.returnTimeout(), h.m.cfg.ReturnRetryTries)
+		v, err := l.request(ctx, load, l.returnTimeout(), h.m.times.Load().returnRetryTries)
 		if err == nil {
 			err = payload.Taken(v)
 		}

@@ -17,6 +17,7 @@ import (
 // It outlives their restarts. Everything in it may be used by many goroutines.
 type link struct {
 	cfg    *config.Minion
+	times  *latestTimes
 	master config.MasterAddr
 	twin   bool // another link has a master on the same host
 	auth   *auth.Minion
@@ -81,5 +82,6 @@ func (l *link) up() bool { return l.ready.Load() && l.connected.Load() }
 // returnTimeout is the time one attempt to deliver a return may take: a random value, so that a fleet does not
 // come back at one moment.
 func (l *link) returnTimeout() time.Duration {
-	return between(l.cfg.ReturnRetryTimer, l.cfg.ReturnRetryTimerMax)
+	now := l.times.Load()
+	return between(now.returnRetryTimer, now.returnRetryTimerMax)
 }

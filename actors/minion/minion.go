@@ -63,6 +63,7 @@ type Options struct {
 type Minion struct {
 	opt   Options
 	cfg   *config.Minion
+	times *latestTimes
 	log   *slog.Logger
 	clock supervisor.Clock
 	top   *supervisor.Supervisor
@@ -85,7 +86,7 @@ type Minion struct {
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
-	m := &Minion{opt: opt, cfg: opt.Config, log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+	m := &Minion{opt: opt, cfg: opt.Config, times: newTimes(opt.Config), log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
 	}
@@ -121,7 +122,7 @@ func (m *Minion) makeLinks() error {
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
-		l := &link{cfg: m.cfg, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
+		l := &link{cfg: m.cfg, times: m.times, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
 		if seen[l.name()] {
 			continue // named twice
 		}

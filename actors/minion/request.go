@@ -23,7 +23,8 @@ func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Dura
 
 // pillar asks for the pillar, whose answer is sealed to this minion's key alone.
 func (l *link) pillar(ctx context.Context, load *payload.Map) (*payload.Map, error) {
-	v, err := l.ask(ctx, load, l.cfg.RequestChannelTimeout, l.cfg.RequestChannelTries, func(reply []byte, nonce string) (any, error) {
+	now := l.times.Load()
+	v, err := l.ask(ctx, load, now.requestChannelTimeout, now.requestChannelTries, func(reply []byte, nonce string) (any, error) {
 		return l.auth.OpenPillar(reply, nonce)
 	})
 	m, _ := v.(*payload.Map)

@@ -47,7 +47,7 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 		}
 	}
 	load = o.addFacts(load, p)
-	answer, err := l.request(ctx, load, l.returnTimeout(), l.cfg.ReturnRetryTries)
+	answer, err := l.request(ctx, load, l.returnTimeout(), l.times.Load().returnRetryTries)
 	if err != nil {
 		return err
 	}

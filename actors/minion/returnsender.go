@@ -326,10 +326,10 @@ func (o *returnSenderOptions) over(key string) {
 func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {
 	l := r.opt.link
 	if m.Timeout == 0 {
-		m.Timeout = l.cfg.RequestChannelTimeout
+		m.Timeout = l.times.Load().requestChannelTimeout
 	}
 	if m.Tries == 0 {
-		m.Tries = l.cfg.RequestChannelTries
+		m.Tries = l.times.Load().requestChannelTries
 	}
 	supervisor.Go(ctx, "request", func(ctx context.Context) error {
 		defer m.place.leave()

@@ -1,0 +1,22 @@
+package minion
+
+import (
+	"testing"
+	"time"
+
+	"brine/config"
+)
+
+// TestReload: links that are there already wait as long as the new configuration says.
+func TestReload(t *testing.T) {
+	cfg := &config.Minion{ReturnRetryTimer: 3 * time.Second, ReturnRetryTimerMax: 3 * time.Second, AuthTries: 1}
+	m := &Minion{cfg: cfg, times: newTimes(cfg)}
+	l := &link{cfg: cfg, times: m.times}
+	if got := l.returnTimeout(); got != 3*time.Second {
+		t.Fatalf("before: %v", got)
+	}
+	m.Reload(&config.Minion{ReturnRetryTimer: 9 * time.Second, ReturnRetryTimerMax: 9 * time.Second, AuthTries: 4})
+	if got := l.returnTimeout(); got != 9*time.Second || l.times.Load().authTries != 4 {
+		t.Errorf("after: %v, %d tries", got, l.times.Load().authTries)
+	}
+}

@@ -61,6 +61,7 @@ var alone = []struct {
 	{"charm.land/", []string{"cmd/top"}, true},
 	{"github.com/pebbe/zmq4", []string{"wire/zmq"}, false},
 	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
+	{"github.com/fsnotify/", []string{"cmd/daemon"}, false},
 	{"github.com/spf13/viper", []string{"config/..."}, false},
 	{"github.com/prometheus/", []string{"modules/gauges", "actors/metrics", "actors/master", "actors/minion"}, true},
 	{"google.golang.org/protobuf/", []string{"wire/otlp"}, true},

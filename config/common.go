@@ -20,6 +20,7 @@ type Common struct {
 	// Notices are Salt's log lines about the configuration, for the caller to log.
 	Notices []Notice `mapstructure:"-"`
 	layers  *layers  // which layer set each option
+	folders []string // see Folders
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`
 

@@ -29,6 +29,7 @@ type Loader struct {
 	Environ        func() []string     // os.Environ unless set: options such as BRINE_MASTER__LOG_LEVEL
 	CacheID        bool                // write a generated minion id to the file minion_id
 	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
+	Again          bool                // for a daemon that runs: the main file must be there, every broken file is an error, none is put aside
 	HostNames      func() []string     // candidates for a generated id, best first; those of this host unless set
 }
 
@@ -105,6 +106,7 @@ type loading struct {
 	standard      *payload.Map // the defaults, before anything was read
 	read          *source      // files, with the environment over them
 	layers        *layers
+	folders       []string // where files of this configuration may be
 	notices       []Notice
 	warned        map[string]bool // options whose type Salt complains about
 	idFromAddress bool
@@ -152,7 +154,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices, c.layers = opts, ld.read.opts, ld.notices, ld.layers
+	c.Raw, c.File, c.Notices, c.layers, c.folders = opts, ld.read.opts, ld.notices, ld.layers, ld.folders
 	c.ConfigDir = filepath.Dir(ld.main)
 }
 

@@ -73,7 +73,7 @@ func TestOptionsDoc(t *testing.T) {
 			if about[key] == "" {
 				t.Errorf("%s: its field has no comment that says what it does", key)
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master), verdict(all[key].minion), shownDefault(own.Value(key)), cell(about[key]))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key), verdict(all[key].minion, roleMinion, key), shownDefault(own.Value(key)), cell(about[key]))
 		}
 	}
 	master, minion := saltTable(t, roleMaster), saltTable(t, roleMinion)
@@ -90,7 +90,7 @@ func TestOptionsDoc(t *testing.T) {
 		if ok {
 			text = shownDefault(std)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master), verdict(all[key].minion), text, cell(all[key].why))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key), verdict(all[key].minion, roleMinion, key), text, cell(all[key].why))
 	}
 	if *writeDoc {
 		if err := os.WriteFile(optionsFile, []byte(b.String()), 0o644); err != nil {
@@ -119,12 +119,15 @@ func saltHas(t *testing.T, key string) bool {
 }
 
 // verdict says what a daemon does with an option.
-func verdict(rules []rule) string {
+func verdict(rules []rule, role, key string) string {
 	var out []string
 	for _, r := range rules {
 		text := map[byte]string{'+': "yes", '-': "-", '~': "no", '!': "refused"}[r.act]
 		if fine := slices.DeleteFunc(slices.Clone(r.fine), func(s string) bool { return s == "" }); len(fine) > 0 {
 			text += " but " + strings.Join(fine, ", ")
+		}
+		if r.act == actHonour && slices.Contains(live(role), key) {
+			text += ", *live*"
 		}
 		out = append(out, text)
 	}

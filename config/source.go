@@ -73,12 +73,15 @@ func mergeLists(a, b []any) []any {
 // say which files are included.
 func (ld *loading) readFiles(defaultInclude string, env *source) error {
 	ld.main = ld.mainFile()
+	ld.watch(ld.main)
 	if b, err := os.ReadFile(ld.main); err == nil {
 		s, err := ld.parse(ld.main, b)
 		if err != nil {
 			return err
 		}
 		ld.read = s
+	} else if ld.Again {
+		return &Error{File: ld.main, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
 	} else if !os.IsNotExist(err) {
 		ld.notice(slog.LevelDebug, "Missing configuration file: %s", ld.main)
 	}
@@ -141,6 +144,7 @@ func (ld *loading) include(key string, patterns any, from string, verbose bool, 
 		if !filepath.IsAbs(glob) {
 			glob = filepath.Join(filepath.Dir(from), glob)
 		}
+		ld.watch(glob)
 		files, _ := filepath.Glob(glob) // sorted; a malformed pattern matches nothing
 		if len(files) == 0 && verbose {
 			ld.notice(slog.LevelWarn, "Warning parsing configuration file: \"include\" path/glob '%s' matches no files", glob)
@@ -181,13 +185,14 @@ func (ld *loading) globs(key string, patterns any) ([]string, error) {
 
 // included reads one included file. A broken one counts as empty unless StrictIncludes is set.
 func (ld *loading) included(file string, depth int) (*source, error) {
+	ld.watch(file)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, &Error{File: file, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
 	}
 	s, err := ld.parse(file, b)
 	if err != nil {
-		if ld.StrictIncludes {
+		if ld.StrictIncludes || ld.Again {
 			return nil, err
 		}
 		ld.notice(slog.LevelError, "%v", err)
@@ -205,7 +210,7 @@ func (ld *loading) included(file string, depth int) (*source, error) {
 func (ld *loading) parse(file string, b []byte) (*source, error) {
 	doc, err := yaml.LoadDocument(b)
 	if err != nil {
-		if strings.HasSuffix(file, scheduleFile) {
+		if strings.HasSuffix(file, scheduleFile) && !ld.Again {
 			return ld.setAside(file, err)
 		}
 		return nil, parseError(file, err)

@@ -50,9 +50,9 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 
 // client speaks to this master as the command line does, without a socket.
 func (in inside) client() *client.Client {
-	cfg := in.c.cfg
+	cfg, now := in.c.cfg, in.c.rules.Load()
 	return client.New(client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
-		User: in.c.running, KeyOwner: cfg.User, Timeout: cfg.Timeout, GatherJobTimeout: cfg.GatherJobTimeout,
+		User: in.c.running, KeyOwner: cfg.User, Timeout: now.timeout, GatherJobTimeout: now.gatherTimeout,
 		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.c.log,
 		Gone: in.c.gone})
 }

@@ -22,11 +22,13 @@ type rules struct {
 	peer, peerRun *payload.Map
 	nodegroups    *payload.Map
 	targetTimeout time.Duration
+	timeout       time.Duration // of the questions that the master's own functions ask minions
+	gatherTimeout time.Duration // gather_job_timeout, likewise
 }
 
 func newRules(cfg *config.Master, who *eauth.Service) *rules {
 	return &rules{eauth: who, blacklist: cfg.ACLBlacklist, fields: cfg.PublisherACLFields, peer: cfg.Peer, peerRun: cfg.PeerRun,
-		nodegroups: cfg.Nodegroups, targetTimeout: cfg.TargetTimeout}
+		nodegroups: cfg.Nodegroups, targetTimeout: cfg.TargetTimeout, timeout: cfg.Timeout, gatherTimeout: cfg.GatherJobTimeout}
 }
 
 // Reload puts the rules of a new configuration in force, from the next request on. What else the configuration says is not

@@ -134,6 +134,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	dumpOnUSR1(ctx, s)
 	go settleMemory(ctx, s.Log)
 	profileOnUSR2(ctx, s)
+	followFiles(ctx, s, svc)
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		s.Log.Warn("the service manager was not told that we are ready", "err", err)
 	}

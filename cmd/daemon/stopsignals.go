@@ -17,14 +17,9 @@ import (
 func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
 	own := make(chan os.Signal, 4)
 	signal.Notify(own, syscall.SIGTERM, syscall.SIGINT)
-	hup := make(chan os.Signal, 1)
-	if s.Parent != nil {
-		signal.Notify(hup, syscall.SIGHUP)
-	}
 	requests := make(chan os.Signal, 2)
 	go func() {
 		defer signal.Stop(own)
-		defer signal.Stop(hup)
 		var got requestCount
 		for {
 			select {
@@ -34,8 +29,6 @@ func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
 			case sig := <-s.Parent.Signals():
 				got.handed++
 				got.tell(requests, sig)
-			case <-hup:
-				s.Log.Info("SIGHUP: there is nothing that could be read anew")
 			case <-ctx.Done():
 				return
 			}

@@ -104,10 +104,10 @@ func levelName(l slog.Level) string {
 
 // Options of a Handler.
 type Options struct {
-	Level  slog.Level
-	Format string // "" is ConsoleFormat
-	Date   string // strftime text for %(asctime)s, "" is ConsoleDate
-	Name   string // %(name)s of records without the attribute actor
+	Level  slog.Leveler // it may change at any time; nil: info
+	Format string       // "" is ConsoleFormat
+	Date   string       // strftime text for %(asctime)s, "" is ConsoleDate
+	Name   string       // %(name)s of records without the attribute actor
 }
 
 // Handler is a slog.Handler that writes one record as one Write. Attributes follow the message as key=value, but
@@ -128,13 +128,16 @@ type output struct {
 
 // New makes a handler that writes to w.
 func New(w io.Writer, opt Options) *Handler {
+	if opt.Level == nil {
+		opt.Level = slog.LevelInfo
+	}
 	opt.Format = cmp.Or(opt.Format, ConsoleFormat)
 	opt.Date = cmp.Or(opt.Date, ConsoleDate)
 	return &Handler{opt: opt, format: compile(opt.Format), out: &output{w: w}}
 }
 
 // Enabled reports whether a record of this level is written.
-func (h *Handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.opt.Level }
+func (h *Handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.opt.Level.Level() }
 
 // Handle writes one record, in one line whatever is in it.
 func (h *Handler) Handle(_ context.Context, r slog.Record) error {

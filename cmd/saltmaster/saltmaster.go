@@ -129,6 +129,8 @@ type masterService struct {
 
 func (s *masterService) End() (supervisor.Report, error) { return s.Stop(s.wait) }
 
+func (s *masterService) Reload(fresh *session.Session) { s.Master.Reload(fresh.Master) }
+
 // startMaster gives up root where another user is configured and starts the actors.
 func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	cfg := s.Master

@@ -5,6 +5,7 @@ package saltminion
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"brine/actors/minion"
@@ -65,6 +66,13 @@ type minionService struct {
 	m    *minion.Minion
 	zctx *zmq.Context
 	wait time.Duration
+	// nodegroups are those of the latest configuration.
+	nodegroups *atomic.Pointer[payload.Map]
+}
+
+func (s *minionService) Reload(fresh *session.Session) {
+	s.nodegroups.Store(fresh.Minion.Raw.Map("nodegroups"))
+	s.m.Reload(fresh.Minion)
 }
 
 func (s *minionService) End() (supervisor.Report, error) {
@@ -112,6 +120,8 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	if err != nil {
 		return nil, err
 	}
+	nodegroups := &atomic.Pointer[payload.Map]{}
+	nodegroups.Store(cfg.Raw.Map("nodegroups"))
 	opt := minion.Options{
 		Config: cfg, Logger: s.Log, Context: zctx, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
@@ -122,7 +132,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			machine.Refresh = fresh
 			return machine.Grains()
 		},
-		Match: func(load *payload.Map, about matchers.Facts) bool { return matches(s, load, about) }, Complete: saltrun.OfferMaster(s.Log),
+		Match: func(load *payload.Map, about matchers.Facts) bool { return matches(s, load, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- daemon.ExitRequest{Code: e.Code, Text: e.Text}:
@@ -145,7 +155,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 		return nil, errors.Join(err, stopErr, zctx.Close())
 	}
 	s.Log.Info(fmt.Sprintf("Minion is starting as user '%s'", session.RunningUser()))
-	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout}, nil
+	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout, nodegroups: nodegroups}, nil
 }
 
 // SignInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.
@@ -170,8 +180,8 @@ func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 }
 
 // matches tells whether a publication means this minion; a target that cannot be read matches nobody.
-func matches(s *session.Session, load *payload.Map, about matchers.Facts) bool {
-	about.Nodegroups = s.Minion.Raw.Map("nodegroups")
+func matches(s *session.Session, load *payload.Map, about matchers.Facts, nodegroups *payload.Map) bool {
+	about.Nodegroups = nodegroups
 	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &about)
 	if err != nil {
 		s.Log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)

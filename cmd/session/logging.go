@@ -54,7 +54,7 @@ func (s *Session) consoleLog() slog.Handler {
 	if s.Opt.Str("output") == "yaml" {
 		format = "# " + format // stdout and stderr together stay YAML
 	}
-	return saltlog.New(terminal.Beneath(s.Stderr), saltlog.Options{Level: s.consoleLevel(), Format: format, Name: s.Prog,
+	return saltlog.New(terminal.Beneath(s.Stderr), saltlog.Options{Level: s.levels.console.at(s.consoleLevel()), Format: format, Name: s.Prog,
 		Date: cmp.Or(s.Common.Raw.Str("log_datefmt_console"), s.Common.LogDateFmt)})
 }
 
@@ -91,7 +91,7 @@ func (s *Session) fileLog(o Opening) (slog.Handler, error) {
 		return nil, nil
 	}
 	s.AtEnd(func() { _ = file.Close() })
-	return saltlog.New(file, saltlog.Options{Level: level, Name: s.Prog, Date: cmp.Or(s.Common.LogDateFmtLogfile, saltlog.FileDate),
+	return saltlog.New(file, saltlog.Options{Level: s.levels.file.at(level), Name: s.Prog, Date: cmp.Or(s.Common.LogDateFmtLogfile, saltlog.FileDate),
 		Format: cmp.Or(s.Common.LogFmtLogfile, saltlog.FileFormat)}), nil
 }
 

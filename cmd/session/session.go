@@ -29,6 +29,9 @@ type Session struct {
 	Memory int64 // limit of the control group of a daemon in bytes, 0: none
 
 	Unhonoured []config.Notice // options that a daemon does not honour
+
+	loaded loaded // how the configuration was loaded, to load it again
+	levels levels // of the log
 }
 
 // Role names the configuration a tool reads.
@@ -143,6 +146,8 @@ func (s *Session) readConfig(o Opening) error {
 	if err := s.LoadRole(o.Role, dir, over); err != nil {
 		return err
 	}
+	_, err = os.Stat(s.Common.ConfFile)
+	s.loaded = loaded{o.Role, dir, over, err == nil}
 	s.merge()
 	return nil
 }

@@ -1,0 +1,88 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"brine/wire/payload"
+)
+
+// TestStaleRules: a user whose right was withdrawn is refused with the next request after the master has read its files anew, and
+// one who got it is served; a broken file changes nothing and is told, as is an option that cannot change.
+func TestStaleRules(t *testing.T) {
+	const allowed = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {ann: [test.ping]}}\n"
+	const others = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {bob: [test.ping]}}\n"
+	s := newSite(t, allowed)
+	may := func(user string) bool {
+		t.Helper()
+		kw := payload.M("eauth", "sharedsecret", "username", user, "password", "OpenSesame")
+		v, err := s.stranger().ask(payload.M("cmd", "publish", "tgt", honest, "tgt_type", "glob", "fun", "test.ping", "arg", []any{}, "ret", "", "jid", "",
+			"user", user, "kwargs", kw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := v.(*payload.Map)
+		return m.Has("load")
+	}
+	want := func(when string, ann, bob bool) {
+		t.Helper()
+		if a, b := may("ann"), may("bob"); a != ann || b != bob {
+			t.Errorf("%s: ann may: %v, bob may: %v", when, a, b)
+		}
+	}
+	told := 0 // lines of the log that were seen
+	await := func(what string) {
+		t.Helper()
+		s.eventually("the master says "+what, func() error {
+			text := s.logOf(s.master)
+			i := strings.Index(text[told:], what)
+			if i < 0 {
+				return errors.New("not yet")
+			}
+			told += i + len(what)
+			return nil
+		})
+	}
+	// replace puts another file in the place of the master's, as editors do.
+	replace := func(extra string) {
+		t.Helper()
+		path := s.path("etc/m/master")
+		s.write(path+".new", overridden(fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user), extra))
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("before", true, false)
+
+	replace(others)
+	await("in force are: 'external_auth'")
+	want("withdrawn", false, true)
+
+	replace("external_auth: {sharedsecret: {ann: [test.ping]}\nworker_threads: [\n")
+	await("cannot be read anew, nothing has changed")
+	want("with a broken file", false, true)
+	replace("transport: tcp\n" + allowed)
+	await("'transport' with value tcp cannot be honoured yet")
+	want("with an option that is not honoured", false, true)
+
+	replace(allowed + "worker_threads: 5\n")
+	await("in force are: 'external_auth'")
+	await("'worker_threads' has changed")
+	want("given back", true, false)
+
+	// An included file in a directory that was not there.
+	s.write(s.path("etc/m/master.d/rules.conf"), "external_auth: {sharedsecret: {bob: [test.ping]}}\n")
+	await("in force are: 'external_auth'")
+	want("by an included file", false, true)
+
+	if err := s.master.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	await("nothing has changed")
+	want("after SIGHUP", false, true)
+	s.good()
+}

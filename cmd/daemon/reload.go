@@ -1,0 +1,168 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"brine/cmd/session"
+	"brine/config"
+
+	"golang.org/x/term"
+)
+
+// Reloader is a service that takes what may change from a configuration that was read anew.
+type Reloader interface {
+	// Reload puts it in force. It is called by one goroutine at a time, and fresh does not change any more.
+	Reload(fresh *session.Session)
+}
+
+// reloader reads the configuration anew when its files change or SIGHUP comes. A configuration that cannot be used changes nothing.
+type reloader struct {
+	s   *session.Session
+	svc Reloader
+
+	mu    sync.Mutex
+	first *config.Common   // of the start: what cannot change is compared with it
+	last  *session.Session // that was put in force
+	said  string           // the last error, which is said once
+}
+
+// followFiles runs until ctx ends.
+func followFiles(ctx context.Context, s *session.Session, svc Service) {
+	takes, ok := svc.(Reloader)
+	if !ok {
+		return
+	}
+	hup := make(chan os.Signal, 1)
+	if hangUpReloads(s) {
+		signal.Notify(hup, syscall.SIGHUP)
+	}
+	r := &reloader{s: s, svc: takes, first: s.Common, last: s}
+	go func() {
+		defer signal.Stop(hup)
+		for {
+			select {
+			case <-hup:
+				r.again(true)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go r.watch(ctx)
+}
+
+// watch reads the configuration anew whenever its files change.
+func (r *reloader) watch(ctx context.Context) {
+	w, err := newWatcher()
+	if err != nil {
+		r.s.Log.Warn("changes of configuration files are not noticed; SIGHUP reads them anew", "err", err)
+		return
+	}
+	defer w.close()
+	folders := r.s.Common.Folders()
+	for {
+		for more := true; more; { // what came before its directory was watched was not told
+			if _, err := w.want(folders); err != nil {
+				r.s.Log.Warn("changes in a directory of the configuration are not noticed; SIGHUP reads them anew", "err", err)
+			}
+			folders = r.again(false)
+			more, _ = w.want(folders)
+		}
+		if !w.changed(ctx) {
+			return
+		}
+	}
+}
+
+// hangUpReloads tells what SIGHUP means. A daemon in the foreground of a terminal ends when its terminal is closed, as any program
+// does; with nohup it is to be left alone.
+func hangUpReloads(s *session.Session) bool {
+	if signal.Ignored(syscall.SIGHUP) {
+		return false
+	}
+	return s.Parent != nil || !term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+// again loads the configuration and puts in force what may change. asked says that somebody wants to hear of it in any case. The
+// answer is where files of the configuration in force may be.
+func (r *reloader) again(asked bool) (folders []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.load(asked)
+	return r.last.Common.Folders()
+}
+
+func (r *reloader) load(asked bool) {
+	fresh, err := r.s.LoadAgain()
+	if err == nil {
+		err = CheckStanding(fresh)
+	}
+	var changes []config.Change
+	if err == nil {
+		changes, err = config.Changes(r.last.Common, fresh.Common)
+	}
+	if err != nil {
+		if asked || err.Error() != r.said {
+			r.s.Log.Error(fmt.Sprintf("The configuration cannot be read anew, nothing has changed: %v", err))
+		}
+		r.said = err.Error()
+		return
+	}
+	r.said = ""
+	if len(changes) == 0 {
+		if asked {
+			r.s.Log.Info("The configuration was read anew: nothing has changed")
+		}
+		return
+	}
+	r.s.FollowLevels(fresh.Common)
+	r.svc.Reload(fresh)
+	r.tell(fresh, changes)
+	r.last = fresh
+}
+
+// tell names what has changed and what waits for the next start.
+func (r *reloader) tell(fresh *session.Session, changes []config.Change) {
+	var now []string
+	for _, c := range changes {
+		if c.Live {
+			now = append(now, "'"+c.Key+"'")
+		}
+	}
+	if len(now) > 0 {
+		r.s.Log.Info("The configuration was read anew, in force are: " + strings.Join(now, ", "))
+	}
+	since, err := config.Changes(r.first, fresh.Common) // what was set back needs no restart
+	if err != nil {
+		return
+	}
+	waits := map[string]bool{}
+	for _, c := range since {
+		waits[c.Key] = true
+	}
+	for _, c := range changes {
+		if !c.Live && waits[c.Key] {
+			r.s.Log.Warn(fmt.Sprintf("Config option '%s' has changed (%s) and takes effect when this daemon is started again", c.Key, c.Origin))
+		}
+	}
+	for _, n := range fresh.Unhonoured {
+		if !containsNotice(r.last.Unhonoured, n) {
+			r.s.Log.Log(context.Background(), n.Level, n.Text)
+		}
+	}
+}
+
+func containsNotice(list []config.Notice, n config.Notice) bool {
+	for _, have := range list {
+		if have.Text == n.Text {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/wire/payload"
+)
+
+// live names the options that a running daemon takes from a changed file: what it judges requests by, how long it waits, how
+// much it logs, and what only tools read, which look at the files each time.
+func live(role string) []string {
+	both := []string{"log_level", "log_level_logfile", "nodegroups", "include", "default_include",
+		"state_output", "state_verbose", "state_output_diff", "state_output_profile"}
+	if role == roleMinion {
+		return append(both, "auth_timeout", "auth_tries", "return_retry_timer", "return_retry_timer_max", "return_retry_tries",
+			"request_channel_timeout", "request_channel_tries")
+	}
+	return append(both, "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
+		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "token_expire", "token_expire_user_override", "peer", "peer_run",
+		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary")
+}
+
+// Change is an option that a changed file sets to something else.
+type Change struct {
+	Key    string
+	Live   bool // it takes effect while the daemon runs
+	Origin Origin
+}
+
+// Changes compares what the operator had written with what he has written now. Options of the command line do not change,
+// whatever files say.
+func Changes(was, now *Common) ([]Change, error) {
+	role := now.Raw.Str("__role")
+	std, err := defaults(role)
+	if err != nil {
+		return nil, &Error{Code: ExitGeneric, Err: err}
+	}
+	written := func(c *Common, key any) any {
+		if v, ok := c.File.Get(key); ok {
+			return v
+		}
+		return std.Value(key)
+	}
+	mayChange := live(role)
+	var out []Change
+	keys := now.File.Keys()
+	for _, key := range was.File.Keys() {
+		if !now.File.Has(key) {
+			keys = append(keys, key)
+		}
+	}
+	for _, k := range keys {
+		key, ok := k.(string)
+		if a, b := written(was, k), written(now, k); !ok || a == nil && b == nil || payload.Equal(a, b) || now.Origin(key).Layer == LayerCommandLine {
+			continue
+		}
+		out = append(out, Change{key, slices.Contains(mayChange, key), now.Origin(key)})
+	}
+	return out, nil
+}
+
+// Folders lists the directories in which a changed, new or removed file may change this configuration, whether they exist or not.
+func (c *Common) Folders() []string {
+	out := slices.Clone(c.folders)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// watch notes the directory of a file or of a glob. A file that is a link may also change where it points to.
+func (ld *loading) watch(path string) {
+	dir := filepath.Dir(path)
+	for strings.ContainsAny(dir, "*?[") {
+		dir = filepath.Dir(dir)
+	}
+	ld.folders = append(ld.folders, dir)
+	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dir {
+		ld.folders = append(ld.folders, filepath.Dir(real))
+	}
+}

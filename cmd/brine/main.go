@@ -65,6 +65,8 @@ func tools() []program {
 		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: admin.Trace},
 		{name: "why", what: "JID [MINION]: show why minions have not returned", run: admin.Why},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
+		{name: "manual", what: "DIR: write the manual pages of all tools into DIR", run: manual},
+		{name: "completion", what: "print the completion of all tools for bash", run: completion},
 		{name: "emulate", what: "run a fleet of emulated minions against a master", run: emulate.Run, signals: true},
 		{name: "bench", what: "measure brine and real Salt side by side", run: bench.Command, signals: true},
 	}

@@ -149,7 +149,8 @@ func (p *Parser) usage() string {
 
 // Answered means that the command line asked for a text (help, version) and nothing else is to be done.
 type Answered struct {
-	Text string // for stdout, with its line end
+	Help *Parser // whose help it is; nil: it is none
+	Text string  // for stdout, with its line end
 }
 
 func (a *Answered) Error() string { return "answered: " + a.Text }

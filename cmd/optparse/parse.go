@@ -123,7 +123,7 @@ func (p *Parser) apply(v *Values, fresh map[string]bool, o *Option, flag, text s
 	d := o.dest()
 	switch o.Kind {
 	case Help:
-		return &Answered{Text: p.HelpText()}
+		return &Answered{Text: p.HelpText(), Help: p}
 	case Version:
 		return &Answered{Text: strings.ReplaceAll(p.Version, "%prog", p.Prog) + "\n"}
 	case Flag:

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"wire/ipc":          {"wire/event"},
 	"wire/loopback":     {},
 	"wire/otlp":         {},
-	"wire/control":      {},
+	"wire/control":      {"wire/ipc"}, // it moves the maps (decision 0038)
 	"wire/bus":          {"wire/event", "wire/ipc"},
 	"wire/auth":         {"wire/crypt", "wire/event"},
 	"wire/client":       {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/supervisor"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 
@@ -27,19 +28,18 @@ type (
 	}
 )
 
-// Query answers one command. Its argument is the whole request. It runs in the goroutine of the connection,
-// several at once; what it needs of an actor it asks with supervisor.Ask.
-type Query func(ctx context.Context, request *payload.Map) (any, error)
+// Aside makes what of the daemon goes into a bundle. It runs in the goroutine of the connection.
+type Aside func(ctx context.Context) (any, error)
 
 // Options of the admin actor.
 type Options struct {
 	Path     string                 // of the control socket
 	Mode     fs.FileMode            // of the socket file, 0600 when 0
 	Tree     *supervisor.Supervisor // the daemon's root
-	Queries  map[string]Query       // of the daemon, beside those of this package; they only read
-	Private  map[string]Query       // those that read what is not for everybody who may open the socket
-	Commands map[string]Query       // those that change something
-	Bundle   map[string]Query       // what of the daemon goes into a bundle, by the names of the files
+	Queries  control.Handlers       // of the daemon, beside those of this package; they only read
+	Private  control.Handlers       // those that read what is not for everybody who may open the socket
+	Commands control.Handlers       // those that change something
+	Bundle   map[string]Aside       // what of the daemon goes into a bundle, by the names of the files
 	Version  string                 // of the program
 	Config   func() *payload.Map    // the options, without secrets; may be nil
 	Logger   *slog.Logger           // of the socket
@@ -86,7 +86,10 @@ func (a *admin) onStarted(ctx actor.Context) {
 		return server.Serve(ctx, func(ctx context.Context, peer ipc.Peer, request *payload.Map) (*payload.Map, error) {
 			result, done := table.handle(ctx, peer, request)
 			self.Send(done)
-			return result, done.Err
+			if result != nil {
+				return result, nil
+			}
+			return nil, done.Err
 		})
 	})
 }

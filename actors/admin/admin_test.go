@@ -12,6 +12,7 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 
@@ -36,13 +37,13 @@ func newRig(t *testing.T, chaos bool) *rig {
 	path := filepath.Join(t.TempDir(), "admin.ipc")
 	opt := Options{
 		Path: path, Tree: r.tree,
-		Queries: map[string]Query{
+		Queries: control.Handlers{
 			"jobs": func(_ context.Context, request *payload.Map) (any, error) {
 				return payload.M("asked", request.Str("jid")), nil
 			},
 			"fail": func(context.Context, *payload.Map) (any, error) { return nil, errors.New("no job store") },
 		},
-		Commands: map[string]Query{"rotate": func(context.Context, *payload.Map) (any, error) { return true, nil }},
+		Commands: control.Handlers{"rotate": func(context.Context, *payload.Map) (any, error) { return true, nil }},
 	}
 	actortest.Add(t, r.tree, Spec(opt))
 	r.client = ipc.NewControlClient(path)
@@ -53,7 +54,7 @@ func (r *rig) ask(t *testing.T, kv ...any) (any, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	reply, err := r.client.Do(ctx, payload.M(kv...))
+	reply, err := r.client.Do(ctx, payload.M(kv...).Set("v", control.Version))
 	return reply.Value("result"), err
 }
 
@@ -188,16 +189,16 @@ func TestQueriesOfTheDaemon(t *testing.T) {
 func TestOthersMayOnlyRead(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Chaos: true})
 	changed := false
-	commands := newTable(Options{Tree: tree, Private: map[string]Query{
+	commands := newTable(Options{Tree: tree, Private: control.Handlers{
 		"jobs.load": func(context.Context, *payload.Map) (any, error) { return "secret", nil },
-	}, Commands: map[string]Query{
+	}, Commands: control.Handlers{
 		"rotate": func(context.Context, *payload.Map) (any, error) { changed = true; return nil, nil },
 	}})
 	other := ipc.Peer{UID: 54321, GID: 54321, PID: 1}
 	for name, want := range map[string]error{
 		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed, "rotate": ErrNotAllowed, "jobs.load": ErrNotAllowed,
 	} {
-		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "name", "x", "how", "panic"))
+		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "v", control.Version, "name", "x", "how", "panic"))
 		if name == "tree" { // there is no x, but it was looked for
 			want = ErrUnknownActor
 		}
@@ -210,12 +211,33 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	}
 	for _, peer := range []ipc.Peer{{UID: 0}, {UID: os.Geteuid()}} {
 		changed = false
-		if _, done := commands.handle(context.Background(), peer, payload.M("cmd", "rotate")); done.Err != nil || !changed {
+		if _, done := commands.handle(context.Background(), peer, payload.M("cmd", "rotate", "v", control.Version)); done.Err != nil || !changed {
 			t.Errorf("%+v: got %v", peer, done.Err)
 		}
-		if reply, done := commands.handle(context.Background(), peer, payload.M("cmd", "jobs.load")); done.Err != nil || reply.Str("result") != "secret" {
+		if reply, done := commands.handle(context.Background(), peer, payload.M("cmd", "jobs.load", "v", control.Version)); done.Err != nil || reply.Str("result") != "secret" {
 			t.Errorf("%+v: got %v, %v", peer, reply, done.Err)
 		}
+	}
+}
+
+// TestOtherVersions: of a tool of another version nothing is taken, and it is told which version is spoken here.
+func TestOtherVersions(t *testing.T) {
+	tree := actortest.Start(t, supervisor.Options{Chaos: true})
+	changed := false
+	commands := newTable(Options{Tree: tree, Commands: control.Handlers{
+		"rotate": func(context.Context, *payload.Map) (any, error) { changed = true; return nil, nil },
+	}})
+	for _, v := range []any{nil, control.Version - 1, control.Version + 1} {
+		reply, done := commands.handle(context.Background(), ipc.Peer{}, payload.M("cmd", "rotate", "v", v))
+		var version *control.VersionError
+		if !errors.As(done.Err, &version) || changed || reply.Has("result") || reply.Value("v") != int64(control.Version) {
+			t.Errorf("version %v: got %v, %v", v, reply, done.Err)
+		}
+	}
+	r := newRig(t, false)
+	reply, err := r.client.Do(t.Context(), payload.M("cmd", "help"))
+	if n, _ := reply.Int("v"); err != nil || n != control.Version || reply.Has("result") {
+		t.Errorf("over the socket: %v, %v", reply, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/supervisor/stats"
+	"brine/wire/control"
 	"brine/wire/payload"
 )
 
@@ -18,8 +19,7 @@ const bundleMost = 120
 // bundle collects what somebody who was not there needs to see what the daemon did: the tree, looks at it over some
 // seconds, deaths, profiles, the redacted configuration, limits. The answer maps names of files to what they hold:
 // bytes, or a value. What could not be had stands in errors.
-func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error) {
-	seconds, _ := request.Int("seconds")
+func (o *operator) bundle(ctx context.Context, q control.GetBundle) (*payload.Map, error) {
 	files, errs := payload.NewMap(16), []any{}
 	put := func(name string, v any, err error) {
 		if err != nil {
@@ -28,15 +28,15 @@ func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error
 		}
 		files.Set(name, v)
 	}
-	tree, err := o.tell(ctx, payload.M())
+	tree, err := o.tell(ctx, control.GetTree{})
 	put("tree", tree, err)
-	looks, err := o.looks(ctx, int(min(max(seconds, 0), bundleMost)))
+	looks, err := o.looks(ctx, int(min(max(q.Seconds, 0), bundleMost)))
 	if err != nil {
 		return nil, err
 	}
 	put("tops", looks, nil)
 	put("history", stats.List(o.tree.History()), nil)
-	put("process", o.self(), nil)
+	put("process", control.Encode(o.self()), nil)
 	all, err := o.tree.Stack("")
 	put("goroutines.txt", []byte(all), err)
 	for _, name := range []string{"goroutine", "heap"} {
@@ -47,7 +47,7 @@ func (o *operator) bundle(ctx context.Context, request *payload.Map) (any, error
 		put("config", o.config(), nil)
 	}
 	for name, query := range o.asides {
-		v, err := query(ctx, payload.M())
+		v, err := query(ctx)
 		put(name, v, err)
 	}
 	for _, name := range []string{"limits", "status"} {
@@ -68,7 +68,7 @@ func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
 			return nil, err
 		}
 		bare(&child)
-		list = append(list, payload.M("time", stats.Stamp(time.Now()), "process", o.self(), "tree", child.Map()))
+		list = append(list, payload.M("time", stats.Stamp(time.Now()), "process", control.Encode(o.self()), "tree", child.Map()))
 		if len(list) > seconds {
 			return list, nil
 		}

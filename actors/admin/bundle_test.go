@@ -10,6 +10,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/supervisor"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 )
@@ -40,12 +41,12 @@ func TestBundle(t *testing.T) {
 	for worker.Snapshot().Restarts == 0 {
 	}
 	commands := newTable(Options{Tree: tree, Version: "9.9", Config: func() *payload.Map { return payload.M("user", "root") },
-		Bundle: map[string]Query{
-			"jobs": func(context.Context, *payload.Map) (any, error) { return payload.M("jobs", []any{}), nil },
-			"none": func(context.Context, *payload.Map) (any, error) { return nil, errors.New("no store") },
+		Bundle: map[string]Aside{
+			"jobs": func(context.Context) (any, error) { return payload.M("jobs", []any{}), nil },
+			"none": func(context.Context) (any, error) { return nil, errors.New("no store") },
 		}})
 	ask := func(uid int) (*payload.Map, error) {
-		reply, done := commands.handle(context.Background(), ipc.Peer{UID: uid}, payload.M("cmd", "bundle", "seconds", 0))
+		reply, done := commands.handle(context.Background(), ipc.Peer{UID: uid}, payload.M("cmd", "bundle", "v", control.Version, "seconds", 0))
 		return reply.Map("result"), done.Err
 	}
 	if _, err := ask(54321); !errors.Is(err, ErrNotAllowed) {
@@ -87,7 +88,7 @@ func TestBundleIsBrokenOff(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Name: "master"})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, done := newTable(Options{Tree: tree}).handle(ctx, ipc.Peer{}, payload.M("cmd", "bundle", "seconds", 60))
+	_, done := newTable(Options{Tree: tree}).handle(ctx, ipc.Peer{}, payload.M("cmd", "bundle", "v", control.Version, "seconds", 60))
 	if !errors.Is(done.Err, context.Canceled) {
 		t.Errorf("got %v", done.Err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"brine/supervisor"
 	"brine/supervisor/stats"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 )
@@ -27,7 +28,7 @@ var (
 
 // command is a row of the table of what an operator can ask.
 type command struct {
-	run     Query
+	run     control.Handler
 	changes bool
 	private bool // it only reads, but what not everybody may know
 }
@@ -37,41 +38,51 @@ type table map[string]command
 
 func newTable(opt Options) table {
 	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, asides: opt.Bundle}
-	t := table{
-		"stack":   {run: o.stack, private: true},
-		"bundle":  {run: o.bundle, private: true},
-		"tree":    {run: o.tell},
-		"history": {run: o.history},
-		"process": {run: o.process},
-		"restart": {run: o.restart, changes: true},
-		"crash":   {run: o.crash, changes: true},
+	own, private, changes := control.Handlers{}, control.Handlers{}, control.Handlers{}
+	t := table{}
+	control.On(own, o.tell)
+	control.On(own, o.history)
+	control.On(own, o.process)
+	control.On(own, t.help)
+	control.On(private, o.stack)
+	control.On(private, o.bundle)
+	control.On(changes, o.restart)
+	control.On(changes, o.crash)
+	for _, queries := range []control.Handlers{own, opt.Queries} {
+		for name, run := range queries {
+			t[name] = command{run: run}
+		}
 	}
-	t["help"] = command{run: t.help}
-	for name, run := range opt.Queries {
-		t[name] = command{run: run}
+	for _, queries := range []control.Handlers{private, opt.Private} {
+		for name, run := range queries {
+			t[name] = command{run: run, private: true}
+		}
 	}
-	for name, run := range opt.Private {
-		t[name] = command{run: run, private: true}
-	}
-	for name, run := range opt.Commands {
-		t[name] = command{run: run, changes: true}
+	for _, commands := range []control.Handlers{changes, opt.Commands} {
+		for name, run := range commands {
+			t[name] = command{run: run, changes: true}
+		}
 	}
 	return t
 }
 
-// handle answers one request and says what it was.
+// handle answers one request and says what it was. Without a reply the error is the answer.
 func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) (*payload.Map, *Answered) {
 	began := time.Now()
-	name := request.Str("cmd")
+	head := control.ReadHead(request)
+	name := head.Command
 	cmd, known := t[name]
 	done := &Answered{Command: name, UID: peer.UID, Changes: cmd.changes}
+	if done.Err = head.Check(); done.Err != nil {
+		return control.Refusal(), done
+	}
 	var result any
 	switch {
 	case !known:
 		done.Err = fmt.Errorf("%w: %q", ErrUnknownCommand, name)
 	case (cmd.changes || cmd.private) && !trusted(peer):
 		done.Err = fmt.Errorf("%s: %w", name, ErrNotAllowed)
-	case cmd.changes && late(request):
+	case cmd.changes && head.Late:
 		done.Err = fmt.Errorf("%s: %w", name, ErrTooLate)
 	default:
 		result, done.Err = cmd.run(ctx, request)
@@ -80,16 +91,10 @@ func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) 
 	if done.Err != nil {
 		return nil, done
 	}
-	return payload.M("result", result), done
+	return control.Reply(result), done
 }
 
-// late says whether the one who asks said that he waits until a time that is over: the daemon may have been frozen.
-func late(request *payload.Map) bool {
-	until, ok := request.Int("until")
-	return ok && time.Now().UnixMicro() > until
-}
-
-func (t table) help(context.Context, *payload.Map) (any, error) {
+func (t table) help(context.Context, control.GetHelp) (*payload.Map, error) {
 	out := payload.NewMap(len(t))
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		out.Set(name, payload.M("changes", t[name].changes, "private", t[name].private))
@@ -103,59 +108,58 @@ type operator struct {
 	since   time.Time
 	version string
 	config  func() *payload.Map
-	asides  map[string]Query // of the daemon, for a bundle
+	asides  map[string]Aside // of the daemon, for a bundle
 }
 
-// path is the actor that a request names, as it stands in the tree or without the daemon's name.
-func (o *operator) path(request *payload.Map) string {
-	name := request.Str("name")
+// path is the actor of a name, as it stands in the tree or without the daemon's name.
+func (o *operator) path(name string) string {
 	if name == o.tree.Name() {
 		return ""
 	}
 	return strings.TrimPrefix(name, o.tree.Name()+"/")
 }
 
-func (o *operator) tell(_ context.Context, request *payload.Map) (any, error) {
-	child, err := o.tree.Look(request.Str("name"))
+func (o *operator) tell(_ context.Context, q control.GetTree) (*payload.Map, error) {
+	child, err := o.tree.Look(q.Name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", request.Str("name"), ErrUnknownActor)
+		return nil, fmt.Errorf("%s: %w", q.Name, ErrUnknownActor)
 	}
 	return child.Map(), nil
 }
 
-func (o *operator) history(context.Context, *payload.Map) (any, error) {
+func (o *operator) history(context.Context, control.GetHistory) ([]any, error) {
 	return stats.List(o.tree.History()), nil
 }
 
-func (o *operator) stack(_ context.Context, request *payload.Map) (any, error) {
-	path := o.path(request)
+func (o *operator) stack(_ context.Context, q control.GetStack) (control.Stack, error) {
+	path := o.path(q.Name)
 	text, err := o.tree.Stack(path)
 	if errors.Is(err, supervisor.ErrUnknown) {
-		return nil, fmt.Errorf("%s: %w", path, ErrUnknownActor)
+		return control.Stack{}, fmt.Errorf("%s: %w", path, ErrUnknownActor)
 	}
-	return payload.M("path", strings.TrimSuffix(o.tree.Name()+"/"+path, "/"), "stack", text), err
+	return control.Stack{Path: strings.TrimSuffix(o.tree.Name()+"/"+path, "/"), Stack: text}, err
 }
 
-// acting does something to the actor that a request names, and tells its path.
-func (o *operator) acting(request *payload.Map, do func(path string) error) (any, error) {
-	path := o.path(request)
+// acting does something to the actor of a name, and tells its path.
+func (o *operator) acting(name string, do func(path string) error) (control.Acted, error) {
+	path := o.path(name)
 	if path == "" {
-		return nil, ErrWholeDaemon
+		return control.Acted{}, ErrWholeDaemon
 	}
 	err := do(path)
 	if errors.Is(err, supervisor.ErrUnknown) {
 		err = fmt.Errorf("%s: %w", path, ErrUnknownActor)
 	}
-	return payload.M("path", o.tree.Name()+"/"+path), err
+	return control.Acted{Path: o.tree.Name() + "/" + path}, err
 }
 
-func (o *operator) restart(_ context.Context, request *payload.Map) (any, error) {
-	return o.acting(request, o.tree.Restart)
+func (o *operator) restart(_ context.Context, q control.RestartActor) (control.Acted, error) {
+	return o.acting(q.Name, o.tree.Restart)
 }
 
-func (o *operator) crash(_ context.Context, request *payload.Map) (any, error) {
-	return o.acting(request, func(path string) error {
-		err := o.tree.Inject(path, supervisor.Fault(request.Str("how")))
+func (o *operator) crash(_ context.Context, q control.CrashActor) (control.Acted, error) {
+	return o.acting(q.Name, func(path string) error {
+		err := o.tree.Inject(path, supervisor.Fault(q.How))
 		if errors.Is(err, supervisor.ErrNoChaos) {
 			return ErrNoChaos
 		}

@@ -2,7 +2,7 @@
 // actors, their deaths, and whatever the daemon registers beside. It changes nothing but what an operator
 // asks for, and only root and the daemon's own user may ask for a change. It has no counterpart in Salt.
 //
-// A request is a map {cmd: NAME, ...}, a reply {result: VALUE}.
+// Requests and replies are those of wire/control. A request of another version is refused.
 //
 //	tree                  the daemon with all its actors, see stats.Child for the fields
 //	tree name: PATH       one actor with what is below it
@@ -14,8 +14,7 @@
 //	restart name: PATH    end an actor and start it again                 (root or the daemon's user)
 //	crash name: PATH how: panic, exit or hang; only if the daemon allows  (root or the daemon's user)
 //
-// A request may say in until, in microseconds since 1970, how long its sender waits: what changes something is
-// refused after that.
+// A request may say how long its sender waits: what changes something is refused after that.
 //
 // Times are UTC texts with microseconds, durations are milliseconds if the name of the field ends in _ms
 // and microseconds if it ends in _us.

@@ -11,34 +11,36 @@ import (
 
 	"brine/modules/openfiles"
 	"brine/supervisor/stats"
-	"brine/wire/payload"
+	"brine/wire/control"
 )
 
 // process tells of the daemon as a process. What this system does not tell is 0.
-func (o *operator) process(context.Context, *payload.Map) (any, error) { return o.self(), nil }
+func (o *operator) process(context.Context, control.GetProcess) (control.Process, error) {
+	return o.self(), nil
+}
 
-func (o *operator) self() *payload.Map {
+func (o *operator) self() control.Process {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(heap)
 	status, _ := os.ReadFile("/proc/self/status") // not on every system
 	limits, _ := os.ReadFile("/proc/self/limits")
-	return payload.M(
-		"version", o.version,
-		"go", runtime.Version(),
-		"pid", os.Getpid(),
-		"uid", os.Geteuid(),
-		"since", stats.Stamp(o.since),
-		"uptime_ms", time.Since(o.since).Milliseconds(),
-		"goroutines", runtime.NumGoroutine(),
-		"threads", fieldOf(status, "Threads:"),
-		"rss_bytes", fieldOf(status, "VmRSS:")*1024,
-		"heap_bytes", heap[0].Value.Uint64(),
-		"memory_bytes", heap[1].Value.Uint64(),
-		"open_files", openfiles.Count(),
-		"open_files_max", fieldOf(limits, "Max open files"),
-		"dead_letters", o.tree.DeadLetters(),
-		"strays", o.tree.Strays(),
-	)
+	return control.Process{
+		Version:      o.version,
+		Go:           runtime.Version(),
+		PID:          int64(os.Getpid()),
+		UID:          int64(os.Geteuid()),
+		Since:        stats.Stamp(o.since),
+		UptimeMS:     time.Since(o.since).Milliseconds(),
+		Goroutines:   int64(runtime.NumGoroutine()),
+		Threads:      fieldOf(status, "Threads:"),
+		RSSBytes:     fieldOf(status, "VmRSS:") * 1024,
+		HeapBytes:    int64(heap[0].Value.Uint64()),
+		MemoryBytes:  int64(heap[1].Value.Uint64()),
+		OpenFiles:    int64(openfiles.Count()),
+		OpenFilesMax: fieldOf(limits, "Max open files"),
+		DeadLetters:  int64(o.tree.DeadLetters()),
+		Strays:       int64(o.tree.Strays()),
+	}
 }
 
 // fieldOf is the first number after a name at the beginning of a line; 0 when there is none.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"brine/modules/ledger"
-	"brine/wire/payload"
+	"brine/wire/control"
 )
 
 // saidLately is how long the word of a minion counts that it is at work on a job: it is asked again after that.
@@ -13,19 +13,18 @@ const saidLately = 30 * time.Second
 
 // Standing tells how some minions stand with a job that they were sent: who certainly did not get it, whose return is
 // here, who says that it runs and is connected. Nobody is asked; of whom nothing is known is in none of the lists.
-func (m *Master) Standing(ctx context.Context, jid string, ids []string) *payload.Map {
+func (m *Master) Standing(ctx context.Context, jid string, ids []string) control.Standing {
 	c, now := m.core, ledger.At(time.Now())
-	gone := c.gone(ctx, jid, ids)
-	var returned, running []string
+	stands := control.Standing{Gone: c.gone(ctx, jid, ids)}
 	for _, row := range c.book.Rows(jid, ids) {
 		switch {
 		case row.Returned != 0:
-			returned = append(returned, row.ID)
+			stands.Returned = append(stands.Returned, row.ID)
 		case atWork(&row, now) && c.book.Peers.At(row.ID, now) == ledger.LinkUp:
-			running = append(running, row.ID)
+			stands.Running = append(stands.Running, row.ID)
 		}
 	}
-	return payload.M("gone", payload.AnyList(gone), "returned", payload.AnyList(returned), "running", payload.AnyList(running))
+	return stands
 }
 
 // atWork tells whether a minion has said lately that it runs the job.

@@ -272,10 +272,10 @@ func TestStanding(t *testing.T) {
 		ms[id].ask(payload.M("cmd", payload.CmdBrineFacts, "id", id, "jobs", payload.M(jid, facts.Pack())))
 	}
 	got := r.m.Standing(testContext(t), jid, ids)
-	equal(t, "returned", got.Value("returned"), []any{"m1"})
-	equal(t, "running", got.Value("running"), []any{"m2"})
+	equal(t, "returned", got.Returned, []string{"m1"})
+	equal(t, "running", got.Running, []string{"m2"})
 	got = r.m.Standing(testContext(t), "20200101000000000000", ids)
-	equal(t, "of an unknown job", len(got.List("gone"))+len(got.List("returned"))+len(got.List("running")), 0)
+	equal(t, "of an unknown job", len(got.Gone)+len(got.Returned)+len(got.Running), 0)
 	old := ledger.Row{Minion: &ledger.Minion{Started: now, Now: now}}
 	equal(t, "said just now", atWork(&old, now), true)
 	equal(t, "said long ago", atWork(&old, now+ledger.Stamp(saidLately/time.Microsecond)), false)

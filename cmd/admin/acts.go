@@ -6,7 +6,7 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/optparse"
 	"brine/cmd/tool"
-	"brine/wire/payload"
+	"brine/wire/control"
 )
 
 // textOneActor is the usage error of commands that work on one actor.
@@ -19,7 +19,7 @@ func Restart(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	return a.act(payload.M("cmd", "restart", "name", a.Opt.Args[0]), "is ended and started again")
+	return act(a, control.RestartActor{Name: a.Opt.Args[0]}, "is ended and started again")
 }
 
 // Crash harms an actor on purpose, where the configuration says chaos: True.
@@ -32,7 +32,7 @@ func Crash(c *tool.Call) error {
 		return err
 	}
 	how := a.Opt.Str("crash_how")
-	return a.act(payload.M("cmd", "crash", "name", a.Opt.Args[0], "how", how), map[string]string{
+	return act(a, control.CrashActor{Name: a.Opt.Args[0], How: how}, map[string]string{
 		"panic": "is made to panic", "exit": "is made to end", "hang": "is made to hang"}[how])
 }
 
@@ -44,27 +44,26 @@ func Stack(c *tool.Call) error {
 		return err
 	}
 	return a.show(func() (answer, error) {
-		m, err := a.askMap(payload.M("cmd", "stack", "name", strings.Join(a.Opt.Args, "")))
+		got, err := ask(a, control.GetStack{Name: strings.Join(a.Opt.Args, "")})
 		if err != nil {
 			return answer{}, err
 		}
-		text := strings.TrimRight(m.Str("stack"), "\n") + "\n"
+		text := strings.TrimRight(got.Stack, "\n") + "\n"
 		if text == "\n" {
-			text = m.Str("path") + " has nothing to do: no goroutine works for it.\n"
+			text = got.Path + " has nothing to do: no goroutine works for it.\n"
 		}
-		return answer{value: m, text: func() string { return text }}, nil
+		return answer{value: got.Raw, text: func() string { return text }}, nil
 	})
 }
 
 // act has something done to an actor and says what.
-func (a *adminTool) act(request *payload.Map, done string) error {
-	v, err := a.ask(request)
+func act[Q control.Question[control.Acted]](a *adminTool, q Q, done string) error {
+	got, err := ask(a, q)
 	if err != nil {
 		return err
 	}
 	if a.Opt.Bool("as_json") {
-		return a.asJSON(v)
+		return a.asJSON(control.Encode(got))
 	}
-	m, _ := v.(*payload.Map)
-	return display.Emit(a.Session, m.Str("path")+" "+done+".\n")
+	return display.Emit(a.Session, got.Path+" "+done+".\n")
 }

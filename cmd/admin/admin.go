@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -16,17 +15,13 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules/outputters"
-	"brine/wire/control"
 )
 
 // once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
 func once() { debug.SetGCPercent(400) }
 
 // adminTool asks a running daemon on its control socket, or minions through their master.
-type adminTool struct {
-	*session.Session
-	path string // of the socket
-}
+type adminTool struct{ *session.Session }
 
 // adminWord declares one admin command.
 type adminWord struct {
@@ -67,7 +62,7 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &adminTool{Session: s, path: filepath.Join(s.Common.SockDir, control.Socket)}, nil
+	return &adminTool{s}, nil
 }
 
 // role is whose configuration is read.

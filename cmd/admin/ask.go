@@ -20,42 +20,48 @@ import (
 // stateTimeout bounds the look at why a daemon does not answer.
 const stateTimeout = time.Second
 
-// ask sends one command and returns its result.
-func (a *adminTool) ask(request *payload.Map) (any, error) {
-	return a.askWithin(context.Background(), request, control.AskTimeout)
+// ask asks the daemon one question.
+func ask[A any, Q control.Question[A]](a *adminTool, q Q) (A, error) {
+	return askWithin(context.Background(), a, q, control.AskTimeout)
 }
 
 // askWithin tells the daemon until when it may do what is asked: one that is frozen meanwhile does it no more.
-func (a *adminTool) askWithin(ctx context.Context, request *payload.Map, limit time.Duration) (any, error) {
+func askWithin[A any, Q control.Question[A]](ctx context.Context, a *adminTool, q Q, limit time.Duration) (answer A, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	request.Set("until", time.Now().Add(limit).UnixMicro())
-	reply, err := ipc.NewControlClient(a.path).Do(ctx, request)
-	var remote *ipc.RemoteError
-	switch {
-	case errors.As(err, &remote):
-		return nil, tool.Exit(tool.ExitGeneric, "brine: %s", strings.Replace(remote.Text, "admin: ", "", 1))
-	case errors.Is(err, os.ErrPermission):
-		return nil, tool.Exit(tool.ExitUnavailable, "brine: user %s may not open %s", session.RunningUser(), a.path)
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, tool.Exit(tool.ExitUnavailable, "brine: %s", a.unanswered(limit))
-	case err != nil:
-		return nil, tool.Exit(tool.ExitUnavailable, "brine: %sno daemon answers on %s: %s", a.unread(), a.path, unreached(err))
-	}
-	return reply.Value("result"), nil
+	answer, err = control.Ask(ctx, control.At(a.Common.SockDir), q)
+	return answer, a.unanswerable(err, limit)
 }
 
-// askMap is ask for commands that answer with a map.
-func (a *adminTool) askMap(request *payload.Map) (*payload.Map, error) {
-	v, err := a.ask(request)
-	if err != nil {
-		return nil, err
+// askMap is ask for questions whose answer is always there.
+func askMap[Q control.Question[*payload.Map]](a *adminTool, q Q) (*payload.Map, error) {
+	m, err := ask(a, q)
+	if err == nil && m == nil {
+		err = a.unanswerable(control.ErrAnswer, control.AskTimeout)
 	}
-	m, ok := v.(*payload.Map)
-	if !ok {
-		return nil, tool.Exit(tool.ExitGeneric, "brine: the daemon's answer cannot be read; is it of another version?")
+	return m, err
+}
+
+// unanswerable is what the tool ends with when a question has no answer.
+func (a *adminTool) unanswerable(err error, limit time.Duration) error {
+	var remote *ipc.RemoteError
+	var version *control.VersionError
+	path := control.At(a.Common.SockDir).Path()
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &remote):
+		return tool.Exit(tool.ExitGeneric, "brine: %s", strings.Replace(remote.Text, "admin: ", "", 1))
+	case errors.As(err, &version):
+		return tool.Exit(tool.ExitGeneric, "brine: %s", version)
+	case errors.Is(err, control.ErrAnswer):
+		return tool.Exit(tool.ExitGeneric, "brine: the daemon's answer cannot be read")
+	case errors.Is(err, os.ErrPermission):
+		return tool.Exit(tool.ExitUnavailable, "brine: user %s may not open %s", session.RunningUser(), path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Exit(tool.ExitUnavailable, "brine: %s", a.unanswered(limit))
 	}
-	return m, nil
+	return tool.Exit(tool.ExitUnavailable, "brine: %sno daemon answers on %s: %s", a.unread(), path, unreached(err))
 }
 
 // unreached says why there is nobody to ask.
@@ -84,25 +90,25 @@ func (a *adminTool) unread() string {
 
 // unanswered says of a daemon that lets its socket wait what the system knows of its process.
 func (a *adminTool) unanswered(limit time.Duration) string {
-	text := fmt.Sprintf("the daemon did not answer within %s", limit)
+	text, path := fmt.Sprintf("the daemon did not answer within %s", limit), control.At(a.Common.SockDir).Path()
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
-	conn, err := ipc.Dial(ctx, a.path)
+	conn, err := ipc.Dial(ctx, path)
 	if err != nil {
-		return text + " on " + a.path
+		return text + " on " + path
 	}
 	defer conn.Close()
 	peer, err := ipc.PeerOf(conn)
 	if err != nil {
-		return text + " on " + a.path
+		return text + " on " + path
 	}
 	switch stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", peer.PID)); processState(stat) {
 	case 'T', 't':
-		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on (%s)", text, peer.PID, peer.PID, a.path)
+		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on (%s)", text, peer.PID, peer.PID, path)
 	case 'D':
-		return fmt.Sprintf("%s: its process %d waits for a disk or the like (%s)", text, peer.PID, a.path)
+		return fmt.Sprintf("%s: its process %d waits for a disk or the like (%s)", text, peer.PID, path)
 	}
-	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded (%s)", text, peer.PID, a.path)
+	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded (%s)", text, peer.PID, path)
 }
 
 // processState is the letter for the state of a process in its stat file, 0 when there is none. The name before it may

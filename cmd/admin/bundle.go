@@ -20,6 +20,7 @@ import (
 	"brine/cmd/top"
 	"brine/modules/outputters"
 	"brine/supervisor/stats"
+	"brine/wire/control"
 	"brine/wire/payload"
 )
 
@@ -40,7 +41,7 @@ func Bundle(c *tool.Call) error {
 	}
 	seconds := min(max(a.Opt.Int("look_seconds"), 0), 120)
 	path := a.Opt.Args[0]
-	if _, err := a.ask(payload.M("cmd", "help")); err != nil { // before the long wait
+	if _, err := ask(a, control.GetHelp{}); err != nil { // before the long wait
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -50,9 +51,8 @@ func Bundle(c *tool.Call) error {
 	if err != nil {
 		return tool.Exit(tool.ExitGeneric, "brine: %v", err)
 	}
-	v, err := a.askWithin(context.Background(), payload.M("cmd", "bundle", "seconds", seconds), time.Duration(seconds)*time.Second+bundlePatience)
+	files, err := askWithin(context.Background(), a, control.GetBundle{Seconds: int64(seconds)}, time.Duration(seconds)*time.Second+bundlePatience)
 	if err == nil {
-		files, _ := v.(*payload.Map)
 		err = writeBundle(f, bundleFiles(files), time.Now())
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
@@ -113,7 +113,7 @@ func looksText(looks []any) string {
 		if err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "%s  %s\n\n", at.Format("2006-01-02 15:04:05 MST"), strings.Join(processFacts(look.Map("process")), "  "))
+		fmt.Fprintf(&b, "%s  %s\n\n", at.Format("2006-01-02 15:04:05 MST"), strings.Join(processFacts(control.Read[control.Process](look.Map("process"))), "  "))
 		b.WriteString(top.Tree(stats.ParseChild(look.Map("tree")), at) + "\n")
 	}
 	return b.String()

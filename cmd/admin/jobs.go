@@ -32,7 +32,7 @@ func Jobs(c *tool.Call) error {
 		return a.Parser.Errorf("option --minutes: one minute at least")
 	}
 	next := func() (*payload.Map, error) {
-		return a.askMap(payload.M("cmd", control.JobList, "minutes", a.Opt.Int("last_minutes")))
+		return askMap(a, control.GetJobList{Minutes: int64(a.Opt.Int("last_minutes"))})
 	}
 	if id := a.Opt.Str("ask_minion"); id != "" {
 		if next, err = a.minionJobs(id); err != nil {

@@ -25,7 +25,7 @@ func Minions(c *tool.Call) error {
 		return err
 	}
 	return a.show(func() (answer, error) {
-		m, err := a.askMap(payload.M("cmd", control.Roster, "glob", strings.Join(a.Opt.Args, "")))
+		m, err := askMap(a, control.GetRoster{Glob: strings.Join(a.Opt.Args, "")})
 		if err != nil {
 			return answer{}, err
 		}

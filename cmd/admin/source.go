@@ -25,28 +25,25 @@ type daemonSource struct{ *adminTool }
 
 // Look asks for the tree and the process.
 func (d daemonSource) Look(ctx context.Context) (*top.Look, error) {
-	tree, err := d.askWithin(ctx, payload.M("cmd", "tree"), control.AskTimeout)
+	root, err := askWithin(ctx, d.adminTool, control.GetTree{}, control.AskTimeout)
 	if err != nil {
 		return nil, plainError(err)
 	}
-	process, err := d.askWithin(ctx, payload.M("cmd", "process"), control.AskTimeout)
+	process, err := askWithin(ctx, d.adminTool, control.GetProcess{}, control.AskTimeout)
 	if err != nil {
 		return nil, plainError(err)
 	}
-	root, _ := tree.(*payload.Map)
-	own, _ := process.(*payload.Map)
-	return &top.Look{At: time.Now(), Roots: []stats.Child{stats.ParseChild(root)}, Facts: processFacts(own)}, nil
+	return &top.Look{At: time.Now(), Roots: []stats.Child{stats.ParseChild(root)}, Facts: processFacts(process)}, nil
 }
 
 // Stack asks for the goroutines of one actor.
 func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
-	v, err := d.askWithin(ctx, payload.M("cmd", "stack", "name", path), control.AskTimeout)
+	got, err := askWithin(ctx, d.adminTool, control.GetStack{Name: path}, control.AskTimeout)
 	if err != nil {
 		return "", plainError(err)
 	}
-	m, _ := v.(*payload.Map)
-	if text := m.Str("stack"); text != "" {
-		return text, nil
+	if got.Stack != "" {
+		return got.Stack, nil
 	}
 	return "nothing to do: no goroutine works for it", nil
 }
@@ -66,13 +63,12 @@ func plainError(err error) error {
 }
 
 // processFacts is a daemon as a process, in a few words.
-func processFacts(m *payload.Map) []string {
-	n := func(k string) int64 { v, _ := m.Int(k); return v }
-	facts := []string{"up " + top.Span(time.Duration(n("uptime_ms"))*time.Millisecond), fmt.Sprintf("pid %d", n("pid"))}
-	if rss := n("rss_bytes"); rss > 0 {
-		facts = append(facts, top.Bytes(rss))
+func processFacts(p control.Process) []string {
+	facts := []string{"up " + top.Span(time.Duration(p.UptimeMS)*time.Millisecond), fmt.Sprintf("pid %d", p.PID)}
+	if p.RSSBytes > 0 {
+		facts = append(facts, top.Bytes(p.RSSBytes))
 	}
-	return append(facts, "heap "+top.Bytes(n("heap_bytes")), fmt.Sprintf("%d goroutines", n("goroutines")))
+	return append(facts, "heap "+top.Bytes(p.HeapBytes), fmt.Sprintf("%d goroutines", p.Goroutines))
 }
 
 // fleetTool looks at minions through their master.

@@ -11,111 +11,123 @@ import (
 	"brine/modules/ledger"
 	"brine/modules/printable"
 	"brine/wire/control"
-	"brine/wire/payload"
 )
 
-// adminJob asks the master of this configuration about one job, and shows the answer: the words are JID and, if wanted,
-// MINION.
-func adminJob(c *tool.Call, cmd, description string, text func(got *payload.Map, minion string) string) error {
+// jobTool is a word about one job: JID and, if wanted, MINION.
+type jobTool struct {
+	*adminTool
+	jid, minion string
+}
+
+// openJob opens a word about one job; the master of this configuration is asked.
+func openJob(c *tool.Call, description string) (*jobTool, error) {
 	a, err := openAdmin(c, adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true, master: true,
 		want: "Requires the id of a job, and if wanted the id of a minion"})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	minion := strings.Join(a.Opt.Args[1:], "")
-	return a.show(func() (answer, error) {
-		request := payload.M("cmd", cmd, "jid", a.Opt.Args[0])
-		if minion != "" {
-			request.Set("minion", minion)
-		}
-		got, err := a.askMap(request)
-		return answer{value: got, text: func() string { return text(got, minion) }, prose: true}, err
-	})
+	return &jobTool{adminTool: a, jid: a.Opt.Args[0], minion: strings.Join(a.Opt.Args[1:], "")}, nil
 }
 
 // Trace shows the way of a job through every hop.
 func Trace(c *tool.Call) error {
-	return adminJob(c, control.Trace, "Show the way of a job through every hop, with times.", traceText)
+	j, err := openJob(c, "Show the way of a job through every hop, with times.")
+	if err != nil {
+		return err
+	}
+	return j.show(func() (answer, error) {
+		got, err := ask(j.adminTool, control.GetTrace{JID: j.jid, Minion: j.minion})
+		return answer{value: got.Raw, text: func() string { return traceText(&got, j.minion) }, prose: true}, err
+	})
+}
+
+// Why shows why minions are silent.
+func Why(c *tool.Call) error {
+	j, err := openJob(c, "Show why minions have not returned a job.")
+	if err != nil {
+		return err
+	}
+	q := control.GetWhy{JID: j.jid}
+	if j.minion != "" {
+		q.IDs = []string{j.minion}
+	}
+	return j.show(func() (answer, error) {
+		got, err := ask(j.adminTool, q)
+		return answer{value: got.Raw, text: func() string { return whyText(&got) }, prose: true}, err
+	})
 }
 
 // headText is the first line of what is said about a job.
-func headText(got *payload.Map) string {
-	n := func(k string) int64 { v, _ := got.Int(k); return v }
-	text := "job " + got.Str("jid")
-	if fun := got.Str("fun"); fun != "" {
-		text += fmt.Sprintf(": %s on %s (%s)", fun, got.Str("tgt"), got.Str("tgt_type"))
+func headText(job control.Job) string {
+	text := "job " + job.JID
+	if job.Fun != "" {
+		text += fmt.Sprintf(": %s on %s (%s)", job.Fun, job.Tgt, job.TgtType)
 	}
-	if user := got.Str("user"); user != "" {
-		text += " by " + user
+	if job.User != "" {
+		text += " by " + job.User
 	}
-	if got.Has("minions") {
-		text += fmt.Sprintf("; minions %d, returned %d, silent %d", n("minions"), n("returned"), n("silent"))
+	if job.Minions != nil {
+		text += fmt.Sprintf("; minions %d, returned %d, silent %d", *job.Minions, job.Returned, job.Silent)
 	}
 	return printable.Line(text) + "\n"
 }
 
 // traceText is a trace as a table, a block for each minion. wanted is the one that was asked for, if any.
-func traceText(got *payload.Map, wanted string) string {
+func traceText(got *control.Trace, wanted string) string {
 	var b strings.Builder
-	b.WriteString(headText(got))
-	if us, _ := got.Int("began"); us != 0 {
-		fmt.Fprintf(&b, "times after %s\n", ledger.Stamp(us).Time().Format("2006-01-02 15:04:05.000000 UTC"))
+	b.WriteString(headText(got.Job))
+	if got.Began != 0 {
+		fmt.Fprintf(&b, "times after %s\n", ledger.Stamp(got.Began).Time().Format("2006-01-02 15:04:05.000000 UTC"))
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	minion := ""
-	for _, v := range got.List("hops") {
-		h, _ := v.(*payload.Map)
-		if id := h.Str("minion"); id != minion {
-			minion = id
-			if id != "" {
-				fmt.Fprintf(w, "%s\t\t\t\n", printable.Line(id))
+	for _, h := range got.Hops {
+		if h.Minion != minion {
+			minion = h.Minion
+			if minion != "" {
+				fmt.Fprintf(w, "%s\t\t\t\n", printable.Line(minion))
 			}
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Str("hop"), printable.Line(hopState(h)), printable.Line(h.Str("where")))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Hop, printable.Line(hopState(h)), printable.Line(h.Where))
 	}
 	_ = w.Flush() // into memory
 	if wanted != "" && minion == "" {
-		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.Str("jid"), wanted)
+		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.JID, wanted)
 	}
-	for _, k := range []string{"late", "open", "missing"} {
-		if list := payload.Texts(got.List(k)); len(list) > 0 {
-			fmt.Fprintf(&b, "%s: %s\n", k, strings.Join(list, ", "))
+	for _, of := range []struct {
+		what string
+		ids  []string
+	}{{"late", got.Late}, {"open", got.Open}, {"missing", got.Missing}} {
+		if len(of.ids) > 0 {
+			fmt.Fprintf(&b, "%s: %s\n", of.what, strings.Join(of.ids, ", "))
 		}
 	}
 	return b.String()
 }
 
 // hopTime is when a hop was, in milliseconds after the first.
-func hopTime(h *payload.Map) string {
-	us, ok := h.Int("after_us")
-	if !ok {
+func hopTime(h control.Hop) string {
+	if h.AfterUS == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%+.3f ms", float64(us)/float64(time.Millisecond/time.Microsecond))
+	return fmt.Sprintf("%+.3f ms", float64(*h.AfterUS)/float64(time.Millisecond/time.Microsecond))
 }
 
-func hopState(h *payload.Map) string {
-	if s := h.Str("state"); s != string(ledger.HopDone) {
-		return strings.ToUpper(s)
+func hopState(h control.Hop) string {
+	if h.State != string(ledger.HopDone) {
+		return strings.ToUpper(h.State)
 	}
 	return ""
 }
 
-// Why shows why minions are silent.
-func Why(c *tool.Call) error {
-	return adminJob(c, control.Why, "Show why minions have not returned a job.", func(got *payload.Map, _ string) string { return whyText(got) })
-}
-
 // whyText is a line for each reason.
-func whyText(got *payload.Map) string {
+func whyText(got *control.Reasons) string {
 	var b strings.Builder
-	b.WriteString(headText(got))
-	reasons := got.List("reasons")
-	if len(reasons) == 0 {
+	b.WriteString(headText(got.Job))
+	if len(got.Reasons) == 0 {
 		b.WriteString("nobody is silent\n")
 	}
-	for _, v := range reasons {
-		r, _ := v.(*payload.Map)
+	for _, r := range got.Reasons {
 		b.WriteString(masterlink.ReasonLine(r) + "\n")
 	}
 	return b.String()

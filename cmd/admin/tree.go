@@ -10,6 +10,7 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/supervisor/stats"
+	"brine/wire/control"
 	"brine/wire/payload"
 )
 
@@ -29,7 +30,7 @@ func Tree(c *tool.Call) error {
 		return err
 	}
 	path := strings.Join(a.Opt.Args, "")
-	next := func() (*payload.Map, error) { return a.askMap(payload.M("cmd", "tree", "name", path)) }
+	next := func() (*payload.Map, error) { return askMap(a, control.GetTree{Name: path}) }
 	if id := a.Opt.Str("ask_minion"); id != "" {
 		if next, err = a.minionTrees(id, path); err != nil {
 			return err
@@ -92,17 +93,16 @@ func History(c *tool.Call) error {
 		return err
 	}
 	return a.show(func() (answer, error) {
-		v, err := a.ask(payload.M("cmd", "history"))
+		list, err := ask(a, control.GetHistory{})
 		if err != nil {
 			return answer{}, err
 		}
-		list, _ := v.([]any)
 		name := strings.Join(a.Opt.Args, "")
 		if name != "" {
 			list = ofActor(list, name)
 		}
 		if len(list) == 0 && name != "" { // either it has never died, or there is no such actor
-			if _, err := a.ask(payload.M("cmd", "tree", "name", name)); err != nil {
+			if _, err := ask(a, control.GetTree{Name: name}); err != nil {
 				return answer{}, err
 			}
 			return answer{value: list, text: func() string { return name + " has not died.\n" }}, nil

@@ -182,7 +182,7 @@ func (n *netSite) check(t *testing.T, jobs []netJob, may func(ledger.Code) bool)
 // stored are the returns of a job in the job store, by minion.
 func (n *netSite) stored(t *testing.T, jid string) *payload.Map {
 	t.Helper()
-	got, err := n.s.ask(payload.M("cmd", control.JobsReturns, "jid", jid))
+	got, err := n.s.ask(control.Pack(control.GetJobReturns{JID: jid}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func (n *netSite) settled(t *testing.T, j netJob, may func(ledger.Code) bool) ma
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for ; time.Now().Before(limit); <-tick.C {
-		reply, err := n.s.ask(payload.M("cmd", control.Why, "jid", j.jid))
+		reply, err := n.s.ask(control.Pack(control.GetWhy{JID: j.jid}))
 		if err != nil {
 			said = err.Error()
 			continue
@@ -245,7 +245,7 @@ func (n *netSite) usage(t *testing.T, name string) usage {
 	if name != "master" {
 		dir = n.s.path(name + "/var/run/salt/minion")
 	}
-	got, err := n.s.askAt(dir, payload.M("cmd", "process"))
+	got, err := n.s.askAt(dir, control.Pack(control.GetProcess{}))
 	if err != nil {
 		t.Fatal(err)
 	}

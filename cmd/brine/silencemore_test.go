@@ -146,7 +146,7 @@ func (s *silentSite) batch(t *testing.T, one, other string) (cmd *exec.Cmd, jid,
 	}
 	s.t.Cleanup(func() { end(cmd, syscall.SIGKILL) })
 	s.until(t, "job of the batch", func() bool {
-		got, err := s.ask(payload.M("cmd", control.JobList, "minutes", int64(60)))
+		got, err := s.ask(control.Pack(control.GetJobList{Minutes: 60}))
 		if err != nil {
 			return false
 		}

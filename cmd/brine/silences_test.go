@@ -215,7 +215,7 @@ func jobSilences() []silence {
 		{"terminated", signal("saltutil.term_job"), ledger.JobKilled, "signal 15 (terminated)"},
 		{"actor died", func(t *testing.T, s *silentSite) (string, string) {
 			jid := sleeping(t, s, "w1")
-			if _, err := s.askAt(s.path("w1/var/run/salt/minion"), payload.M("cmd", "crash", "name", "Jobs/Job-"+jid, "how", "panic")); err != nil {
+			if _, err := s.askAt(s.path("w1/var/run/salt/minion"), control.Pack(control.CrashActor{Name: "Jobs/Job-" + jid, How: "panic"})); err != nil {
 				t.Fatal(err)
 			}
 			return jid, "w1"
@@ -233,7 +233,7 @@ func jobSilences() []silence {
 		{"returned late", func(t *testing.T, s *silentSite) (string, string) {
 			jid := s.one(t, "w1", "test.sleep", int64(1))
 			facts := (&ledger.Client{Ended: ledger.At(time.Now()) - 1}).Map()
-			if _, err := s.ask(payload.M("cmd", control.Client, "jid", jid, "facts", facts)); err != nil {
+			if _, err := s.ask(control.Pack(control.NoteClient{JID: jid, Facts: facts})); err != nil {
 				t.Fatal(err)
 			}
 			return jid, "w1"
@@ -265,7 +265,7 @@ func (s *silentSite) signalJob(t *testing.T, id, jid string, sig syscall.Signal)
 	s.running(t, jid, id)
 	pid := 0
 	s.until(t, "process of "+jid, func() bool {
-		jobs, err := s.askAt(s.path(id+"/var/run/salt/minion"), payload.M("cmd", control.JobList))
+		jobs, err := s.askAt(s.path(id+"/var/run/salt/minion"), control.Pack(control.GetJobList{}))
 		if err != nil {
 			return false
 		}
@@ -338,13 +338,13 @@ func masterSilences() []silence {
 	var before, running, returned string
 	return []silence{
 		{"publication held up", func(t *testing.T, s *silentSite) (string, string) {
-			if _, err := s.ask(payload.M("cmd", "crash", "name", "Publisher", "how", "hang")); err != nil {
+			if _, err := s.ask(control.Pack(control.CrashActor{Name: "Publisher", How: "hang"})); err != nil {
 				t.Fatal(err)
 			}
 			return s.one(t, "w1", "test.ping"), "w1"
 		}, ledger.Publishing, "has not sent it yet"},
 		{"master restarted while it runs", func(t *testing.T, s *silentSite) (string, string) {
-			if _, err := s.ask(payload.M("cmd", "restart", "name", "Publisher")); err != nil {
+			if _, err := s.ask(control.Pack(control.RestartActor{Name: "Publisher"})); err != nil {
 				t.Fatal(err)
 			}
 			s.alive(t, "w1")

@@ -241,7 +241,7 @@ func (s *silentSite) ask(request *payload.Map) (*payload.Map, error) {
 func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), silentPatience)
 	defer cancel()
-	reply, err := ipc.NewControlClient(filepath.Join(sockDir, control.Socket)).Do(ctx, request)
+	reply, err := ipc.NewControlClient(control.At(sockDir).Path()).Do(ctx, request)
 	if m, ok := reply.Value("result").(*payload.Map); ok {
 		return m, err
 	}
@@ -250,7 +250,7 @@ func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, 
 
 // why is what the master says about a silence.
 func (s *silentSite) why(jid, id string) (code, text string, facts *payload.Map) {
-	got, err := s.ask(payload.M("cmd", control.Why, "jid", jid, "minion", id))
+	got, err := s.ask(control.Pack(control.GetWhy{JID: jid, IDs: []string{id}}))
 	if err != nil {
 		return "", err.Error(), nil
 	}
@@ -354,7 +354,7 @@ func (s *silentSite) sent(t *testing.T, jid string) {
 func (s *silentSite) hop(t *testing.T, jid, name, id string) {
 	t.Helper()
 	s.until(t, "hop "+name+" of "+jid, func() bool {
-		got, err := s.ask(payload.M("cmd", control.Trace, "jid", jid))
+		got, err := s.ask(control.Pack(control.GetTrace{JID: jid}))
 		if err != nil {
 			return false
 		}

@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"path/filepath"
-
 	"brine/actors/admin"
 	"brine/cmd/session"
 	"brine/cmd/tool"
@@ -14,7 +12,7 @@ import (
 
 // AddControl lets a daemon answer on its control socket: about its actors, and what opt adds.
 func AddControl(s *session.Session, top *supervisor.Supervisor, opt admin.Options) error {
-	opt.Path, opt.Mode = filepath.Join(s.Common.SockDir, control.Socket), s.Common.ControlMode
+	opt.Path, opt.Mode = control.At(s.Common.SockDir).Path(), s.Common.ControlMode
 	opt.Tree, opt.Logger, opt.Version = top, s.Log, tool.Version
 	opt.Config = func() *payload.Map { return config.Redacted(s.Common.Raw) }
 	_, err := top.Add(admin.Spec(opt))

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"brine/modules/printable"
-	"brine/wire/payload"
+	"brine/wire/control"
 )
 
 // ReasonLine is one reason in a line, whatever a minion has put into it.
-func ReasonLine(r *payload.Map) string {
-	return printable.Line(fmt.Sprintf("%s: %s [%s]", r.Str("minion"), r.Str("text"), r.Str("code")))
+func ReasonLine(r control.Reason) string {
+	return printable.Line(fmt.Sprintf("%s: %s [%s]", r.Minion, r.Text, r.Code))
 }

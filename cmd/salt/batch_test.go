@@ -1,6 +1,7 @@
 package salt
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -209,7 +210,9 @@ func TestMasterRunsBatches(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tooltest.MustOpen(t, saltParser, "", "*", "test.ping")
 			if tt.help != nil {
-				tooltest.ServeControl(t, r.Session, func(*payload.Map) (*payload.Map, error) { return payload.M("result", tt.help), nil })
+				h := control.Handlers{}
+				control.On(h, func(context.Context, control.GetHelp) (*payload.Map, error) { return tt.help, nil })
+				tooltest.ServeControl(t, r.Session, h)
 			}
 			b := &batchRun{saltTool: &saltTool{Session: r.Session}}
 			if got := b.masterRunsBatches(t.Context()); got != tt.want {

@@ -16,25 +16,24 @@ import (
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/event"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 )
 
 // masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and as its older releases: with a
 // master of brine that does not, the batch runs in the foreground, since nobody else would go on with it.
 func (b *batchRun) masterRunsBatches(ctx context.Context) bool {
-	path := filepath.Join(b.Master.SockDir, control.Socket)
-	if _, err := os.Stat(path); err != nil {
+	master := masterlink.Daemon(b.Session)
+	if master == nil {
 		return true // a Salt master
 	}
 	ctx, cancel := context.WithTimeout(ctx, control.JobPatience)
 	defer cancel()
-	reply, err := ipc.NewControlClient(path).Do(ctx, payload.M("cmd", "help"))
+	help, err := control.Ask(ctx, master, control.GetHelp{})
 	if err != nil {
 		b.Log.Debug("control socket does not answer", "err", err)
 		return true
 	}
-	return reply.Map("result").Has(control.Batches)
+	return help.Has(control.Batches)
 }
 
 // handOver starts a batch and leaves the rest of it to the master (--async -b): the first minions get the job, the

@@ -13,7 +13,6 @@ import (
 	"brine/modules/ledger"
 	"brine/wire/client"
 	"brine/wire/control"
-	"brine/wire/payload"
 )
 
 // hops are the facts of the command line itself.
@@ -48,7 +47,7 @@ const (
 // tell hands the facts to the master, if there are any and it takes them, while this tool goes on. The function that
 // comes back waits a moment for the end of that.
 func (h *hops) tell() (wait func()) {
-	if h == nil || masterlink.NewControl(h.t.Session) == nil {
+	if h == nil || masterlink.Daemon(h.t.Session) == nil {
 		return func() {}
 	}
 	h.facts.Ended = ledger.At(time.Now())
@@ -76,13 +75,13 @@ func (h *hops) takeTurns(ids []string) {
 
 // hand hands the facts to the master, if that takes them.
 func (h *hops) hand() {
-	c := masterlink.NewControl(h.t.Session)
-	if c == nil {
+	master := masterlink.Daemon(h.t.Session)
+	if master == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellWithin)
 	defer cancel()
-	if _, err := c.Do(ctx, payload.M("cmd", control.Client, "jid", h.jid, "facts", h.facts.Map())); err != nil {
+	if _, err := control.Ask(ctx, master, control.NoteClient{JID: h.jid, Facts: h.facts.Map()}); err != nil {
 		h.t.Log.Debug("the master does not take what this tool knows of the job", "jid", h.jid, "err", err)
 	}
 }
@@ -107,23 +106,20 @@ func (t *saltTool) sayReasons(lines []string) {
 // reasons asks the master why minions have not returned a job, or why no job was made for them when jid is empty: a line
 // for each of them.
 func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []string {
-	c := masterlink.NewControl(t.Session)
-	if c == nil {
+	master := masterlink.Daemon(t.Session)
+	if master == nil {
 		return t.noReasons("it is not brine's, or not on this machine.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
 	defer cancel()
-	reply, err := c.Do(ctx, payload.M("cmd", control.Why, "jid", jid, "ids", payload.AnyList(slices.Sorted(slices.Values(ids)))))
+	got, err := control.Ask(ctx, master, control.GetWhy{JID: jid, IDs: slices.Sorted(slices.Values(ids))})
 	if err != nil {
 		t.Log.Debug("the master does not tell why", "jid", jid, "err", err)
 		return t.noReasons(err.Error())
 	}
-	result, _ := reply.Value("result").(*payload.Map)
-	var lines []string
-	for _, v := range result.List("reasons") {
-		if one, ok := v.(*payload.Map); ok {
-			lines = append(lines, masterlink.ReasonLine(one))
-		}
+	lines := make([]string, len(got.Reasons))
+	for i, r := range got.Reasons {
+		lines[i] = masterlink.ReasonLine(r)
 	}
 	return lines
 }

@@ -145,20 +145,17 @@ type callDaemon struct{ *callTool }
 
 // Actors asks for its actors.
 func (c callDaemon) Actors(ctx context.Context, path string) (*payload.Map, error) {
-	return c.ask(ctx, payload.M("cmd", "tree", "name", path))
+	return control.Ask(ctx, c.minionHere(), control.GetTree{Name: path})
 }
 
 // JobList asks for its jobs.
 func (c callDaemon) JobList(ctx context.Context) (*payload.Map, error) {
-	return c.ask(ctx, payload.M("cmd", control.JobList))
+	return control.Ask(ctx, c.minionHere(), control.GetJobList{})
 }
 
 // JobFacts asks what became of a job.
 func (c callDaemon) JobFacts(ctx context.Context, jid string) (*payload.Map, error) {
-	return c.ask(ctx, payload.M("cmd", control.JobFacts, "jid", jid))
+	return control.Ask(ctx, c.minionHere(), control.GetJobFacts{JID: jid})
 }
 
-func (c callDaemon) ask(ctx context.Context, request *payload.Map) (*payload.Map, error) {
-	reply, err := ipc.NewControlClient(filepath.Join(c.Minion.SockDir, control.Socket)).Do(ctx, request)
-	return reply.Map("result"), err
-}
+func (c callDaemon) minionHere() *control.Daemon { return control.At(c.Minion.SockDir) }

@@ -36,7 +36,7 @@ var keyActions = []struct {
 	{"finger", "finger_all", (*keyTool).finger},
 }
 
-// newKeyTool is salt-key at work on the key store of one master.
+// keyTool is salt-key at work on the key store of one master.
 type keyTool struct {
 	*session.Session
 	store   *keys.Store

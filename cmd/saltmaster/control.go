@@ -2,7 +2,6 @@ package saltmaster
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"brine/actors/admin"
@@ -12,47 +11,57 @@ import (
 	"brine/wire/payload"
 )
 
-// masterAnswers are what only a master can tell. salt-run is answered about the job store, which only the master's
-// process can open; what the bus has told of is in the answers.
+// masterAnswers are what only a master can tell, and what it takes.
 func masterAnswers(m *master.Master) admin.Options {
-	jobs := m.Jobs()
-	settled := func(read func(r *payload.Map) (any, error)) admin.Query {
-		return func(ctx context.Context, r *payload.Map) (any, error) {
-			if err := m.AwaitJobs(ctx); err != nil {
-				return nil, err
-			}
-			return read(r)
-		}
-	}
-	opt := admin.Options{
-		Queries: map[string]admin.Query{
-			control.JobList: func(ctx context.Context, r *payload.Map) (any, error) {
-				minutes, _ := r.Int("minutes")
-				return daemon.MapOrNil(m.Outstanding(ctx, time.Now().Add(-time.Duration(minutes)*time.Minute)))
-			},
-			control.Roster: func(ctx context.Context, r *payload.Map) (any, error) {
-				return daemon.MapOrNil(m.Roster(ctx, r.Str("glob")))
-			},
-		},
-		Bundle: map[string]admin.Query{
-			"jobs": func(ctx context.Context, _ *payload.Map) (any, error) {
+	opt := admin.Options{Queries: control.Handlers{}, Private: control.Handlers{}, Commands: control.Handlers{},
+		Bundle: map[string]admin.Aside{
+			"jobs": func(ctx context.Context) (any, error) {
 				return daemon.MapOrNil(m.Outstanding(ctx, time.Now().Add(-24*time.Hour)))
 			},
-			"minions": func(ctx context.Context, _ *payload.Map) (any, error) { return daemon.MapOrNil(m.Roster(ctx, "")) },
-		},
-		Private: map[string]admin.Query{
-			control.JobsLoad:    settled(func(r *payload.Map) (any, error) { return daemon.MapOrNil(jobs.Load(r.Str("jid"))) }),
-			control.JobsReturns: settled(func(r *payload.Map) (any, error) { return daemon.MapOrNil(jobs.Returns(r.Str("jid"))) }),
-			control.JobsLoads:   settled(func(*payload.Map) (any, error) { return daemon.MapOrNil(jobs.Loads()) }),
-			control.JobsEndTime: settled(func(r *payload.Map) (any, error) { return m.JobEnd(r.Str("jid")), nil }),
-		},
-		Commands: map[string]admin.Query{
-			control.JobsStore: func(ctx context.Context, r *payload.Map) (any, error) {
-				return true, m.KeepJob(ctx, r.Str("jid"), r.Str("id"), r.Map("load"))
-			},
-		},
-	}
-	maps.Copy(opt.Queries, ledgerQueries(m))
-	maps.Copy(opt.Private, ledgerNotes(m))
+			"minions": func(ctx context.Context) (any, error) { return daemon.MapOrNil(m.Roster(ctx, "")) },
+		}}
+	control.On(opt.Queries, func(ctx context.Context, q control.GetJobList) (*payload.Map, error) {
+		return m.Outstanding(ctx, time.Now().Add(-time.Duration(q.Minutes)*time.Minute))
+	})
+	control.On(opt.Queries, func(ctx context.Context, q control.GetRoster) (*payload.Map, error) { return m.Roster(ctx, q.Glob) })
+	answerAboutJobs(opt.Queries, m)
+	control.On(opt.Private, func(_ context.Context, q control.NoteClient) (control.Done, error) {
+		m.NoteClient(q.JID, q.Facts)
+		return true, nil
+	})
+	answerFromStore(opt.Private, m)
+	control.On(opt.Commands, func(ctx context.Context, q control.KeepJob) (control.Done, error) {
+		return true, m.KeepJob(ctx, q.JID, q.ID, q.Load)
+	})
 	return opt
+}
+
+// answerFromStore answers salt-run about the job store, which only the master's process can open; what the bus has told
+// of is in the answers.
+func answerFromStore(h control.Handlers, m *master.Master) {
+	jobs := m.Jobs()
+	control.On(h, func(ctx context.Context, q control.GetJobLoad) (*payload.Map, error) {
+		if err := m.AwaitJobs(ctx); err != nil {
+			return nil, err
+		}
+		return jobs.Load(q.JID)
+	})
+	control.On(h, func(ctx context.Context, q control.GetJobReturns) (*payload.Map, error) {
+		if err := m.AwaitJobs(ctx); err != nil {
+			return nil, err
+		}
+		return jobs.Returns(q.JID)
+	})
+	control.On(h, func(ctx context.Context, _ control.GetJobLoads) (*payload.Map, error) {
+		if err := m.AwaitJobs(ctx); err != nil {
+			return nil, err
+		}
+		return jobs.Loads()
+	})
+	control.On(h, func(ctx context.Context, q control.GetJobEnd) (string, error) {
+		if err := m.AwaitJobs(ctx); err != nil {
+			return "", err
+		}
+		return m.JobEnd(q.JID), nil
+	})
 }

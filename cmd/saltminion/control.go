@@ -12,7 +12,10 @@ import (
 
 // minionAnswers are what only a minion can tell.
 func minionAnswers(m *minion.Minion) admin.Options {
-	list := func(ctx context.Context, _ *payload.Map) (any, error) { return daemon.MapOrNil(m.JobList(ctx)) }
-	facts := func(_ context.Context, r *payload.Map) (any, error) { return m.JobFacts(r.Str("jid")), nil }
-	return admin.Options{Queries: map[string]admin.Query{control.JobList: list, control.JobFacts: facts}, Bundle: map[string]admin.Query{"jobs": list}}
+	h := control.Handlers{}
+	control.On(h, func(ctx context.Context, _ control.GetJobList) (*payload.Map, error) { return m.JobList(ctx) })
+	control.On(h, func(_ context.Context, q control.GetJobFacts) (*payload.Map, error) { return m.JobFacts(q.JID), nil })
+	return admin.Options{Queries: h, Bundle: map[string]admin.Aside{
+		"jobs": func(ctx context.Context) (any, error) { return daemon.MapOrNil(m.JobList(ctx)) },
+	}}
 }

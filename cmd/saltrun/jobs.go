@@ -2,18 +2,16 @@ package saltrun
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
+	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/modules/returners"
 	"brine/modules/runners"
 	"brine/wire/control"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 )
 
-// newJobCache is the job cache of the master as tools use it.
+// jobCache is the job cache of the master as tools use it.
 type jobCache interface {
 	runners.JobStore
 	runners.EndTimes
@@ -24,44 +22,34 @@ type jobCache interface {
 // newJobCache asks the master when it is brine's and runs: its job store is its own. Otherwise it reads the files of
 // Salt's job cache.
 func newJobCache(s *session.Session) jobCache {
-	path := filepath.Join(s.Master.SockDir, control.Socket)
-	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
-		return askedJobs{ipc.NewControlClient(path)}
+	if d := masterlink.Daemon(s); d != nil {
+		return askedJobs{d}
 	}
 	return filedJobs{s}
 }
 
 // askedJobs is the job cache of a running brine master.
-type askedJobs struct{ control *ipc.ControlClient }
+type askedJobs struct{ master *control.Daemon }
 
-func (j askedJobs) ask(request *payload.Map) (any, error) {
+// askJobs asks a master about its jobs.
+func askJobs[A any, Q control.Question[A]](j askedJobs, q Q) (A, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), control.JobPatience)
 	defer cancel()
-	reply, err := j.control.Do(ctx, request)
-	return reply.Value("result"), err
-}
-
-func (j askedJobs) askMap(request *payload.Map) (*payload.Map, error) {
-	v, err := j.ask(request)
-	m, _ := v.(*payload.Map)
-	return m, err
+	return control.Ask(ctx, j.master, q)
 }
 
 func (j askedJobs) Load(jid string) (*payload.Map, error) {
-	return j.askMap(payload.M("cmd", control.JobsLoad, "jid", jid))
+	return askJobs(j, control.GetJobLoad{JID: jid})
 }
 
 func (j askedJobs) Returns(jid string) (*payload.Map, error) {
-	return j.askMap(payload.M("cmd", control.JobsReturns, "jid", jid))
+	return askJobs(j, control.GetJobReturns{JID: jid})
 }
 
-func (j askedJobs) Loads() (*payload.Map, error) {
-	return j.askMap(payload.M("cmd", control.JobsLoads))
-}
+func (j askedJobs) Loads() (*payload.Map, error) { return askJobs(j, control.GetJobLoads{}) }
 
 func (j askedJobs) EndTime(jid string) string {
-	v, err := j.ask(payload.M("cmd", control.JobsEndTime, "jid", jid))
-	text, _ := v.(string)
+	text, err := askJobs(j, control.GetJobEnd{JID: jid})
 	if err != nil {
 		return ""
 	}
@@ -69,7 +57,7 @@ func (j askedJobs) EndTime(jid string) string {
 }
 
 func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) error {
-	_, err := j.ask(payload.M("cmd", control.JobsStore, "jid", jid, "id", id, "load", load))
+	_, err := askJobs(j, control.KeepJob{JID: jid, ID: id, Load: load})
 	return err
 }
 

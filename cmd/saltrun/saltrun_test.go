@@ -152,18 +152,28 @@ func TestRunEvents(t *testing.T) {
 func TestAskedJobs(t *testing.T) {
 	r, _ := openRun(t, "", "test.arg")
 	asked := make(chan string, 10)
-	tooltest.ServeControl(t, r.Session, func(q *payload.Map) (*payload.Map, error) {
-		asked <- q.Str("cmd") + " " + q.Str("jid")
-		switch q.Str("cmd") {
-		case control.JobsLoad:
-			return payload.M("result", nil), nil
-		case control.JobsEndTime:
-			return payload.M("result", "now"), nil
-		case control.JobsStore:
-			return nil, errors.New("no room")
-		}
-		return payload.M("result", payload.M("web1", payload.M("return", true))), nil
+	h := control.Handlers{}
+	control.On(h, func(_ context.Context, q control.GetJobLoad) (*payload.Map, error) {
+		asked <- q.Command() + " " + q.JID
+		return nil, nil
 	})
+	control.On(h, func(_ context.Context, q control.GetJobReturns) (*payload.Map, error) {
+		asked <- q.Command() + " " + q.JID
+		return payload.M("web1", payload.M("return", true)), nil
+	})
+	control.On(h, func(_ context.Context, q control.GetJobLoads) (*payload.Map, error) {
+		asked <- q.Command() + " "
+		return payload.M(), nil
+	})
+	control.On(h, func(_ context.Context, q control.GetJobEnd) (string, error) {
+		asked <- q.Command() + " " + q.JID
+		return "now", nil
+	})
+	control.On(h, func(_ context.Context, q control.KeepJob) (control.Done, error) {
+		asked <- q.Command() + " " + q.JID
+		return false, errors.New("no room")
+	})
+	tooltest.ServeControl(t, r.Session, h)
 	jobs := newJobCache(r.Session)
 	if load, err := jobs.Load("1"); load != nil || err != nil {
 		t.Errorf("load of an unknown job: %v, %v", load, err)

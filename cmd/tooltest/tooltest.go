@@ -75,19 +75,29 @@ func WriteIn(t *testing.T, path, text string) {
 }
 
 // ServeControl answers on the control socket of a session's master until the test ends.
-func ServeControl(t *testing.T, s *session.Session, answer func(*payload.Map) (*payload.Map, error)) {
+func ServeControl(t *testing.T, s *session.Session, h control.Handlers) {
 	t.Helper()
 	if err := os.MkdirAll(s.Master.SockDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	server := ipc.NewControlServer(ipc.ControlOptions{Path: filepath.Join(s.Master.SockDir, control.Socket)})
+	server := ipc.NewControlServer(ipc.ControlOptions{Path: control.At(s.Master.SockDir).Path()})
 	if err := server.Listen(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		served <- server.Serve(ctx, func(_ context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) { return answer(q) })
+		served <- server.Serve(ctx, func(ctx context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) {
+			head := control.ReadHead(q)
+			if head.Check() != nil || h[head.Command] == nil {
+				return control.Refusal(), nil
+			}
+			got, err := h[head.Command](ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			return control.Reply(got), nil
+		})
 	}()
 	t.Cleanup(func() {
 		cancel()

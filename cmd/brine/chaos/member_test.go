@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
+	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 )
@@ -129,7 +130,7 @@ func (m *member) ask(ctx context.Context, request *payload.Map) (any, error) {
 	defer tick.Stop()
 	for {
 		try, cancel := context.WithTimeout(ctx, 10*time.Second)
-		reply, err := client.Do(try, request)
+		reply, err := client.Do(try, request.Set("v", control.Version))
 		cancel()
 		var refused *ipc.RemoteError
 		switch {

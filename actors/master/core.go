@@ -69,6 +69,7 @@ type core struct {
 	requestBytes int64           // of requests that wait for their answers
 	maxMessage   int64           // of one request; 0: the adapter's
 	guard        *zmq.Guard      // of what libzmq holds at both ports
+	oldPeers     atomic.Uint64   // that were not let in
 
 	quotas  *quota.Book
 	roles   *speakers.Roles

@@ -44,11 +44,25 @@ func (c *core) connectionEnded(e zmq.Ended) {
 	}
 }
 
+// peerRefused counts a connection that was not let in, and says so.
+func (c *core) peerRefused(peer string) {
+	c.oldPeers.Add(1)
+	host, _, err := net.SplitHostPort(peer)
+	if err != nil {
+		host = peer
+	}
+	c.warn("a connection was refused: its peer does not speak ZMTP 3, as ZeroMQ does since version 4.0", host, "peer", peer)
+}
+
 // lookEnded counts connections that were ended because too much was held of them.
 var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connections that were ended because too much memory was held of them.", "peer")
+
+// lookRefused counts connections that were not let in.
+var lookRefused = gauges.Counter("brine_master_connections_refused_total", "Connections that were refused because their peers do not speak ZMTP 3.")
 
 func (c *core) tellEnded(tell gauges.Tell) {
 	s := c.guard.Stats()
 	tell(lookEnded, float64(s.Ended-s.EndedKnown), "stranger")
 	tell(lookEnded, float64(s.EndedKnown), "known")
+	tell(lookRefused, float64(c.oldPeers.Load()))
 }

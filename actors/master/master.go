@@ -172,7 +172,7 @@ func (c *core) publisherOptions() publisherOptions {
 			return c.openPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
 				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard,
+				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard, OnRefused: c.peerRefused,
 			})
 		},
 		sent: c.noteSent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
@@ -198,7 +198,7 @@ func (c *core) reqOptions() reqServerOptions {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.maxMessage, Guard: c.guard,
+				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.maxMessage, Guard: c.guard, OnRefused: c.peerRefused,
 			})
 		},
 		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,

@@ -36,7 +36,7 @@ var (
 )
 
 func (c *core) gauges() prometheus.Collector {
-	return gauges.Look(c.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded)
+	return gauges.Look(c.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded, lookRefused)
 }
 
 // tellGauges tells what there is. What cannot be read is left out.

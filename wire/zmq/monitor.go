@@ -52,29 +52,45 @@ const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CON
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
 // crowded are those that a bound on connections, or a guard of them, needs.
-const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED
+const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED | handshakes
+
+// handshakes are those that a handshake ends with. A peer of an older version has none of them: libzmq ends its connection
+// before. Which connection they are about is not told; so of one that ends it is only known that it had no
+// handshake if nobody had one since it came. Some that were refused are not noticed.
+const handshakes = zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
 // monitor follows the connections of one socket in a goroutine of its own.
 type monitor struct {
 	sock   *socket
 	server bool
-	tell   func(Event)    // may be nil
-	crowd  *crowd         // of a server with a bound; may be nil
-	tally  *tally         // of a server with a guard; may be nil
-	peers  map[int]string // accepted connections by descriptor
-	online map[string]bool
-	cancel context.CancelFunc
-	done   chan struct{}
+	tell   func(Event)      // may be nil
+	crowd  *crowd           // of a server with a bound; may be nil
+	tally  *tally           // of a server with a guard; may be nil
+	peers  map[int]accepted // by descriptor
+	shaken uint64           // handshakes that ended, well or not
+
+	refused func(peer string) // may be nil
+	online  map[string]bool
+	cancel  context.CancelFunc
+	done    chan struct{}
 }
 
-// newMonitor starts to watch raw. It must be stopped before raw is closed.
-func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tally *tally, tell func(Event)) (*monitor, error) {
+// accepted is a connection of a server: who made it, and how many handshakes had ended by then.
+type accepted struct {
+	peer   string
+	shaken uint64
+}
+
+// newMonitor starts to watch a socket. It must be stopped before that is closed.
+func newMonitor(of *socket, server bool, tell func(Event)) (*monitor, error) {
+	c, raw := of.ctx, of.raw
 	addr := fmt.Sprintf("inproc://monitor-%d", c.monitors.Add(1))
 	events := zmq4.Event(monitored)
 	if tell == nil {
 		events, tell = 0, func(Event) {}
 	}
-	if crowd != nil || tally != nil {
+	if of.crowd != nil || of.tally != nil || of.refused != nil {
 		events |= crowded
 	}
 	if err := raw.Monitor(addr, events); err != nil {
@@ -90,8 +106,8 @@ func newMonitor(c *Context, raw *zmq4.Socket, server bool, crowd *crowd, tally *
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &monitor{
-		sock: sock, server: server, tell: tell, crowd: crowd, tally: tally, cancel: cancel, done: make(chan struct{}),
-		peers: map[int]string{}, online: map[string]bool{},
+		sock: sock, server: server, tell: tell, crowd: of.crowd, tally: of.tally, refused: of.refused, cancel: cancel, done: make(chan struct{}),
+		peers: map[int]accepted{}, online: map[string]bool{},
 	}
 	go func() {
 		defer close(m.done)
@@ -125,17 +141,19 @@ func (m *monitor) onFrames(frames [][]byte) {
 func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	switch kind {
 	case zmq4.EVENT_ACCEPTED:
-		m.peers[value] = peerOf(value)
-		m.tally.accepted(value, m.peers[value])
-		m.tell(Event{Connected, m.peers[value], value})
+		peer := peerOf(value)
+		m.peers[value] = accepted{peer, m.shaken}
+		m.tally.accepted(value, peer)
+		m.tell(Event{Connected, peer, value})
 		if m.crowd != nil {
-			m.crowd.accepted(value, m.peers[value])
+			m.crowd.accepted(value, peer)
 		}
 	case zmq4.EVENT_ACCEPT_FAILED:
 		if m.crowd != nil {
 			m.crowd.failed()
 		}
 	case zmq4.EVENT_HANDSHAKE_SUCCEEDED:
+		m.shaken++
 		if !m.server { // a server was told on accept
 			m.online[endpoint] = true
 			m.tell(Event{Kind: Connected, Peer: endpoint})
@@ -145,6 +163,7 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 	case zmq4.EVENT_CONNECT_RETRIED:
 		m.tell(Event{Kind: Retrying, Peer: endpoint})
 	default:
+		m.shaken++
 		m.tell(Event{Kind: Refused, Peer: endpoint})
 	}
 }
@@ -154,11 +173,14 @@ func (m *monitor) onDisconnected(fd int, endpoint string) {
 	if m.crowd != nil {
 		m.crowd.gone(fd)
 	}
-	peer, accepted := m.peers[fd]
+	peer, known := m.peers[fd]
 	switch {
-	case accepted:
+	case known:
 		delete(m.peers, fd)
-		m.tell(Event{Disconnected, peer, fd})
+		if peer.shaken == m.shaken && m.refused != nil {
+			m.refused(peer.peer)
+		}
+		m.tell(Event{Disconnected, peer.peer, fd})
 	case m.online[endpoint]:
 		delete(m.online, endpoint)
 		m.tell(Event{Kind: Disconnected, Peer: endpoint})

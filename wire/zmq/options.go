@@ -47,6 +47,14 @@ func (s *setup) common(linger time.Duration, ipv6 bool) {
 	s.set("ipv6", s.raw.SetIpv6(ipv6))
 }
 
+// authDomain is a domain of ZAP, libzmq's way to ask somebody about a peer (RFC 27). Nobody is there to be asked, so that all are
+// let in; but a socket with a domain refuses peers that speak ZMTP 1 or 2, which cannot be asked about.
+const authDomain = "brine"
+
+// refuseOld lets in peers of ZMTP 3 only. Of others libzmq tells neither descriptor nor address, so that they would evade
+// every limit by connection or address. Unlike Salt: its libzmq takes them, but none of its own clients speaks less than 3.
+func (s *setup) refuseOld() { s.set("zap_domain", s.raw.SetZapDomain(authDomain)) }
+
 func (s *setup) keepalive(k, fallback *Keepalive) {
 	if k == nil {
 		k = fallback

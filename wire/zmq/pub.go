@@ -32,6 +32,9 @@ type PubOptions struct {
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3. It must not block; may be nil.
+	OnRefused func(peer string)
+
 	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that
 	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
 	MaxTopics int
@@ -89,6 +92,7 @@ func NewPub(opt PubOptions) *Pub {
 	p := &Pub{opt: opt, sock: newSocket(opt.Context), peers: map[int]*subscriber{}}
 	p.sock.origin = true
 	p.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	p.sock.refused = opt.OnRefused
 	p.sock.tally = opt.Guard.tally(true)
 	return p
 }
@@ -149,6 +153,7 @@ func (p *Pub) configure(s *setup) error {
 	s.set("rcvbuf", s.raw.SetRcvbuf(subscriberBuffer))
 	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
 	s.set("backlog", s.raw.SetBacklog(orDefault(p.opt.Backlog, defaultBacklog)))
+	s.refuseOld()
 	s.set("xpub_verboser", s.raw.SetXpubVerboser(1))
 	s.keepalive(p.opt.Keepalive, plainKeepalive())
 	s.heartbeat(p.opt.HeartbeatIvl, p.opt.HeartbeatTimeout)

@@ -56,6 +56,9 @@ type RouterOptions struct {
 	OnFull   func(full bool, peers int, who string)
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
+
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3. It must not block; may be nil.
+	OnRefused func(peer string)
 }
 
 // RouterStats counts since the Router was made.
@@ -80,6 +83,7 @@ type Router struct {
 func NewRouter(opt RouterOptions) *Router {
 	r := &Router{opt: opt, sock: newSocket(opt.Context)}
 	r.sock.crowd = newCrowd(opt.MaxPeers, opt.OnFull)
+	r.sock.refused = opt.OnRefused
 	r.sock.tally = opt.Guard.tally(false)
 	return r
 }
@@ -155,6 +159,7 @@ func (r *Router) configure(s *setup) error {
 	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
 	s.set("maxmsgsize", s.raw.SetMaxmsgsize(orDefault(r.opt.MaxMessage, maxMessage)))
 	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
+	s.refuseOld()
 	s.set("router_handover", s.raw.SetRouterHandover(true))
 	s.set("router_mandatory", s.raw.SetRouterMandatory(1))
 	s.keepalive(r.opt.Keepalive, routerKeepalive())

@@ -41,8 +41,9 @@ type socket struct {
 	from     []origin     // of the messages of the last batch, when origins is set
 	now      origin       // of the message that the sink is given
 	gate     *gate
-	crowd    *crowd // bounds the connections of a server; nil: nothing does
-	tally    *tally // counts what its connections sent and were sent; nil: nobody wants to know
+	crowd    *crowd            // bounds the connections of a server; nil: nothing does
+	tally    *tally            // counts what its connections sent and were sent; nil: nobody wants to know
+	refused  func(peer string) // told of peers that a server did not let in; may be nil
 	watch    *monitor
 	endpoint string
 	waiting  bool // the reader found nothing and is at the gate
@@ -80,9 +81,9 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 	if s.raw, err = s.ctx.socket(kind); err != nil {
 		return err
 	}
-	if onEvent != nil || s.crowd != nil || s.tally != nil {
+	if onEvent != nil || s.crowd != nil || s.tally != nil || s.refused != nil {
 		server := kind == zmq4.ROUTER || kind == zmq4.XPUB
-		if s.watch, err = newMonitor(s.ctx, s.raw, server, s.crowd, s.tally, onEvent); err != nil {
+		if s.watch, err = newMonitor(s, server, onEvent); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,8 @@ type PubOptions struct {
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3. It must not block; may be nil.
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its address
+	// was asked for. It must not block; may be nil.
 	OnRefused func(peer string)
 
 	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that

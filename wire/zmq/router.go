@@ -57,7 +57,8 @@ type RouterOptions struct {
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3. It must not block; may be nil.
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its address
+	// was asked for. It must not block; may be nil.
 	OnRefused func(peer string)
 }
 

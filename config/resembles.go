@@ -77,3 +77,12 @@ func editDistance(a, b string) int {
 	}
 	return one[len(b)]
 }
+
+// Resembling is the known option that a key is most like, "" when it is like none.
+func Resembling(key string) string {
+	var known []string
+	if err := eachStanding(func(name, _ string) bool { known = append(known, name); return true }); err != nil {
+		return ""
+	}
+	return resembles(key, known)
+}

@@ -10,6 +10,7 @@ import (
 
 	"brine/cmd/admin"
 	"brine/cmd/bench"
+	"brine/cmd/configtool"
 	"brine/cmd/emulate"
 	"brine/cmd/keepalive"
 	"brine/cmd/salt"
@@ -64,6 +65,7 @@ func tools() []program {
 		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: admin.Bundle},
 		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: admin.Trace},
 		{name: "why", what: "JID [MINION]: show why minions have not returned", run: admin.Why},
+		{name: "config", what: "get KEY, dump, check [FILE]: show options, where they come from, and what is wrong with them", run: configtool.Run},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
 		{name: "manual", what: "DIR: write the manual pages of all tools into DIR", run: manual},
 		{name: "completion", what: "print the completion of all tools for bash", run: completion},

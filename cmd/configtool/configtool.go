@@ -1,0 +1,176 @@
+// Package configtool is the tool brine config: it shows which options hold and where they come from, and says what a daemon would
+// say of a configuration at its start. It asks no daemon and changes nothing. Salt has none of it.
+package configtool
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/cmd/daemon"
+	"brine/cmd/options"
+	"brine/cmd/optparse"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/modules/outputters"
+	"brine/wire/payload"
+)
+
+// Run is brine config.
+func Run(c *tool.Call) error {
+	c.Prog = "brine " + c.Prog
+	p := options.NewParser(c, "%prog [options] get KEY | dump | check [FILE]",
+		"Shows options as a daemon would have them, secrets left out: get prints one (a part of a map as KEY:PART), dump all of them, "+
+			"check says what a daemon would say of the configuration at its start, and ends with the code that it would end with.")
+	options.AddConfigDir(p)
+	p.Add(
+		optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
+			Help: "The configuration of the minion, not of the master."},
+		optparse.Option{Flags: []string{"--origin"}, Kind: optparse.Flag, Dest: "show_origin",
+			Help: "Show where each option was set: default, file and line, environment."})
+	v, err := p.Parse(c.Args)
+	if err != nil {
+		return err
+	}
+	t := &configTool{Call: c, origin: v.Bool("show_origin"), minion: v.Bool("of_local_minion")}
+	dir := v.Str("config_dir")
+	switch words := v.Args; {
+	case len(words) == 2 && words[0] == "get":
+		return t.get(dir, words[1])
+	case len(words) == 1 && words[0] == "dump":
+		return t.dump(dir)
+	case len(words) == 1 && words[0] == "check":
+		return t.check(t.mainFile(dir))
+	case len(words) == 2 && words[0] == "check":
+		t.minion = t.minion || filepath.Base(words[1]) == "minion"
+		return t.check(words[1])
+	}
+	return p.Errorf("one of get KEY, dump, check [FILE] is wanted")
+}
+
+// configTool shows one configuration.
+type configTool struct {
+	*tool.Call
+	minion, origin bool
+}
+
+func (t *configTool) mainFile(dir string) string {
+	if t.minion {
+		return filepath.Join(dir, "minion")
+	}
+	return filepath.Join(dir, "master")
+}
+
+// load loads the configuration whose main file is at path. strict takes no missing or broken file.
+func (t *configTool) load(path string, strict bool) (*session.Session, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	s := &session.Session{Call: t.Call}
+	l := config.Loader{Path: path, Again: strict}
+	if t.minion {
+		if s.Minion, err = l.Minion(); err != nil {
+			return nil, err
+		}
+		s.Common = &s.Minion.Common
+		return s, nil
+	}
+	if s.Master, err = l.Master(); err != nil {
+		return nil, err
+	}
+	s.Common = &s.Master.Common
+	return s, nil
+}
+
+// get prints one option, or a part of one.
+func (t *configTool) get(dir, path string) error {
+	s, err := t.load(t.mainFile(dir), false)
+	if err != nil {
+		return err
+	}
+	key := path
+	v, ok := s.Common.Raw.Get(key)
+	var parts []string
+	if !ok {
+		parts = strings.Split(path, ":")
+		key, parts = parts[0], parts[1:]
+		v, ok = s.Common.Raw.Get(key)
+	}
+	v = config.Redacted(payload.M(key, v)).Value(key)
+	for _, part := range parts {
+		m, isMap := v.(*payload.Map)
+		if v, ok = m.Get(part); !isMap || !ok {
+			ok = false
+			break
+		}
+	}
+	if !ok {
+		text := fmt.Sprintf("There is no option '%s' here.", path)
+		if like := config.Resembling(key); like != "" && !s.Common.Raw.Has(key) {
+			text += fmt.Sprintf(" Did you mean '%s'?", like)
+		}
+		return tool.Exit(tool.ExitGeneric, "%s", text)
+	}
+	text := plain(v)
+	if t.origin {
+		text = "# " + s.Common.Origin(key).String() + "\n" + text
+	}
+	_, err = fmt.Fprint(t.Stdout, text)
+	return err
+}
+
+// plain is a value as a file would have it, without YAML's end of a document; a text alone is as it is, for scripts.
+func plain(v any) string {
+	if text, ok := v.(string); ok {
+		return text + "\n"
+	}
+	return strings.TrimSuffix(outputters.DumpYAML(v, outputters.FlowNever, 0), "...\n")
+}
+
+// dump prints all options, in the order of Salt's table and then of the files.
+func (t *configTool) dump(dir string) error {
+	s, err := t.load(t.mainFile(dir), false)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for k, v := range config.Redacted(s.Common.Raw).All() {
+		key, _ := k.(string)
+		if strings.HasPrefix(key, "__") {
+			continue
+		}
+		if t.origin {
+			b.WriteString("# " + s.Common.Origin(key).String() + "\n")
+		}
+		b.WriteString(plain(payload.M(k, v)))
+	}
+	_, err = fmt.Fprint(t.Stdout, b.String())
+	return err
+}
+
+// check says what a daemon would say of a configuration, and answers with the error with which it would end.
+func (t *configTool) check(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return tool.Exit(tool.ExitGeneric, "There is no file %s.", path)
+	}
+	s, err := t.load(path, true)
+	if err != nil {
+		return err
+	}
+	failed := daemon.CheckStanding(s)
+	said := 0
+	for _, n := range append(s.Common.Notices, s.Unhonoured...) {
+		if n.Level >= slog.LevelWarn {
+			said++
+			fmt.Fprintln(t.Stdout, n.Text)
+		}
+	}
+	if failed == nil && said == 0 {
+		fmt.Fprintf(t.Stdout, "%s: no fault was found\n", path)
+	}
+	return failed
+}

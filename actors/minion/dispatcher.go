@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
-	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -327,7 +327,7 @@ func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
 		pid = j.pid()
 	}
 	switch {
-	case j != nil && (worker.Ends(m.Sig) || pid != os.Getpid()):
+	case j != nil && (jobprocess.Ends(m.Sig) || pid != os.Getpid()):
 		j.kill(&killJob{Sig: m.Sig})
 	case j == nil && !d.unqueue(ctx, m):
 		return ""

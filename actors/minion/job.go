@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
-	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -244,7 +244,7 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 	}
 	text, outcome, detail := m.Text, m.Outcome, ""
 	if text == "" {
-		text, outcome, detail = worker.TextSignal(m.Sig), ledger.Killed, signalText(m.Sig)
+		text, outcome, detail = jobprocess.TextSignal(m.Sig), ledger.Killed, signalText(m.Sig)
 	}
 	j.tell(ctx, text, outcome, detail)
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
-	"brine/modules/worker"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -188,9 +188,9 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	if i < 0 {
 		return false
 	}
-	if q := d.reg.waiting[i]; worker.Ends(m.Sig) {
+	if q := d.reg.waiting[i]; jobprocess.Ends(m.Sig) {
 		d.reg.waiting = slices.Delete(d.reg.waiting, i, i+1)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: worker.TextSignal(m.Sig) + " before it had begun",
+		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: jobprocess.TextSignal(m.Sig) + " before it had begun",
 			outcome: ledger.Killed, detail: signalText(m.Sig)})
 	}
 	return true

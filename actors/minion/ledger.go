@@ -8,8 +8,8 @@ import (
 
 	"brine/modules"
 	"brine/modules/execution/brinemod"
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
-	"brine/modules/worker"
 	"brine/wire/payload"
 )
 
@@ -69,7 +69,7 @@ func outcomeOf(ret *payload.Map, noReturn bool) ledger.Outcome {
 }
 
 // outcomeOfDeath is the outcome of a job whose process has died.
-func outcomeOfDeath(d *worker.Death) (ledger.Outcome, string) {
+func outcomeOfDeath(d *jobprocess.Death) (ledger.Outcome, string) {
 	switch {
 	case d.OOM:
 		return ledger.OutOfMemory, d.Text()

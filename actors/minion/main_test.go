@@ -11,20 +11,20 @@ import (
 
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/worker"
+	"brine/modules/jobprocess"
 	"brine/wire/payload"
 )
 
 // TestMain makes the test binary play the process of a job.
 func TestMain(m *testing.M) {
-	if os.Args[0] != worker.Name {
+	if os.Args[0] != jobprocess.Name {
 		os.Exit(m.Run())
 	}
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU)
-	go func() { <-over; os.Exit(worker.ExitCPU) }()
+	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
 	reg := modules.NewRegistry()
-	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), worker.Main(reg, nil)); err != nil {
+	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

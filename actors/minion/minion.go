@@ -10,9 +10,9 @@ import (
 
 	"brine/config"
 	"brine/modules"
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
-	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
@@ -49,7 +49,7 @@ type Options struct {
 	// Predecessor is what ended the process of the minion before this one, where that is known.
 	Predecessor string
 	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
-	Worker worker.Options
+	Worker jobprocess.Options
 
 	// Of tests:
 	transport func(config.MasterAddr) (transport, error)
@@ -265,9 +265,9 @@ func (m *Minion) newJobOptions() *jobOptions {
 		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, mostReturn: mostReturn, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
-		own.Limits = worker.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}
+		own.Limits = jobprocess.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}
 		if opt.launch = m.opt.launch; opt.launch == nil {
-			opt.launch = worker.New(own)
+			opt.launch = jobprocess.New(own)
 		}
 	} else if m.cfg.JobMemoryLimit > 0 || m.cfg.JobCPULimit > 0 {
 		m.log.Warn("job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")

@@ -7,8 +7,8 @@ import (
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/jobprocess"
 	"brine/modules/ledger"
-	"brine/modules/worker"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -28,12 +28,12 @@ type (
 	// postponeNoted says that the journal does not hold the job for begun any more.
 	postponeNoted struct{}
 	// processEnded is what came of the function.
-	processEnded struct{ out worker.Outcome }
+	processEnded struct{ out jobprocess.Outcome }
 )
 
 // launcher starts processes for functions.
 type launcher interface {
-	Start(label string) (*worker.Process, error)
+	Start(label string) (*jobprocess.Process, error)
 }
 
 // jobProcess is the process of a job as its actor sees it.
@@ -80,7 +80,7 @@ func (j *job) onProcessBegun(ctx actor.Context, m *processBegun) {
 
 // signalProcess sends a signal to the process, and to what it has started. The job is answered when it has ended.
 func (j *job) signalProcess(m *killJob) {
-	if worker.Ends(m.Sig) {
+	if jobprocess.Ends(m.Sig) {
 		j.proc.ending = m
 	}
 	if j.proc.signal != nil {

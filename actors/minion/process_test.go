@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/worker"
+	"brine/modules/jobprocess"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -30,7 +30,7 @@ func processRigWith(t *testing.T, extra string, change func(*rig)) (*rig, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.opt.Worker = worker.Options{Path: self}
+	r.opt.Worker = jobprocess.Options{Path: self}
 	change(r)
 	return r.up(), filepath.Join(r.dir, "trace")
 }

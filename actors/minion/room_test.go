@@ -12,7 +12,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
-	"brine/modules/worker"
+	"brine/modules/jobprocess"
 
 	"golang.org/x/sys/unix"
 )
@@ -125,7 +125,7 @@ type refusing struct {
 	err  error
 }
 
-func (l *refusing) Start(label string) (*worker.Process, error) {
+func (l *refusing) Start(label string) (*jobprocess.Process, error) {
 	if l.left.Add(-1) >= 0 {
 		return nil, fmt.Errorf("fork: %w", l.err)
 	}
@@ -137,7 +137,7 @@ func TestPostponed(t *testing.T) {
 	refuse := &refusing{err: unix.EAGAIN}
 	refuse.left.Store(2)
 	r, trace := processRigWith(t, "process_count_max: 1\n", func(r *rig) {
-		refuse.launcher = worker.New(r.opt.Worker)
+		refuse.launcher = jobprocess.New(r.opt.Worker)
 		r.opt.launch = refuse
 	})
 	f := r.master()
@@ -169,7 +169,7 @@ func TestPostponedAndKilled(t *testing.T) {
 	refuse := &refusing{err: unix.ENOMEM}
 	refuse.left.Store(1 << 40)
 	r, trace := processRigWith(t, "", func(r *rig) {
-		refuse.launcher = worker.New(r.opt.Worker)
+		refuse.launcher = jobprocess.New(r.opt.Worker)
 		r.opt.launch = refuse
 	})
 	f := r.master()

@@ -21,7 +21,7 @@ import (
 	"brine/cmd/saltrun"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
-	"brine/modules/worker"
+	"brine/modules/jobprocess"
 )
 
 func main() {
@@ -53,7 +53,7 @@ func tools() []program {
 		{name: "salt-call", what: "run functions of the minion on this host", run: saltcall.Run, link: true},
 		{name: "salt-master", what: "run a master", run: saltmaster.Run, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltminion.Run, signals: true, link: true},
-		{name: worker.Name, what: "run one job for a minion", run: saltminion.RunJob, signals: true, hidden: true},
+		{name: jobprocess.Name, what: "run one job for a minion", run: saltminion.RunJob, signals: true, hidden: true},
 		{name: "tree", what: "show the actors of a running daemon", run: admin.Tree},
 		{name: "top", what: "follow the actors of a running daemon on a full screen", run: admin.Top, signals: true},
 		{name: "history", what: "show the last deaths of its actors", run: admin.History},

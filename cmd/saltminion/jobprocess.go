@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tool"
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/worker"
+	"brine/modules/jobprocess"
 )
 
 // RunJob runs one job that a minion hands over (multiprocessing: True). Only the minion starts it.
@@ -19,13 +19,13 @@ func RunJob(*tool.Call) error {
 	signal.Notify(over, syscall.SIGXCPU) // job_cpu_limit
 	go func() {
 		<-over
-		os.Exit(worker.ExitCPU)
+		os.Exit(jobprocess.ExitCPU)
 	}()
 	reg, err := functions()
 	if err != nil {
 		return err
 	}
-	return worker.Main(reg, saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
+	return jobprocess.Main(reg, saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
 }
 
 // functions are what a minion's jobs may call.

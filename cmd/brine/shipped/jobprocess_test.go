@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"brine/modules"
+	"brine/modules/jobprocess"
 	"brine/modules/modtest"
-	"brine/modules/worker"
 	"brine/wire/payload"
 )
 
@@ -22,7 +22,7 @@ func TestJobProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := worker.New(worker.Options{Path: qemu, Args: g.argv(t, worker.Name)})
+			l := jobprocess.New(jobprocess.Options{Path: qemu, Args: g.argv(t, jobprocess.Name)})
 			args := []any{"text", []byte{0xff, 0}, int64(1) << 40, uint64(1) << 63, 1.5, nil, payload.M("b", 1, "a", 2)}
 			if got := runJob(t, l, "test.arg", args...).Return.Map("return").Value("args"); !payload.Equal(got, args) {
 				t.Errorf("the process returns %v, want %v", got, args)
@@ -38,7 +38,7 @@ func TestJobProcess(t *testing.T) {
 	}
 }
 
-func runJob(t *testing.T, l *worker.Launcher, fun string, args ...any) worker.Outcome {
+func runJob(t *testing.T, l *jobprocess.Launcher, fun string, args ...any) jobprocess.Outcome {
 	t.Helper()
 	p, err := l.Start("shipped")
 	if err != nil {

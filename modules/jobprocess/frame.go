@@ -1,4 +1,4 @@
-package worker
+package jobprocess
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ const (
 // maxFrame bounds one message in bytes; a longer one is a broken stream. Both ends are this program.
 const maxFrame = 1 << 30
 
-var errStream = errors.New("worker: broken stream")
+var errStream = errors.New("jobprocess: broken stream")
 
 // stream sends and receives messages: four bytes of length, most significant first, and a msgpack list.
 type stream struct {

@@ -1,11 +1,11 @@
-// Package worker runs the function of one job in a process of its own (multiprocessing: True): the same program,
+// Package jobprocess runs the function of one job in a process of its own (multiprocessing: True): the same program,
 // started anew. It holds both ends of the socket between that process and the minion, and what the two say there in
 // msgpack. The minion's end starts the process, answers what its function asks of the minion, tells how it ended, and
 // ends it with everything that it has started. The other end loads nothing but the functions; options, grains and
 // pillar come with the job, and nothing of it stands in the command line or the environment. The package knows no
 // actors and no queue (see actors/minion). It answers to salt/utils/process.py and Minion._target of salt/minion.py;
 // why it is as it is stands in docs/decisions/0008.
-package worker
+package jobprocess
 
 import (
 	"time"

@@ -58,7 +58,7 @@ func (s *Store) commit(loads []Load, returns []Return) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
 	}
-	c.res.Files = errors.Join(s.syncFiles(c.files, c.evicted), s.notes.stored(c.jids))
+	c.res.Files = errors.Join(s.syncFiles(c.files, c.evicted), s.returnFiles(c.stored, returns), s.notes.stored(c.jids))
 	return c.res, nil
 }
 
@@ -66,6 +66,7 @@ func (s *Store) commit(loads []Load, returns []Return) (Result, error) {
 type batch struct {
 	res           Result
 	packed        []packed // returns, by index
+	stored        []int    // indices of the returns that are new in the store
 	files         []Load   // to be written for Salt's tools
 	evicted, jids []string
 }
@@ -117,6 +118,8 @@ func (c *batch) run(t *txn, loads []Load, returns []Return) error {
 			continue
 		case why != 0:
 			c.res.Extras = append(c.res.Extras, Extra{i, why})
+		default:
+			c.stored = append(c.stored, i)
 		}
 		c.jids = append(c.jids, r.JID)
 	}

@@ -166,7 +166,7 @@ func (c *LocalCache) store(r Return) (Why, error) {
 		}
 		return Differing, nil
 	}
-	if err := c.writeReturn(sub, rec); err != nil {
+	if err := c.layout.writeReturn(sub, rec, true); err != nil {
 		return 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
 	}
 	if c.opt.EndTimes {
@@ -178,11 +178,12 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	return 0, nil
 }
 
-func (c *LocalCache) writeReturn(sub string, rec *payload.Map) error {
-	if err := os.MkdirAll(sub, c.layout.dirMode()); err != nil {
+// writeReturn writes the files of one return into the directory of its minion.
+func (l layout) writeReturn(sub string, rec *payload.Map, durable bool) error {
+	if err := os.MkdirAll(sub, l.dirMode()); err != nil {
 		return err
 	}
-	how := manner{0o600, true}
+	how := manner{0o600, durable}
 	if out, ok := rec.Get("out"); ok {
 		if err := writeValue(filepath.Join(sub, fileOut), sub, out, how); err != nil {
 			return err

@@ -136,7 +136,7 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, notSent, byKey, notMeant, byMinion, refusedAtPort, foundRunning, claimedAtPort, byOtherKey, byLink, foundIdle, byPresence,
+	unknownJob, returned, refusedReturn, byKey, notMeant, notSent, byMinion, refusedAtPort, foundRunning, claimedAtPort, byOtherKey, byLink, foundIdle, byPresence,
 }
 
 func (c *Case) row() *Row {

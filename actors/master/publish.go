@@ -78,6 +78,10 @@ func publish(c *core, r *call) (any, error) {
 	pub := publication(c, load, extra)
 	switch {
 	case c.cfg.OrderMasters:
+		if bound && !c.aimBelow(pub, found.Minions) {
+			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why", "a target of this type cannot be bound with order_masters")
+			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+		}
 		pub.Set("auth_list", list)
 	case bound:
 		aimAt(pub, found.Minions)

@@ -270,6 +270,11 @@ func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathe
 		if !c.isReturn(one) || jid == "req" || !c.mayStore(who, one) {
 			continue
 		}
+		if id != who.id {
+			if err := c.managed.Below(who.id, id); err != nil {
+				c.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
+			}
+		}
 		if job != nil && !c.knows(jid) {
 			c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
 		}

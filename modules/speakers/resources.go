@@ -26,6 +26,7 @@ type Resources struct {
 	loaded bool
 	of     map[string]map[string]bool // minion → ids
 	by     map[string]string          // id → minion
+	below  map[string]string          // id → syndic, as far as it was looked up; "" for none
 }
 
 // load reads the bank, once.
@@ -81,8 +82,51 @@ func (s *Resources) free(minion, id string) bool {
 	if !payload.ValidID(id) || id != minion && s.Keys.Has(keys.Accepted, id) {
 		return false
 	}
+	if syndic := s.syndicOf(id); syndic != "" && syndic != minion {
+		return false
+	}
 	by := s.by[id]
 	return by == "" || by == minion || !s.Keys.Has(keys.Accepted, by)
+}
+
+// bankBelow keeps for each id below a syndic which one that is.
+const bankBelow = BankSpeakers + "/below"
+
+// maxBelow is how many ids are remembered at a time without looking at the disk.
+const maxBelow = 1 << 16
+
+// Below notes that a syndic speaks for an id, which from then on is no minion's to register: a resource of that name is taken
+// from whoever has it. An error means that it is not on disk.
+func (s *Resources) Below(syndic, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.syndicOf(id) == syndic {
+		return nil
+	}
+	s.load()
+	if by := s.by[id]; by != "" {
+		delete(s.of[by], id)
+		delete(s.by, id)
+	}
+	s.below[id] = syndic
+	return s.Cache.Store(bankBelow, id, syndic)
+}
+
+// syndicOf is the syndic below which an id lives; "" when there is none, or it has no key any more.
+func (s *Resources) syndicOf(id string) string {
+	syndic, known := s.below[id]
+	if !known {
+		v, _ := s.Cache.Fetch(bankBelow, id)
+		syndic, _ = v.(string)
+		if s.below == nil || len(s.below) >= maxBelow {
+			s.below = map[string]string{}
+		}
+		s.below[id] = syndic
+	}
+	if syndic == "" || !s.Keys.Has(keys.Accepted, syndic) {
+		return ""
+	}
+	return syndic
 }
 
 // Manages tells whether a minion manages a resource.

@@ -117,9 +117,6 @@ func TestWhy(t *testing.T) {
 		{"not sent", meant(func(c *Case) { c.Job.Job.Sent, c.Job.Job.Failed = 0, "publication cannot be packed" }), NotSent, "did not send the job: publication cannot be packed"},
 		{"not sent yet", meant(func(c *Case) { c.Job.Job.Sent = 0 }), Publishing, "has had the job in hand since 11:59:50 UTC"},
 
-		{"not sent yet, key pending", meant(func(c *Case) { c.Job.Job.Sent = 0 }, key("pending"), target(Missing)), KeyPending, "salt-key -a m1"},
-		{"not sent yet, key denied", meant(func(c *Case) { c.Job.Job.Sent = 0 }, key(""), denied), KeyDenied, "its key is denied"},
-		{"not sent, not meant", meant(func(c *Case) { c.Job.Job.Failed = "x" }, target(NotMeant)), NotTargeted, "did not mean it"},
 		{"key pending", meant(key("pending"), target(Missing)), KeyPending, "salt-key -a m1"},
 		{"key pending since", meant(key("pending")), KeyPending, "(it was accepted when the job was published)"},
 		{"key rejected", meant(key("rejected"), target(NotMeant)), KeyRejected, "its key is rejected"},

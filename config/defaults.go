@@ -73,6 +73,7 @@ func brineDefaults(role string) *payload.Map {
 		"return_spool_max_age", 7*86400,
 		"job_queue_max", 10000,
 		"minion_jid_queue_age", 7*86400,
+		"command_output_max_bytes", 0,
 		"job_memory_limit", 0,
 		"job_cpu_limit", 0,
 	))

@@ -107,6 +107,9 @@ type Minion struct {
 	JournalFsync bool `mapstructure:"journal_fsync"`
 	// JobQueueMax caps the publications waiting on disk behind process_count_max. 0: no cap.
 	JobQueueMax int `mapstructure:"job_queue_max"`
+	// CommandOutputMaxBytes is how much output of one command (cmd.*) is kept, in bytes; the rest is cut, and the return says so.
+	// 0: 100 MiB, or a 32nd of the memory limit of the control group where that is less.
+	CommandOutputMaxBytes int64 `mapstructure:"command_output_max_bytes"`
 	// JobMemoryLimit is how many bytes of data each process of a job may have beyond what the program itself has at its
 	// start, and JobCPULimit how much processor time it may use. 0: no limit. They hold with multiprocessing: True.
 	JobMemoryLimit int64         `mapstructure:"job_memory_limit"`

@@ -10,6 +10,7 @@ import (
 
 	"brine/config"
 	"brine/modules"
+	"brine/modules/execution/cmdmod"
 	"brine/modules/jobprocess"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
@@ -97,6 +98,9 @@ func Start(opt Options) (*Minion, error) {
 		m.bounds = *opt.bounds
 	}
 	m.events = m.busBound()
+	if m.cfg.CommandOutputMaxBytes == 0 { // here: a job's own process does not know the limit of the control group
+		m.cfg.Raw.Set("command_output_max_bytes", cmdmod.OutputMax())
+	}
 	m.env = m.newEnv(nil)
 	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {
 		return nil, err

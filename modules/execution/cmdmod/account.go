@@ -1,7 +1,6 @@
 package cmdmod
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,11 +13,15 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/openfiles"
 	"brine/modules/pytext"
 )
 
-// environmentTimeout bounds the login shell that is asked for a user's environment.
-const environmentTimeout = 10 * time.Second
+// Limits of the login shell that is asked for a user's environment.
+const (
+	environmentTimeout = 10 * time.Second
+	environmentMax     = 4 << 20 // bytes
+)
 
 // account is the user and group a command runs as.
 type account struct {
@@ -112,14 +115,16 @@ func (a *account) environment(cmd *command) *variables {
 	}
 	ctx, cancel := context.WithTimeout(cmd.call.Ctx, environmentTimeout)
 	defer cancel()
-	var stdout, stderr bytes.Buffer
+	most := &budget{most: environmentMax} // a log-in script of the user may write without end
+	stdout, stderr := capped{of: most}, capped{of: most}
 	su := exec.CommandContext(ctx, "su", args...)
 	su.Stdout, su.Stderr, su.WaitDelay = &stdout, &stderr, time.Second
+	openfiles.Keep()
 	err := su.Run()
-	parts := strings.Split(stdout.String(), marker)
+	parts := strings.Split(stdout.buf.String(), marker)
 	if len(parts) != 3 {
 		cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment could not be retrieved for user '%s': stderr=%s stdout=%s",
-			a.name, pytext.Repr(stderr.String()), pytext.Repr(parts[0])))
+			a.name, pytext.Repr(stderr.buf.String()), pytext.Repr(parts[0])))
 		return newVariables(nil)
 	}
 	_ = err // what the shell's own exit code is does not matter once both markers are there

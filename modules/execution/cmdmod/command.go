@@ -38,6 +38,7 @@ type command struct {
 	stdin     *string
 	runas     string
 	group     string
+	budget    *budget
 }
 
 // prepare checks and completes the options, in the order in which the reference finds their faults.
@@ -45,7 +46,8 @@ func prepare(c *modules.Call, o options, merge bool) (*command, error) {
 	cmd := &command{call: c, opt: o, original: o.get("cmd"), merge: merge, shell: o.text("shell"), useShell: o.pythonShell(c),
 		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt"), umask: -1}
 	cmd.vt = cmd.vt && !cmd.bg
-	steps := []func() error{cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted, cmd.announce, cmd.setAccount,
+	cmd.budget = newBudget(c)
+	steps := []func() error{cmd.checkArguments, cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted, cmd.announce, cmd.setAccount,
 		cmd.setEnvironment, cmd.setUmask, cmd.checkDirectory, cmd.setWords, cmd.setSuccess, cmd.setInput, cmd.setTimeout}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"brine/modules/openfiles"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -23,13 +25,14 @@ type outcome struct {
 	pid            int
 	code           int64 // minus the signal where one ended it
 	stdout, stderr []byte
+	lost, lostErr  int64 // bytes that were cut off them
 	timedOut       bool
 }
 
 // execute runs the command to its end, kills its group at the timeout or at the end of the job's context, and
 // reads its output meanwhile. The error is that of the start, or the cause of the context.
 func (cmd *command) execute() (outcome, error) {
-	var stdout, stderr collector
+	stdout, stderr := collector{buf: capped{of: cmd.budget}}, collector{buf: capped{of: cmd.budget}}
 	proc := cmd.process()
 	if err := cmd.connect(proc, &stdout, &stderr); err != nil {
 		return outcome{}, err
@@ -60,6 +63,7 @@ func (cmd *command) execute() (outcome, error) {
 		}
 	}
 	out.stdout, out.stderr = stdout.bytes(), stderr.bytes()
+	out.lost, out.lostErr = stdout.buf.lost, stderr.buf.lost
 	if !out.timedOut && killed {
 		return out, context.Cause(cmd.call.Ctx)
 	}
@@ -133,8 +137,9 @@ func (cmd *command) startBackground() (int, error) {
 }
 
 // startWith starts a program under a umask. The umask belongs to a thread once that thread stops sharing it, so
-// the start happens on a thread that is thrown away afterwards.
+// the start happens on a thread that is thrown away afterwards. No open file of this process goes with it.
 func startWith(proc *exec.Cmd, umask int) error {
+	openfiles.Keep()
 	if umask < 0 {
 		return proc.Start()
 	}
@@ -158,10 +163,10 @@ func exitCode(state *os.ProcessState) int64 {
 	return int64(state.ExitCode())
 }
 
-// collector reads one output of a program into memory.
+// collector reads one output of a program into memory, to its end even where not all of it is kept.
 type collector struct {
 	r, w *os.File
-	buf  bytes.Buffer
+	buf  capped
 	done chan struct{}
 	once sync.Once
 }
@@ -208,7 +213,7 @@ func (c *collector) abandon() {
 
 func (c *collector) close() { c.once.Do(func() { _ = c.r.Close() }) }
 
-func (c *collector) bytes() []byte { return c.buf.Bytes() }
+func (c *collector) bytes() []byte { return c.buf.buf.Bytes() }
 
 // errno finds the error number behind an error of a start.
 func errno(err error) (syscall.Errno, bool) {

@@ -76,6 +76,7 @@ func (cmd *command) finish(out outcome) (ran, error) {
 		stdout, stderr = rstrip(stdout), rstrip(stderr)
 	}
 	code := cmd.success.code(out.code, stdout, stderr)
+	stdout, stderr = cmd.note(stdout, "stdout", out.lost), cmd.note(stderr, "stderr", out.lostErr)
 	return ran{payload.M("pid", int64(out.pid), "retcode", code, "stdout", stdout, "stderr", stderr)}, nil
 }
 

@@ -59,7 +59,8 @@ func (cmd *command) runTerminal() (ran, error) {
 		_ = out.far.Close()
 		return ran{}, err
 	}
-	stdout, stderr := collector{r: out.near, w: out.far}, collector{r: errs.near, w: errs.far}
+	stdout := collector{r: out.near, w: out.far, buf: capped{of: cmd.budget}}
+	stderr := collector{r: errs.near, w: errs.far, buf: capped{of: cmd.budget}}
 	proc := cmd.terminalProcess(out, errs)
 	if err := startWith(proc, cmd.umask); err != nil {
 		stdout.abandon()
@@ -108,6 +109,7 @@ func (cmd *command) finishTerminal(proc *exec.Cmd, stdout, stderr *collector) (r
 	}
 	text, _, _ := decodeAs(stdout.bytes(), "")
 	errText, _, _ := decodeAs(stderr.bytes(), "")
+	text, errText = cmd.note(text, "stdout", stdout.buf.lost), cmd.note(errText, "stderr", stderr.buf.lost)
 	if result.timedOut {
 		errText = fmt.Sprintf("SALT: Timeout after %ss\n%s", pytext.Str(cmd.timeoutBy), errText)
 		return ran{payload.M("pid", int64(result.pid), "stdout", text, "stderr", errText, "retcode", nil)}, nil

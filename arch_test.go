@@ -509,6 +509,60 @@ func TestRulesBite(t *testing.T) {
 	}
 }
 
+// TestReadmeShowsTheTree: README's tree says in a line what each folder with Go files is, down to the second level, and
+// shows no other.
+func TestReadmeShowsTheTree(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := treeOf(string(readme))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range loadTree(t).files {
+		parts := strings.Split(f.dir, "/")
+		for n := range min(len(parts), 2) {
+			if name := strings.Join(parts[:n+1], "/"); name != "." && parts[0] != "tools" && shown[name] == 0 {
+				t.Errorf("README.md: the tree does not say what %s/ is", name)
+				shown[name] = 1 // once is enough
+			}
+		}
+	}
+	for name, times := range shown {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() || times > 1 {
+			t.Errorf("README.md: the tree shows %s/ %d times: once if it is there", name, times)
+		}
+	}
+}
+
+// treeOf reads the tree of a README: folders with how often they stand there. A line is a folder, blanks, and what it is;
+// one that is indented by two more lies in the one above it.
+func treeOf(readme string) (map[string]int, error) {
+	_, rest, ok := strings.Cut(readme, "## The tree\n\n")
+	if !ok {
+		return nil, fmt.Errorf("README.md: no section %q", "The tree")
+	}
+	shown, top := map[string]int{}, ""
+	for line := range strings.Lines(rest) {
+		words := strings.Fields(line)
+		if !strings.HasPrefix(line, "    ") || len(words) == 0 {
+			break
+		}
+		name, isFolder := strings.CutSuffix(words[0], "/")
+		if !isFolder || len(words) < 2 {
+			return nil, fmt.Errorf("README.md: %q is not a folder and what it is", strings.TrimSpace(line))
+		}
+		if strings.HasPrefix(line, "      ") {
+			name = top + "/" + name
+		} else {
+			top = name
+		}
+		shown[name]++
+	}
+	return shown, nil
+}
+
 func TestDependenciesAreExplained(t *testing.T) {
 	doc, err := os.ReadFile("docs/dependencies.md")
 	if err != nil {

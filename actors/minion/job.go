@@ -61,6 +61,7 @@ type jobOptions struct {
 	cache      func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
 	started    func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
 	crashed    func(l *link, jid string, text string)          // reports an exception (_salt_error)
+	returns    bool                                            // to returners, also when the job names none
 	extra      func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
 	queue      jobQueue
 	launch     launcher // starts processes for functions; nil: they run in this one
@@ -310,7 +311,7 @@ func (j *job) onAnswered(ctx actor.Context) {
 	j.over = true
 	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
 	tree, self := supervisor.Of(ctx), j.self
-	if j.opt.extra == nil {
+	if j.opt.extra == nil || j.rec.load.Str("ret") == "" && !j.opt.returns {
 		tree.Done(self.Name())
 		return
 	}

@@ -280,7 +280,7 @@ func (m *Minion) newJobOptions() *jobOptions {
 		opt.cache = m.cacheJob
 	}
 	if m.opt.Returner != nil {
-		opt.extra = m.callReturners
+		opt.extra, opt.returns = m.callReturners, len(m.cfg.Return) > 0
 	}
 	return opt
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"brine/cmd/display"
@@ -30,7 +31,17 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 		return t.explain(f, err)
 	}
 	t.hand(ctx, ret)
+	t.nameReturners()
 	return t.present(ret)
+}
+
+// nameReturners names the returners of --return, for what they should have kept is not kept.
+func (t *callTool) nameReturners() {
+	for name := range strings.SplitSeq(t.Opt.Str("return"), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			t.Log.Error("Returner " + name + ".returner could not be called: there are no returners on minions yet")
+		}
+	}
 }
 
 // unknown answers a call of a function that is not there: with the help of those whose names begin like it, or with a

@@ -3,6 +3,7 @@
 package saltminion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -133,6 +134,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			return machine.Grains()
 		},
 		Match: func(load *payload.Map, about matchers.Facts) bool { return matches(s, load, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
+		Returner: noReturner,
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- daemon.ExitRequest{Code: e.Code, Text: e.Text}:
@@ -156,6 +158,11 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	}
 	s.Log.Info(fmt.Sprintf("Minion is starting as user '%s'", session.RunningUser()))
 	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout, nodegroups: nodegroups}, nil
+}
+
+// noReturner is called for the returners that a job names. It is not silent about them: what they should have kept is not kept.
+func noReturner(context.Context, string, *payload.Map) error {
+	return errors.New("there are no returners on minions yet")
 }
 
 // SignInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.

@@ -14,6 +14,7 @@ import (
 	"brine/cmd/tool"
 	"brine/modules"
 	"brine/modules/args"
+	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
@@ -167,7 +168,7 @@ func (t *callTool) note(data *payload.Map) (forget func()) {
 		err = os.MkdirAll(filepath.Dir(file), 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(file, raw, 0o644)
+		err = wholefile.Write(file, raw, wholefile.Options{Mode: 0o644})
 	}
 	if err != nil {
 		t.Log.Debug("call not noted", "err", err)
@@ -205,5 +206,5 @@ func (t *callTool) keep(ret *payload.Map) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "return.p"), raw, 0o600)
+	return wholefile.Write(filepath.Join(dir, "return.p"), raw, wholefile.Options{})
 }

@@ -94,6 +94,26 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestCacheThroughLink: the cache is written in the place of a link, not through it.
+func TestCacheThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, cacheFile)); err != nil {
+		t.Fatal(err)
+	}
+	c := &Collector{opt: Options{Opts: payload.M("cachedir", dir)}}
+	c.saveCache(payload.M("os", "Debian"))
+	if b, err := os.ReadFile(victim); string(b) != "mine" || err != nil {
+		t.Errorf("behind the link: %q, %v", b, err)
+	}
+	if got := c.loadCache(); got.Str("os") != "Debian" {
+		t.Errorf("cached: %v", got)
+	}
+}
+
 func TestSkip(t *testing.T) {
 	c := New(Options{Opts: payload.M("id", "web1", "skip_grains", true)})
 	if c.Map().Len() != 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/config/yaml"
+	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
@@ -76,7 +77,5 @@ func (c *Collector) saveCache(grains *payload.Map) {
 		return
 	}
 	path := filepath.Join(c.opt.Opts.Str("cachedir"), cacheFile)
-	if err := os.WriteFile(path, b, 0o600); err == nil {
-		_ = os.Chmod(path, 0o600)
-	}
+	_ = wholefile.Write(path, b, wholefile.Options{}) // in the place of a link too: the folder may be somebody else's
 }

@@ -3,10 +3,12 @@ package grainsmod
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"brine/config/yaml"
 	"brine/modules"
@@ -98,7 +100,7 @@ func store(c *modules.Call, values *payload.Map, destructive bool, refreshPillar
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to grains file at %s. Check permissions.", path))
 	}
 	mark := filepath.Join(c.Opts().Str("cachedir"), "module_refresh")
-	if err := os.WriteFile(mark, nil, 0o644); err != nil {
+	if err := wholefile.Write(mark, nil, wholefile.Options{Mode: 0o644}); err != nil {
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to cache file %s. Check permissions.", mark))
 	}
 	if !modules.Truthy(c.Opts().Value("local")) {
@@ -110,7 +112,7 @@ func store(c *modules.Call, values *payload.Map, destructive bool, refreshPillar
 }
 
 func readFile(path string) (*payload.Map, error) {
-	text, err := os.ReadFile(path)
+	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return payload.NewMap(0), nil
 	}
@@ -127,9 +129,34 @@ func readFile(path string) (*payload.Map, error) {
 	return payload.NewMap(0), nil
 }
 
-// replaceFile writes a file whole or not at all, with the mode of the one it replaces, behind a symbolic link too.
+// read reads a file, through a symbolic link only where that is the operator's.
+func read(path string) ([]byte, error) {
+	if owned(filepath.Dir(path)) {
+		return os.ReadFile(path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// owned tells whether nobody but root and the user of this process can put links into a folder.
+func owned(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	const othersWrite = 0o022
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || int(st.Uid) == os.Geteuid()) && info.Mode().Perm()&othersWrite == 0
+}
+
+// replaceFile writes a file whole or not at all, with the mode of the one it replaces; behind a symbolic link too, where that is
+// the operator's.
 func replaceFile(path, text string) error {
-	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o644, KeepMode: true, Follow: true}); err != nil {
+	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o644, KeepMode: true, Follow: owned(filepath.Dir(path))}); err != nil {
 		return fmt.Errorf("write grains: %w", err)
 	}
 	return nil

@@ -215,10 +215,12 @@ func (p *process) profile(on bool) {
 
 // profiling tells whether the file of a profile is open: from its beginning until all is written.
 func (p *process) profiling() bool {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))
-	return err == nil && slices.ContainsFunc(files, func(path string) bool {
-		to, err := os.Readlink(path)
-		return err == nil && strings.HasSuffix(to, ".pprof")
+	return slices.ContainsFunc(p.members(), func(pid int) bool { // the process that works may be another than that of its parent
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		return err == nil && slices.ContainsFunc(files, func(path string) bool {
+			to, err := os.Readlink(path)
+			return err == nil && strings.HasSuffix(to, ".pprof")
+		})
 	})
 }
 

@@ -13,8 +13,11 @@ import (
 )
 
 // child is the process of the minion below its parent.
-func (k *killedFleet) child() (pid int) {
-	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", k.minion.Process.Pid))
+func (k *killedFleet) child() (pid int) { return childOf(k.minion.Process.Pid) }
+
+// childOf is the one child of a process, 0: it has none, or many.
+func childOf(parent int) (pid int) {
+	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
 	if words := strings.Fields(string(list)); len(words) == 1 {
 		pid, _ = strconv.Atoi(words[0])
 	}

@@ -83,7 +83,7 @@ func findTool(name string) (program, bool) {
 	return program{}, false
 }
 
-// dispatch runs the tool that argv asks for and returns the exit code. parent is nil for all but a salt-minion.
+// dispatch runs the tool that argv asks for and returns the exit code. parent is nil for all but a daemon.
 func dispatch(argv []string, parent *keepalive.Parent) int {
 	prog, args := "brine", []string(nil)
 	if len(argv) > 0 {

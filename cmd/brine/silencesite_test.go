@@ -43,6 +43,8 @@ type silentSite struct {
 	hosts map[string]*link.Host // of daemons that live in a network of their own; the master is named, too
 	door  int                   // port of this machine that leads to the request port
 
+	kept bool // daemons have a parent
+
 	mu    sync.Mutex // procs: cases run at once
 	procs map[string]*exec.Cmd
 }
@@ -180,7 +182,7 @@ func (s *silentSite) start(name, tool string) {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command(path, "-c", s.path("etc/"+name), "--disable-keepalive")
-	if tool == "salt-master" {
+	if s.kept {
 		cmd.Args = cmd.Args[:3]
 	}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, s.dir

@@ -35,6 +35,12 @@ func AddOptions(p *optparse.Parser, pidFile string) {
 	)
 }
 
+// AddKeepalive declares --disable-keepalive, which is read before Go is there: see package keepalive.
+func AddKeepalive(p *optparse.Parser, what string) {
+	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag,
+		Help: "Do not start the " + what + " again when its process dies, or ends with code 99."})
+}
+
 // Service is a daemon's working part, once it runs.
 type Service interface {
 	// End ends it; the report names what did not end.
@@ -125,7 +131,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	if err := writePidFile(s); err != nil {
 		return err
 	}
-	tellOfPredecessor(s)
+	tellOfPredecessor(s, l)
 	s.Memory = limitMemory(s)
 	svc, err := l.Start()
 	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well

@@ -48,13 +48,13 @@ func (c *requestCount) tell(to chan<- os.Signal, sig os.Signal) {
 }
 
 // tellOfPredecessor logs how the process before this one ended, in the words of Salt's ProcessManager.
-func tellOfPredecessor(s *session.Session) {
+func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	if e, ok := s.Parent.Before(); ok {
-		s.Log.Error(fmt.Sprintf("Process MinionKeepAlive (%d) died with exit status %d, restarting...", e.PID, e.Code()), "deaths", e.Deaths)
+		s.Log.Error(fmt.Sprintf("Process %sKeepAlive (%d) died with exit status %d, restarting...", l.Class, e.PID, e.Code()), "deaths", e.Deaths)
 	}
 }
 
-// stopAlone ends the service because the parent has died: whoever started that would start a second minion beside this one.
+// stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this one.
 func stopAlone(s *session.Session, l Lifecycle, svc Service, again <-chan os.Signal) error {
 	s.Log.Error(fmt.Sprintf("The parent of the %s has gone. Exiting.", l.Title))
 	_, err := end(s, svc, again)

@@ -1,10 +1,10 @@
-// Package keepalive is the parent of a salt-minion and the way to it: a small process that starts the minion's own,
-// hands signals on to it, and starts another within moments when it dies. It answers to salt_minion of
-// salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too; why it is C, and what else it does
-// otherwise, stands in docs/decisions/0009.
+// Package keepalive is the parent of a salt-minion or a salt-master and the way to it: a small process that starts the
+// daemon's own, hands signals on to it, and starts another within moments when it dies. It answers to salt_minion of
+// salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters have one; why it is C, and
+// what else it does otherwise, stands in docs/decisions/0009 and 0031.
 //
-// A program that links this package splits in two before its main, where its command line says salt-minion and not
-// --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others leave.
+// A program that links this package splits in two before its main, where its command line says salt-minion or salt-master,
+// and not --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others leave.
 package keepalive
 
 /*
@@ -31,6 +31,7 @@ const (
 	sayReady     = 'R'
 	sayStopping  = 'S'
 	sayOver      = 'E'
+	sayWatchdog  = 'W'
 	hearInt      = 'I' // SIGINT; any other is SIGTERM
 )
 
@@ -114,6 +115,9 @@ func (p *Parent) Ready() { p.say(sayReady) }
 
 // Stopping is said when the end begins.
 func (p *Parent) Stopping() { p.say(sayStopping) }
+
+// Watchdog says that the process is well.
+func (p *Parent) Watchdog() { p.say(sayWatchdog) }
 
 // Over is said last: what comes now is no death.
 func (p *Parent) Over() { p.say(sayOver) }

@@ -140,6 +140,19 @@ func (k *kept) signal(pid int, sig syscall.Signal) {
 	}
 }
 
+// TestMaster has a parent as well.
+func TestMaster(t *testing.T) {
+	for _, argv := range [][]string{{"/x/salt-master", "-c", "etc"}, {"brine", "salt-master"}} {
+		k := start(t, nil, argv...)
+		pid := k.begin(first)
+		k.tell("ready")
+		k.signal(pid, syscall.SIGSEGV)
+		k.begin(fmt.Sprintf("true true %d exit code 2 2 1", pid)) // the Go runtime dies of it by itself
+		k.tell("ready", "over", "exit4")
+		k.end(4)
+	}
+}
+
 const first = "true false 0 exit code 0 0 0"
 
 // TestKilled answers every death with a new process, at once.
@@ -231,7 +244,8 @@ func TestParentKilled(t *testing.T) {
 
 // TestWithout are the command lines that have no parent.
 func TestWithout(t *testing.T) {
-	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion", "--disable-keepalive"}, {"salt-master"},
+	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion", "--disable-keepalive"},
+		{"salt-master", "--disable-keepalive"}, {"brine", "salt-master", "-c", "x", "--disable-keepalive"}, {"salt-minion-job"}, {"salt-run", "salt-master"},
 		{"salt-key", "salt-minion"}, {"salt-minion-job"}, {"brine"}, {"brine", "-c", "salt-minion"}} {
 		k := start(t, nil, argv...)
 		if pid := k.begin("false false 0 exit code 0 0 0"); pid != k.cmd.Process.Pid {
@@ -252,9 +266,9 @@ func TestServiceManager(t *testing.T) {
 		}
 		k := start(t, func(c *exec.Cmd) { c.Env = append(c.Env, "NOTIFY_SOCKET="+name) }, "salt-minion")
 		k.begin(first)
-		k.tell("ready", "stopping", "over", "exit0")
+		k.tell("ready", "watchdog", "stopping", "over", "exit0")
 		k.end(0)
-		for _, want := range []string{"READY=1", "STOPPING=1"} {
+		for _, want := range []string{"READY=1", "WATCHDOG=1", "STOPPING=1"} {
 			var b [64]byte
 			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)

@@ -55,7 +55,9 @@ func play(p *Parent) int {
 				p.Stopping()
 			case "over":
 				p.Over()
-			case "exit0", "exit2", "exit99":
+			case "watchdog":
+				p.Watchdog()
+			case "exit0", "exit2", "exit4", "exit99":
 				var code int
 				_, _ = fmt.Sscanf(w, "exit%d", &code)
 				return code

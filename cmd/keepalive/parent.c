@@ -1,4 +1,4 @@
-// The parent of a minion. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
+// The parent of a minion or a master. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
 // so that the process can fork, and the parent that stays behind is a megabyte, not ten. See keepalive.go.
 
 #define _GNU_SOURCE
@@ -32,13 +32,21 @@ enum {
 // What the process finds out about its parent.
 static int channel = -1;
 static int deaths, before_pid, before_status;
+static const char *title = "MinionKeepAlive"; // of the process in its log line
 
 int keepalive_channel(void) { return channel; }
 int keepalive_deaths(void) { return deaths; }
 int keepalive_before_pid(void) { return before_pid; }
 int keepalive_before_status(void) { return before_status; }
 
-// wanted tells from the command line whether this is a minion that has a parent: 1, or a mere init: 2; else 0.
+// daemon_of says whether a word names a daemon that has a parent.
+static int daemon_of(const char *word) {
+	if (strcmp(word, "salt-master") == 0) title = "MasterKeepAlive";
+	else if (strcmp(word, "salt-minion") != 0) return 0;
+	return 1;
+}
+
+// wanted tells from the command line whether this is a daemon that has a parent: 1, or a mere init: 2; else 0.
 static int wanted(void) {
 	static char line[1 << 16];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -50,10 +58,10 @@ static int wanted(void) {
 	line[n] = 0;
 	const char *end = line + n, *word = line, *slash = strrchr(line, '/');
 	const char *prog = slash ? slash + 1 : line;
-	int found = strcmp(prog, "salt-minion") == 0;
+	int found = daemon_of(prog);
 	int other = !found && strncmp(prog, "salt", 4) == 0; // another tool's name rules out the first word
 	for (int i = 1; (word += strlen(word) + 1) < end; i++) {
-		if (i == 1 && !other && strcmp(word, "salt-minion") == 0) found = 1;
+		if (i == 1 && !found && !other) found = daemon_of(word);
 		if (found && strcmp(word, "--disable-keepalive") == 0) return getpid() == 1 ? 2 : 0;
 	}
 	return found;
@@ -120,6 +128,7 @@ static void heard(struct life *l) {
 		case 'L': l->listening = 1; break;
 		case 'R': l->ready = 1, notify("READY=1"); break;
 		case 'S': notify("STOPPING=1"); break;
+		case 'W': notify("WATCHDOG=1"); break;
 		case 'E': l->over = 1; break;
 		}
 	}
@@ -180,6 +189,7 @@ static void turn(struct life *l, int signals, int timeout) {
 // rest waits between two processes; it ends early when this one is to end.
 static void rest(struct life *l, int signals, int64_t ms) {
 	for (int64_t until = now_ms() + ms, left; (left = until - now_ms()) > 0 && !l->stopping;) turn(l, signals, (int)left);
+	if (ms > QUICK_MS) notify("WATCHDOG=1");
 }
 
 static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
@@ -196,7 +206,8 @@ static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	}
 	if (l->over || !served) _exit(code); // on purpose, or it has never come up
 	deaths++;
-	dprintf(STDERR_FILENO, "Process MinionKeepAlive (%d) died with exit status %d, restarting...\n", l->pid,
+	notify("WATCHDOG=1"); // the next one has the whole time
+	dprintf(STDERR_FILENO, "Process %s (%d) died with exit status %d, restarting...\n", title, l->pid,
 		WIFSIGNALED(l->status) ? -WTERMSIG(l->status) : code);
 	*quick = lived < QUICK_MS ? *quick + 1 : 0;
 	if (*quick <= QUICK_FREE) return 0;

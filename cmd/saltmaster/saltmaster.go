@@ -6,11 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,10 +19,14 @@ import (
 	"brine/cmd/tool"
 	"brine/config"
 	"brine/supervisor"
+	"brine/wire/payload"
 )
 
-// exitPortsTaken is the code of a master whose ports are taken.
-const exitPortsTaken = 4
+// tagProcessDied is the event by which a master that is up again tells how the process before it ended.
+const tagProcessDied = "brine/process/died"
+
+// listenersAreBack is when those who listen on the bus have had the time to connect again.
+const listenersAreBack = 3 * time.Second
 
 // Run runs a master (salt-master).
 func Run(c *tool.Call) error {
@@ -34,6 +35,7 @@ func Run(c *tool.Call) error {
 	options.AddUser(p)
 	daemon.AddOptions(p, "/var/run/salt-master.pid")
 	options.AddLogging(p, true, "log_file", "/var/log/salt/master")
+	daemon.AddKeepalive(p, "master")
 	s, err := session.Open(c, p, session.Opening{Role: session.RoleMaster, Daemon: true, Check: daemon.CheckStanding})
 	if err != nil {
 		return err
@@ -62,42 +64,6 @@ func Run(c *tool.Call) error {
 	})
 }
 
-// probePorts binds both ports once, so that a second master ends before it has changed anything.
-func probePorts(s *session.Session) error {
-	for _, port := range []int{s.Master.PublishPort, s.Master.RetPort} {
-		addr := net.JoinHostPort(strings.Trim(s.Master.Interface, "[]"), strconv.Itoa(port))
-		l, err := (&net.ListenConfig{Control: reuseAddr}).Listen(context.Background(), "tcp", addr)
-		if err == nil {
-			err = l.Close()
-		}
-		if err == nil {
-			continue
-		}
-		var no syscall.Errno
-		errors.As(err, &no)
-		s.Log.Warn(fmt.Sprintf("Unable to bind socket %s:%d, error: [Errno %d] %s; Is there another salt-master running?",
-			s.Master.Interface, port, int(no), sentence(no.Error())))
-		return tool.Exit(exitPortsTaken, "The salt master is shutdown. The ports are not available to bind")
-	}
-	return nil
-}
-
-func reuseAddr(_, _ string, c syscall.RawConn) error {
-	var err error
-	if ctlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) }); ctlErr != nil {
-		return ctlErr
-	}
-	return err
-}
-
-// sentence begins a text with a capital letter.
-func sentence(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // giveKeys lets the configured user own the key files that root has made.
 func giveKeys(s *session.Session) error {
 	if os.Geteuid() != 0 || s.Master.User == "" || s.Master.User == session.RunningUser() {
@@ -124,10 +90,14 @@ func giveKeys(s *session.Session) error {
 // masterService is a running master.
 type masterService struct {
 	*master.Master
-	wait time.Duration
+	wait   time.Duration
+	untold func() bool // keeps the event of the process before to itself, if it was not fired yet
 }
 
-func (s *masterService) End() (supervisor.Report, error) { return s.Stop(s.wait) }
+func (s *masterService) End() (supervisor.Report, error) {
+	s.untold()
+	return s.Stop(s.wait)
+}
 
 func (s *masterService) Reload(fresh *session.Session) { s.Master.Reload(fresh.Master) }
 
@@ -166,8 +136,14 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}
+	untold := func() bool { return true }
+	if e, ok := s.Parent.Before(); ok {
+		untold = time.AfterFunc(listenersAreBack, func() {
+			m.Fire(tagProcessDied, payload.M("process", "salt-master", "pid", e.PID, "how", e.How(), "deaths", e.Deaths))
+		}).Stop
+	}
 	s.Log.Info(fmt.Sprintf("salt-master is starting as user '%s'", session.RunningUser()))
-	return &masterService{m, cfg.StopTimeout}, nil
+	return &masterService{m, cfg.StopTimeout, untold}, nil
 }
 
 // preFlight makes the checks of salt/master.py, _pre_flight, that concern this master.

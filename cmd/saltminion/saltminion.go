@@ -12,7 +12,6 @@ import (
 	"brine/actors/minion"
 	"brine/cmd/daemon"
 	"brine/cmd/options"
-	"brine/cmd/optparse"
 	"brine/cmd/saltrun"
 	"brine/cmd/session"
 	"brine/cmd/tool"
@@ -33,7 +32,7 @@ func Run(c *tool.Call) error {
 	options.AddUser(p)
 	daemon.AddOptions(p, "/var/run/salt-minion.pid")
 	options.AddLogging(p, true, "log_file", "/var/log/salt/minion")
-	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag, Help: "Do not start the minion again when its process dies, or ends with code 99."})
+	daemon.AddKeepalive(p, "minion")
 	s, err := session.Open(c, p, session.Opening{Role: session.RoleMinion, Daemon: true, Check: daemon.CheckStanding})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 func (s *site) startLimited(limit string) {
 	s.t.Helper()
 	s.master.stop()
-	s.master = s.start("limited", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "-l", "info")
+	s.master = s.start("limited", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "--disable-keepalive", "-l", "info")
 	s.eventually("the limited master", func() error {
 		_, err := s.stranger().askWithin(second(), payload.M("cmd", payload.CmdPing))
 		return err

@@ -182,7 +182,7 @@ func overridden(conf, extra string) string {
 // startMaster starts the master and waits until it answers.
 func (s *site) startMaster() {
 	s.t.Helper()
-	s.master = s.start("master", filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "-l", "debug")
+	s.master = s.start("master", filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "--disable-keepalive", "-l", "debug")
 	s.eventually("the master's request port", func() error {
 		if !s.master.running() {
 			s.t.Fatalf("the master ended: %s", s.logOf(s.master))

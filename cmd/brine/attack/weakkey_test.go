@@ -136,7 +136,7 @@ func TestWeakOwnKeys(t *testing.T) {
 		if strings.HasPrefix(path, s.path("weak")) {
 			d = s.startMinion("weak", "")
 		} else {
-			d = s.start("master again", links+"/salt-master", "-c", s.path("etc/m"))
+			d = s.start("master again", links+"/salt-master", "-c", s.path("etc/m"), "--disable-keepalive")
 			defer d.kill()
 		}
 		s.said(d, strings.TrimSuffix(pki, "/")+": weak RSA key: 1024 bits, fewer than 2048; make another one, or see allow_weak_keys")

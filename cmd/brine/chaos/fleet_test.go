@@ -110,7 +110,6 @@ func newFleet(t testing.TB, minions int) *fleet {
 	f.pub, f.ret = f.port(), f.port()
 	f.network(minions)
 	f.master = f.member("m", "salt-master", f.path("m/var/run/salt/master/brine.ipc"))
-	f.master.kept = false
 	listen := "127.0.0.1"
 	if f.net != nil {
 		listen, f.master.host = "0.0.0.0", f.net.Site()

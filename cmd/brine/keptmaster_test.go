@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/cmd/fleet"
+	"brine/cmd/session"
+	"brine/wire/crypt"
+	"brine/wire/payload"
+)
+
+// keptMaster is a master with a parent, and emulated minions that keep it busy.
+type keptMaster struct {
+	*silentSite
+	f *fleet.Fleet
+
+	mu   sync.Mutex
+	made map[string]map[string]bool // jid → ids of the minions that have run the job
+}
+
+const keptMinions = 20
+
+func newKeptMaster(t *testing.T) *keptMaster {
+	t.Helper()
+	key, err := crypt.GenerateKey(2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keptMaster{silentSite: newSilentSite(t), made: map[string]map[string]bool{}}
+	k.kept = true
+	k.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
+		k.path("m"), k.pub, k.ret, session.RunningUser()), 0o644)
+	k.start("master", "salt-master")
+	ctx, cancel := context.WithCancel(context.Background())
+	k.f, err = fleet.Start(ctx, fleet.Options{Minions: keptMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: k.ret, Key: key, Answer: k.answer})
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = k.f.Wait() // a master that was killed is reason enough for its troubles
+	})
+	k.until(t, "the minions are up", k.up)
+	return k
+}
+
+func (k *keptMaster) up() bool { return k.f.Counts().Up == keptMinions }
+
+func (k *keptMaster) answer(id string, load *payload.Map) any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	jid := load.Str("jid")
+	if k.made[jid] == nil {
+		k.made[jid] = map[string]bool{}
+	}
+	k.made[jid][id] = true
+	return true
+}
+
+// publish publishes jobs until ctx ends.
+func (k *keptMaster) publish(ctx context.Context) {
+	path, err := exec.LookPath("salt")
+	if err != nil {
+		k.t.Error(err)
+		return
+	}
+	for ctx.Err() == nil {
+		_ = exec.Command(path, "-c", k.path("etc/master"), "--async", "*", "test.ping").Run() // the master may be away
+	}
+}
+
+// missing counts the returns that were made and that the master does not have.
+func (k *keptMaster) missing(t *testing.T) (made, missing int64) {
+	t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for jid, ids := range k.made {
+		out, err := exec.Command("salt-run", "-c", k.path("etc/master"), "--out=json", "jobs.lookup_jid", jid).Output()
+		if err != nil {
+			t.Fatalf("job %s: %v\n%s", jid, err, k.logs())
+		}
+		var returns map[string]any
+		if err := json.Unmarshal(out, &returns); err != nil {
+			t.Fatalf("job %s: %v: %s", jid, err, out)
+		}
+		for id := range ids {
+			made++
+			if _, ok := returns[id]; !ok {
+				missing++
+			}
+		}
+	}
+	return made, missing
+}
+
+// TestKeptMaster kills the process of a master under load, in two ways: another is there at once, and has every return that
+// was acknowledged.
+func TestKeptMaster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a fleet")
+	}
+	k := newKeptMaster(t)
+	parent := k.proc("master").Process.Pid
+	if childOf(parent) == 0 {
+		t.Skip("the kernel does not list children")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var load sync.WaitGroup
+	for range 3 {
+		load.Go(func() { k.publish(ctx) })
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGKILL} {
+		acknowledged := k.f.Counts().Returns
+		k.until(t, "returns", func() bool { return k.f.Counts().Returns > acknowledged+3*keptMinions })
+		pid := childOf(parent)
+		since := time.Now()
+		if err := syscall.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+		k.until(t, "the end of the process", func() bool { return !runs(pid) })
+		gone := k.f.Counts().Returns
+		k.until(t, "the first acknowledged return", func() bool { return k.f.Counts().Returns > gone })
+		t.Logf("%v: the first acknowledged return after %v", sig, time.Since(since))
+		if text := k.logs(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status", pid)) {
+			t.Errorf("the log does not tell of process %d\n%s", pid, text)
+		}
+	}
+	cancel()
+	load.Wait()
+	k.until(t, "all returns", func() bool {
+		now := k.f.Counts()
+		return now.Jobs <= now.Returns+now.Failures
+	})
+	now := k.f.Counts()
+	made, missing := k.missing(t)
+	t.Logf("%d returns were made, %d acknowledged, %d are missing", made, now.Returns, missing)
+	if missing > made-now.Returns {
+		t.Errorf("%d of %d returns are missing, although %d were acknowledged", missing, made, now.Returns)
+	}
+}

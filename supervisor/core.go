@@ -115,6 +115,8 @@ func (c *core) Receive(ctx actor.Context) {
 		c.onWatch()
 	case *hung:
 		c.onHung(ctx, m)
+	case *question:
+		close(m.answer)
 	}
 }
 

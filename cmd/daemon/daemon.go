@@ -45,6 +45,8 @@ func AddKeepalive(p *optparse.Parser, what string) {
 type Service interface {
 	// End ends it; the report names what did not end.
 	End() (supervisor.Report, error)
+	// Supervisor is the root of its actors.
+	Supervisor() *supervisor.Supervisor
 }
 
 // Lifecycle is what the two daemons have in common: what they are called, how they start, why they end.
@@ -141,10 +143,8 @@ func Serve(s *session.Session, l Lifecycle) error {
 	go settleMemory(ctx, s.Log)
 	profileOnUSR2(ctx, s)
 	followFiles(ctx, s, svc)
-	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
-		s.Log.Warn("the service manager was not told that we are ready", "err", err)
-	}
-	s.Parent.Ready()
+	notify(s, s.Parent.Ready, daemon.SdNotifyReady)
+	watchdog(ctx, s, svc)
 	select {
 	case sig := <-signals:
 		return stopOn(s, l, svc, sig, signals)
@@ -171,10 +171,7 @@ func stopOn(s *session.Session, l Lifecycle, svc Service, sig os.Signal, again <
 
 // end stops the service; another signal meanwhile cuts it short.
 func end(s *session.Session, svc Service, again <-chan os.Signal) (supervisor.Report, error) {
-	s.Parent.Stopping()
-	if _, err := daemon.SdNotify(false, daemon.SdNotifyStopping); err != nil {
-		s.Log.Debug("service manager", "err", err)
-	}
+	notify(s, s.Parent.Stopping, daemon.SdNotifyStopping)
 	type outcome struct {
 		report supervisor.Report
 		err    error

@@ -75,6 +75,9 @@ func (s *minionService) Reload(fresh *session.Session) {
 	s.m.Reload(fresh.Minion)
 }
 
+// Supervisor is the root of its actors.
+func (s *minionService) Supervisor() *supervisor.Supervisor { return s.m.Supervisor() }
+
 func (s *minionService) End() (supervisor.Report, error) {
 	report, err := s.m.Stop(s.wait)
 	if err == nil {

@@ -2,8 +2,6 @@ package zmq
 
 import (
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 // What a subscriber may send. Salt's minions send one or two topics of up to 40 bytes, and an identity of up to 255
@@ -16,9 +14,11 @@ const (
 	// share one.
 	vouchedTopics = 4
 	maxVouched    = 1024 // topics more that a connection can come to in this way
-	// lateTopics is how many topics more a connection may have whose descriptor another one had just now: what that one
-	// said last may come after the event of its end.
-	lateTopics = 64
+	// lateBytes is how much a connection must have said before it is cut: what is less may be of the one that had its
+	// descriptor before, which may have said it last and be read of after the event of its end.
+	lateBytes = 4 << 10
+	// leastGreeting is how many bytes a connection at least has sent that are no message.
+	leastGreeting = 64
 	// subscriberHWM is how many messages of a connection wait for the reader. libzmq takes in all that comes before it
 	// sends the next publication, so a peer that does not stop would hold up the others; with few waiting it has to stop.
 	subscriberHWM = 8
@@ -35,6 +35,7 @@ type subscriber struct {
 	conn uint64
 	addr string // "" until the event that it was made
 	used int    // of what it may send
+	said int64  // bytes of that
 	cut  bool
 }
 
@@ -56,8 +57,7 @@ func (p *Pub) onEvent(e Event) {
 		return
 	}
 	p.mu.Lock()
-	before := p.peers[e.fd]
-	if e.Kind == Connected && before != nil && before.addr != "" { // it ended unnoticed
+	if before := p.peers[e.fd]; e.Kind == Connected && before != nil && before.addr != "" { // it ended unnoticed
 		delete(p.peers, e.fd)
 		p.mu.Unlock()
 		p.tellConnection(Connection{Conn: before.conn, Peer: before.addr})
@@ -67,9 +67,6 @@ func (p *Pub) onEvent(e Event) {
 	switch {
 	case e.Kind == Disconnected:
 		delete(p.peers, e.fd)
-	case before != nil: // what has come may be of the one before
-		one.used = max(one.used, 0) - lateTopics
-		fallthrough
 	default:
 		one.addr = e.Peer
 		p.check(e.fd, one)
@@ -97,6 +94,9 @@ func (p *Pub) onFrames(frames [][]byte) {
 	}
 	p.mu.Lock()
 	one := p.peer(fd)
+	for _, frame := range frames {
+		one.said += onWire(len(frame))
+	}
 	if !good {
 		p.stats.Malformed++
 	}
@@ -124,9 +124,21 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 
 // check cuts a connection that has said more than it may, once it is known which one it is. p.mu is held.
 func (p *Pub) check(fd int, one *subscriber) {
-	if one.used > p.opt.MaxTopics && one.addr != "" {
+	if one.used > p.opt.MaxTopics && one.addr != "" && one.said >= lateBytes && p.its(fd, one) {
 		p.cut(fd, one, "it subscribes to more than minions do")
 	}
+}
+
+// its tells whether a connection has said what it is charged for. libzmq gives a message the descriptor of its connection, and
+// another one may have that when the message is read. The kernel knows how much has come on this one: when it is charged
+// for more, it begins anew. p.mu is held.
+func (p *Pub) its(fd int, one *subscriber) bool {
+	f, err := flowOf(fd)
+	if err != nil || one.said <= f.received-leastGreeting {
+		return true
+	}
+	one.used, one.said = 0, max(0, f.received-leastGreeting)
+	return false
 }
 
 // cut shuts a connection down, once, which libzmq takes for its end. p.mu is held.
@@ -141,6 +153,6 @@ func (p *Pub) cut(fd int, one *subscriber, why string) {
 		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", one.addr, "why", why)
 	}
 	if peerOf(fd) == one.addr { // another connection may have the descriptor by now
-		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // it may have ended by itself
+		sever(fd)
 	}
 }

@@ -1,6 +1,8 @@
 package zmq
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -173,16 +175,25 @@ type flow struct {
 
 // flow asks the kernel; false: the connection has ended, and the descriptor may be another one's.
 func (a *account) flow() (f flow, ok bool) {
-	info, err := unix.GetsockoptTCPInfo(a.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-	if err != nil {
-		return f, false
+	f, err := flowOf(a.fd)
+	return f, err == nil && cookieOf(a.fd) == a.cookie
+}
+
+func flowOf(fd int) (f flow, err error) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	waits, errIn := unix.IoctlGetInt(fd, unix.SIOCINQ)
+	stuck, errOut := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	if err := errors.Join(err, errIn, errOut); err != nil {
+		return f, fmt.Errorf("bytes of a connection: %w", err)
 	}
-	waits, errIn := unix.IoctlGetInt(a.fd, unix.SIOCINQ)
-	stuck, errOut := unix.IoctlGetInt(a.fd, unix.SIOCOUTQ)
-	if errIn != nil || errOut != nil || cookieOf(a.fd) != a.cookie {
-		return f, false
-	}
-	return flow{int64(info.Bytes_received) - int64(waits), int64(info.Bytes_acked) + int64(stuck), int64(stuck)}, true
+	return flow{int64(info.Bytes_received) - int64(waits), int64(info.Bytes_acked) + int64(stuck), int64(stuck)}, nil
+}
+
+// sever ends a connection, of which libzmq then sees the end. What the other side still sends is answered by a reset: else
+// one that fills a closed window waits a minute for a word of it. It may have ended by itself.
+func sever(fd int) bool {
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	return unix.Shutdown(fd, unix.SHUT_RDWR) == nil
 }
 
 // end shuts the connection down, which libzmq takes for its end; false: it had ended. A copy of the descriptor stays the
@@ -194,7 +205,7 @@ func (a *account) end() bool {
 	}
 	defer unix.Close(fd)
 	a.over.Store(true)
-	return cookieOf(fd) == a.cookie && unix.Shutdown(fd, unix.SHUT_RDWR) == nil
+	return cookieOf(fd) == a.cookie && sever(fd)
 }
 
 // cookieOf is the kernel's number of a socket, 0 when the descriptor is none.

@@ -21,6 +21,8 @@ type piece struct {
 	left  bool   // -
 	zero  bool   // 0
 	width int
+	prec  int  // digits behind the point of a number, or the most letters of a text; -1: not said
+	verb  byte // s, d, r, i or f
 }
 
 // compile reads a Python logging format. What it does not understand stays literal text.
@@ -54,7 +56,7 @@ func field(s string) (p piece, rest string, ok bool) {
 	if !ok || !strings.HasPrefix(s, "%(") {
 		return p, s, false
 	}
-	p.field = name
+	p.field, p.prec = name, -1
 	for rest != "" && strings.ContainsRune("-0 +#", rune(rest[0])) {
 		p.left = p.left || rest[0] == '-'
 		p.zero = p.zero || rest[0] == '0'
@@ -64,9 +66,15 @@ func field(s string) (p piece, rest string, ok bool) {
 		p.width = min(p.width*10+int(rest[0]-'0'), 1000)
 		rest = rest[1:]
 	}
+	if strings.HasPrefix(rest, ".") {
+		for p.prec, rest = 0, rest[1:]; rest != "" && rest[0] >= '0' && rest[0] <= '9'; rest = rest[1:] {
+			p.prec = min(p.prec*10+int(rest[0]-'0'), 100)
+		}
+	}
 	if rest == "" || !strings.ContainsRune("sdrif", rune(rest[0])) {
 		return p, s, false
 	}
+	p.verb = rest[0]
 	return p, rest[1:], true
 }
 
@@ -75,11 +83,28 @@ func render(format []piece, r *record, date string) []byte {
 	for _, p := range format {
 		text := p.text
 		if p.field != "" {
-			text = p.pad(r.value(p.field, date))
+			text = p.pad(p.precise(r.value(p.field, date)))
 		}
 		b = append(b, text...)
 	}
 	return b
+}
+
+// precise is a value with the digits or letters that its format wants, as Python's % gives them.
+func (p piece) precise(s string) string {
+	switch letters := []rune(s); {
+	case p.verb == 'f':
+		if n, err := strconv.ParseFloat(s, 64); err == nil {
+			digits := p.prec
+			if digits < 0 {
+				digits = 6
+			}
+			return strconv.FormatFloat(n, 'f', digits, 64)
+		}
+	case (p.verb == 's' || p.verb == 'r') && p.prec >= 0 && len(letters) > p.prec:
+		return string(letters[:p.prec])
+	}
+	return s
 }
 
 func (p piece) pad(s string) string {
@@ -110,6 +135,8 @@ func (r *record) value(name, date string) string {
 		return r.message
 	case "name":
 		return r.name
+	case "processName":
+		return "MainProcess" // what Python calls the one process of a program that has made no other
 	case "process":
 		return strconv.Itoa(pid())
 	case "lineno":

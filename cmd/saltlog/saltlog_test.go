@@ -39,6 +39,9 @@ func TestFormats(t *testing.T) {
 		{"%(asctime)s %(message)s", "", "05:06:07 hi"},
 		{"%(asctime)s|%(message)5s|", "%d.%m.%y %f %% %q", "04.03.26 089000 % %q|   hi|"},
 		{"%(colorlevel)s %(colormsg)s", "", "\x1b[0;1;32m[INFO    ]\x1b[0;0m \x1b[0;32mhi\x1b[0;0m"},
+		{"%(asctime)s.%(msecs)03.0f %(processName)s|%(processName)-13s|%(processName).4s", "%H", "05.089 MainProcess|MainProcess  |Main"},
+		{"%(created).3f %(msecs)f %(msecs)s %(process)d", "", strconv.FormatInt(at.Unix(), 10) + ".089 89.000000 89 " + pid},
+		{"%(msecs).x", "", "%(msecs).x"},
 		{"%(bracketname)s%(bracketlevel)s", "", "[salt.master      ][INFO    ]"},
 		{"100%% %(nosuch)s%(levelname)", "", "100% %(levelname)"},
 	} {

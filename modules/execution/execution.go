@@ -39,6 +39,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		saltutil.Functions(),
 		configmod.Functions(),
 		eventFunctions(),
+		keyFunctions(),
 		mineFunctions(),
 		publishFunctions(),
 		brinemod.Functions(),

@@ -37,12 +37,20 @@ CLI Example:
 CLI Example:
 
     salt '*' test.assertion False`},
-		{Name: "test.deprecation_warning", Run: constant(true), Doc: `Answer True. The reference logs two deprecation warnings here; there is nothing deprecated to warn of.
+		{Name: "test.deprecation_warning", Run: warnDeprecated, Doc: `Answer True, and log two deprecation warnings: by version, and by date.
 
 CLI Example:
 
     salt '*' test.deprecation_warning`},
 	}
+}
+
+// warnDeprecated says what Salt says there, which counts its releases up to 3108 and its years up to 3000.
+func warnDeprecated(c *modules.Call, _ modules.Args) (any, error) {
+	for _, text := range []string{"by version.", "by date very far into the future (3000-01-01)."} {
+		c.Log(slog.LevelWarn, "DeprecationWarning: This is a test deprecation warning "+text)
+	}
+	return true, nil
 }
 
 func retcode(c *modules.Call, a modules.Args) (any, error) {

@@ -46,6 +46,7 @@ type maintenanceOptions struct {
 	alive    func() error
 	jobs     func(now time.Time)         // asks the job store to clean up
 	facts    func()                      // asks it to keep what is known of jobs
+	first    func(ctx context.Context)   // what is looked at once, when the master starts
 	tasks    []func(now time.Time) error // the rest of a turn of Salt's loop
 	fire     func(tag string, data *payload.Map)
 	log      *slog.Logger
@@ -81,6 +82,9 @@ func (m *maintenance) Receive(ctx actor.Context) {
 func (m *maintenance) onStarted(ctx actor.Context) {
 	self := supervisor.Self(ctx)
 	self.Send(&Maintain{Now: time.Now()})
+	if first := m.opt.first; first != nil && supervisor.Incarnation(ctx) == 1 {
+		supervisor.Go(ctx, "first look", func(ctx context.Context) error { first(ctx); return nil })
+	}
 	supervisor.Go(ctx, "timer", func(ctx context.Context) error {
 		t := time.NewTicker(watchTick)
 		defer t.Stop()

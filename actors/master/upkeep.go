@@ -45,6 +45,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
 		sessions: func() ([]string, error) { return names(sessions) },
 		foreign:  c.auth.EndForeign,
+		first:    c.listWeakKeys,
 		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
 		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
 		facts:    func() { c.jobs.Send(&SaveFacts{}) },

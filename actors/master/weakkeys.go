@@ -1,9 +1,16 @@
 package master
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"brine/modules/keys"
+	"brine/wire/crypt"
+	"brine/wire/payload"
 )
 
 // maxWeakKeys bounds the ids that are remembered; past it all are told of again.
@@ -25,4 +32,51 @@ func (w *weakKeys) say(log *slog.Logger, id, why string) {
 		w.n.Store(0)
 	}
 	log.Warn("sign-in refused", "minion", id, "why", why)
+}
+
+// maxListed is how many ids one line names.
+const maxListed = 20
+
+// listWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until their
+// owners come.
+func (c *core) listWeakKeys(ctx context.Context) {
+	n, minions := c.weakAccepted(ctx)
+	if n == 0 {
+		return
+	}
+	what := "accepted keys that others can break: their owners are turned away"
+	if c.cfg.AllowWeakKeys {
+		what = "accepted keys that others can break: their owners are let in (allow_weak_keys)"
+	}
+	c.log.Warn(what, "count", n, "minions", minions)
+}
+
+// weakAccepted counts the accepted keys that others can break, and names the first of their owners.
+func (c *core) weakAccepted(ctx context.Context) (n int, minions string) {
+	ids, err := c.keys.IDs(keys.Accepted)
+	if err != nil {
+		c.log.Error("accepted keys are not known", "err", err)
+	}
+	var named []string
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			break
+		}
+		pub, ok, err := c.keys.Read(keys.Accepted, id)
+		if err != nil || !ok {
+			continue
+		}
+		key, err := crypt.ParsePublicKey([]byte(pub))
+		if err != nil || key.Weak() == nil {
+			continue
+		}
+		if n++; n <= maxListed {
+			named = append(named, payload.Show(id))
+		}
+	}
+	minions = strings.Join(named, ", ")
+	if n > maxListed {
+		minions += fmt.Sprintf(" and %d more", n-maxListed)
+	}
+	return n, minions
 }

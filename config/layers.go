@@ -42,8 +42,9 @@ func (o Origin) String() string {
 	return string(o.Layer)
 }
 
-// layers lays defaults, files, environment and command line over each other: viper decides which of them sets an option, and
-// what it holds for each is the value together with its origin, so that both always come from the same layer.
+// layers lays files, environment and command line over each other: viper decides which of them sets an option, and what it holds
+// for each is the value together with its origin, so that both always come from the same layer. An option that none of them sets
+// has its default; there are five hundred, and to lay them beneath would take a tool longer than to read its files.
 //
 // viper must not look into a value: it turns the keys of nested maps to lower case, forgets their order, and takes null for
 // "not set", where `ssl:` in a file means null. So values travel closed, as a setting, and maps arrive as they were written.
@@ -59,14 +60,8 @@ type setting struct {
 	origin Origin
 }
 
-func newLayers(standard *payload.Map) *layers {
-	l := &layers{known: viper.NewWithOptions(viper.KeyDelimiter(noSplit)), free: map[string]setting{}}
-	for k, v := range standard.All() {
-		if key, ok := k.(string); ok {
-			l.known.SetDefault(key, setting{v, Origin{Layer: LayerDefault}})
-		}
-	}
-	return l
+func newLayers() *layers {
+	return &layers{known: viper.NewWithOptions(viper.KeyDelimiter(noSplit)), free: map[string]setting{}}
 }
 
 // viperTakes tells whether viper keeps a key as it is.
@@ -110,7 +105,7 @@ func (l *layers) override(opts *payload.Map) {
 	}
 }
 
-// get is the setting of an option that wins.
+// get is the setting of an option that wins; there is none for one that has its default.
 func (l *layers) get(key string) (setting, bool) {
 	if !viperTakes(key) {
 		one, ok := l.free[key]

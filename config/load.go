@@ -121,7 +121,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err != nil {
 		return nil, nil, &Error{Code: ExitGeneric, Err: err}
 	}
-	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(standard), warned: map[string]bool{}}
+	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(), warned: map[string]bool{}}
 	env, err := ld.environment()
 	if err != nil {
 		return nil, nil, err

@@ -133,7 +133,7 @@ func (b *batchRun) end() error {
 		if b.cmd.doc {
 			return b.showDocs(b.merged)
 		}
-		return display.Show(b.Session, b.merged, display.How{Fun: fun})
+		return display.Show(b.Session, b.merged, display.How{Fun: fun, Minions: true})
 	}
 	if b.code != 0 {
 		return tool.Exit(b.code, "")

@@ -1,6 +1,8 @@
 package attack
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -26,8 +28,9 @@ func TestVersion2Refused(t *testing.T) {
 // TestVersion2Names: where version 2 is allowed a thief can name whom he wants. In the name of a minion that has spoken version
 // 3 nothing counts, also after the master has begun anew; grains count in nobody's; and what needs a token needs one.
 func TestVersion2Names(t *testing.T) {
-	s := newSite(t, "minimum_auth_version: 0\n")
+	s := newSite(t, "minimum_auth_version: 0\nfile_recv: True\npeer: {'.*': ['test.*']}\npeer_run: {'.*': ['test.*']}\n")
 	th := s.namer("thief")
+	s.honestMay()
 	const jid = "20260101000000000001"
 	for range 2 {
 		e := s.listen()
@@ -43,9 +46,10 @@ func TestVersion2Names(t *testing.T) {
 			payload.M("cmd", payload.CmdMineFlush, "id", honest),
 			payload.M("cmd", payload.CmdRegisterResources, "id", honest, "resources", payload.M("x", []any{"r"})),
 			payload.M("cmd", payload.CmdRevokeAuth, "id", honest),
-			payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{"x"}, "loc", 0, "data", []byte("x")),
-			payload.M("cmd", payload.CmdMinionPublish, "id", honest, "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tmo", 1),
-			payload.M("cmd", payload.CmdMinionRunner, "id", honest, "fun", "test.arg", "arg", []any{}),
+			payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{forged}, "loc", 0, "data", []byte("x")),
+			payload.M("cmd", payload.CmdMinionPublish, "id", honest, "tgt", "*", "fun", "test.arg", "arg", []any{forged}, "ret", "", "tmo", 1),
+			payload.M("cmd", payload.CmdMinionPub, "id", honest, "tgt", "*", "fun", "test.arg", "arg", []any{forged}, "ret", ""),
+			payload.M("cmd", payload.CmdMinionRunner, "id", honest, "fun", "test.arg", "arg", []any{forged}),
 			payload.M("cmd", payload.CmdPubRet, "id", honest, "jid", jid),
 			payload.M("cmd", payload.CmdPillar, "id", honest, "grains", payload.M("os", forged), "ver", "2"),
 		} {
@@ -63,12 +67,15 @@ func TestVersion2Names(t *testing.T) {
 		}
 		s.good()
 		if e.has(func(tag string, data *payload.Map) bool {
-			return isForged(tag, data) || tag == "minion/refresh/"+honest || tag == "resource/refresh/"+honest
+			return isForged(tag, data) || strings.HasPrefix(tag, "salt/run/") || data.Str("fun") == "test.arg" || tag == "minion/refresh/"+honest || tag == "resource/refresh/"+honest
 		}) {
 			t.Errorf("fired: %v", e.all())
 		}
 		if r := s.tool("salt-run", "--out=json", "jobs.lookup_jid", jid); strings.Contains(r.stdout, honest) {
 			t.Errorf("stored: %s", r.stdout)
+		}
+		if _, err := os.Stat(s.cache("minions/" + honest + "/files/" + forged)); !os.IsNotExist(err) {
+			t.Errorf("a file of the honest minion: %v", err)
 		}
 		if r := s.tool("salt-run", "--out=json", "cache.grains", "*"); strings.Contains(r.stdout, forged) {
 			t.Errorf("grains: %s", r.stdout)
@@ -81,6 +88,33 @@ func TestVersion2Names(t *testing.T) {
 		th = s.namer("thief")
 		s.eventually("the honest minion", func() error { return s.ping(second()) })
 	}
+}
+
+// honestMay makes sure that what is refused below is not refused to everybody: in its own name a minion pushes, publishes and runs.
+func (s *site) honestMay() {
+	s.t.Helper()
+	th, e := s.thief("own", nil), s.listen()
+	if v := th.must(payload.M("cmd", payload.CmdFileRecv, "path", []any{"x"}, "loc", 0, "data", []byte("x"))); v != true {
+		s.t.Errorf("_file_recv: %v", v)
+	}
+	for _, cmd := range []string{payload.CmdMinionPublish, payload.CmdMinionPub, payload.CmdMinionRunner} {
+		th.must(payload.M("cmd", cmd, "tgt", honest, "fun", "test.arg", "arg", []any{}, "ret", "", "tmo", 1))
+	}
+	s.eventually("publications and a run of a minion", func() error {
+		jobs, runs := 0, 0
+		for _, h := range e.all() {
+			if strings.HasSuffix(h.tag, "/publish") && h.data.Str("fun") == "test.arg" {
+				jobs++
+			}
+			if strings.HasPrefix(h.tag, "salt/run/") && strings.HasSuffix(h.tag, "/ret") {
+				runs++
+			}
+		}
+		if jobs != 2 || runs != 1 {
+			return fmt.Errorf("%d publications, %d runs", jobs, runs)
+		}
+		return nil
+	})
 }
 
 // TestVersion2Works: a minion of version 2 is heard under its own id, as far as its protocol can show that it is itself.

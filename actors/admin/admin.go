@@ -42,6 +42,7 @@ type Options struct {
 	Bundle   map[string]Aside       // what of the daemon goes into a bundle, by the names of the files
 	Version  string                 // of the program
 	Config   func() *payload.Map    // the options, without secrets; may be nil
+	Crashes  func() []string        // paths of the reports of processes that crashed, oldest first; may be nil
 	Logger   *slog.Logger           // of the socket
 
 	since time.Time // when the daemon started

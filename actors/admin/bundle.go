@@ -50,6 +50,10 @@ func (o *operator) bundle(ctx context.Context, q control.GetBundle) (*payload.Ma
 		v, err := query(ctx)
 		put(name, v, err)
 	}
+	if last := o.self().LastCrash; last != "" {
+		b, err := os.ReadFile(last)
+		put("crash.txt", b, err)
+	}
 	for _, name := range []string{"limits", "status"} {
 		b, err := os.ReadFile("/proc/self/" + name)
 		put(name+".txt", b, err)

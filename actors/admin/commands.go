@@ -37,7 +37,7 @@ type command struct {
 type table map[string]command
 
 func newTable(opt Options) table {
-	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, asides: opt.Bundle}
+	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, crashes: opt.Crashes, asides: opt.Bundle}
 	own, private, changes := control.Handlers{}, control.Handlers{}, control.Handlers{}
 	t := table{}
 	control.On(own, o.tell)
@@ -108,6 +108,7 @@ type operator struct {
 	since   time.Time
 	version string
 	config  func() *payload.Map
+	crashes func() []string  // reports
 	asides  map[string]Aside // of the daemon, for a bundle
 }
 

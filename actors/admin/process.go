@@ -24,7 +24,7 @@ func (o *operator) self() control.Process {
 	metrics.Read(heap)
 	status, _ := os.ReadFile("/proc/self/status") // not on every system
 	limits, _ := os.ReadFile("/proc/self/limits")
-	return control.Process{
+	p := control.Process{
 		Version:      o.version,
 		Go:           runtime.Version(),
 		PID:          int64(os.Getpid()),
@@ -41,6 +41,12 @@ func (o *operator) self() control.Process {
 		DeadLetters:  int64(o.tree.DeadLetters()),
 		Strays:       int64(o.tree.Strays()),
 	}
+	if o.crashes != nil {
+		if list := o.crashes(); len(list) > 0 {
+			p.Crashes, p.LastCrash = int64(len(list)), list[len(list)-1]
+		}
+	}
+	return p
 }
 
 // fieldOf is the first number after a name at the beginning of a line; 0 when there is none.

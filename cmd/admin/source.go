@@ -68,7 +68,11 @@ func processFacts(p control.Process) []string {
 	if p.RSSBytes > 0 {
 		facts = append(facts, top.Bytes(p.RSSBytes))
 	}
-	return append(facts, "heap "+top.Bytes(p.HeapBytes), fmt.Sprintf("%d goroutines", p.Goroutines))
+	facts = append(facts, "heap "+top.Bytes(p.HeapBytes), fmt.Sprintf("%d goroutines", p.Goroutines))
+	if p.Crashes > 0 {
+		facts = append(facts, fmt.Sprintf("%d crashes, see %s", p.Crashes, p.LastCrash))
+	}
+	return facts
 }
 
 // fleetTool looks at minions through their master.

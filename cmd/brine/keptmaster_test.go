@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,6 +56,12 @@ func newKeptMaster(t *testing.T) *keptMaster {
 }
 
 func (k *keptMaster) up() bool { return k.f.Counts().Up == keptMinions }
+
+// said is the whole log of the master.
+func (k *keptMaster) said() string {
+	raw, _ := os.ReadFile(k.path("master.log")) // none is empty
+	return string(raw)
+}
 
 func (k *keptMaster) answer(id string, load *payload.Map) any {
 	k.mu.Lock()
@@ -131,9 +139,15 @@ func TestKeptMaster(t *testing.T) {
 		gone := k.f.Counts().Returns
 		k.until(t, "the first acknowledged return", func() bool { return k.f.Counts().Returns > gone })
 		t.Logf("%v: the first acknowledged return after %v", sig, time.Since(since))
-		if text := k.logs(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status", pid)) {
+		if text := k.said(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status", pid)) {
 			t.Errorf("the log does not tell of process %d\n%s", pid, text)
 		}
+		if sig == syscall.SIGSEGV {
+			k.until(t, "a report", func() bool { return strings.Contains(k.said(), "has crashed, see the report") })
+		}
+	}
+	if list, err := filepath.Glob(k.path("m/var/cache/salt/master/crashes/*.txt")); err != nil || len(list) != 1 {
+		t.Errorf("reports: %v, %v, want that of SIGSEGV", list, err)
 	}
 	cancel()
 	load.Wait()

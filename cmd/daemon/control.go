@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"path/filepath"
+
 	"brine/actors/admin"
 	"brine/cmd/session"
 	"brine/cmd/tool"
@@ -15,6 +17,7 @@ func AddControl(s *session.Session, top *supervisor.Supervisor, opt admin.Option
 	opt.Path, opt.Mode = control.At(s.Common.SockDir).Path(), s.Common.ControlMode
 	opt.Tree, opt.Logger, opt.Version = top, s.Log, tool.Version
 	opt.Config = func() *payload.Map { return config.Redacted(s.Common.Raw) }
+	opt.Crashes = func() []string { return reports(filepath.Join(s.Common.CacheDir, crashFolder)) }
 	_, err := top.Add(admin.Spec(opt))
 	return err
 }

@@ -134,6 +134,9 @@ func Serve(s *session.Session, l Lifecycle) error {
 		return err
 	}
 	tellOfPredecessor(s, l)
+	if err := noCores(); err != nil {
+		s.Log.Warn("core files may be written", "err", err)
+	}
 	s.Memory = limitMemory(s)
 	svc, err := l.Start()
 	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
@@ -145,6 +148,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	followFiles(ctx, s, svc)
 	notify(s, s.Parent.Ready, daemon.SdNotifyReady)
 	watchdog(ctx, s, svc)
+	tellOfCrash(s, svc)
 	select {
 	case sig := <-signals:
 		return stopOn(s, l, svc, sig, signals)

@@ -34,6 +34,8 @@ type Process struct {
 	OpenFilesMax int64  `control:"open_files_max"`
 	DeadLetters  int64  `control:"dead_letters"`
 	Strays       int64  `control:"strays"`
+	Crashes      int64  `control:"crashes"`    // reports of processes before this one that crashed
+	LastCrash    string `control:"last_crash"` // path of the last one
 }
 
 // Standing says of some minions who did not get a job, who has returned it, who is at work on it. Of the others nothing

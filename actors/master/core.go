@@ -20,6 +20,7 @@ import (
 	"brine/modules/quota"
 	"brine/modules/returners"
 	"brine/modules/speakers"
+	"brine/modules/steady"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -87,7 +88,8 @@ type core struct {
 	mute      atomic.Bool // files of jobs cannot be written, which was said
 	weakKeys  weakKeys
 	rotate    atomic.Bool // a new shared key is to be made
-	runs      sync.Map    // name of a runner's actor → its runners.Request
+	steady    *steady.Clock
+	runs      sync.Map // name of a runner's actor → its runners.Request
 }
 
 // newCore puts together what workers share.
@@ -97,7 +99,8 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		store: st.jobs, presence: st.presence, addresses: newAddressBook(st), jids: jobids.New(cfg.UniqueJID), turns: door.NewTurns(), pools: ps, book: newBook(opt.book),
 		targets: &matchers.Expander{Source: targetSource{st.keys, st.cache}, DataCache: cfg.MinionDataCache}}
 	c.targets.Groups = func() *payload.Map { return c.rules.Load().nodegroups }
-	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local))))
+	c.steady = steady.New(steady.Since(time.Now()), nil) // Maintenance tells
+	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm))))
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.peers.Most, c.pushed = peersAtOnce, newPushed(cfg)

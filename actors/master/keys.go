@@ -87,11 +87,11 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 }
 
 // eauthOptions are what a configuration says of who may do what.
-func eauthOptions(cfg *config.Master, running string, local eauth.Keys) eauth.Options {
+func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool) eauth.Options {
 	return eauth.Options{
 		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
 		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
-		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax,
+		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax, Calm: calm,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules/steady"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -117,8 +118,8 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 
 // turn does what is due at a moment; elapsed is the time since the start, which no clock can set.
 func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Duration) {
-	if jump := m.opt.past.clock.look(now, elapsed); jump != 0 {
-		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", jumpRest)
+	if jump := m.opt.past.clock.Look(now, elapsed); jump != 0 {
+		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", steady.Rest)
 		m.due = schedule{} // it may lie far in the future
 	}
 	m.checkKeys(ctx, now, !now.Before(m.due.loop))
@@ -131,13 +132,18 @@ func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Durati
 	if !doLoop {
 		return
 	}
-	if m.opt.past.clock.calm() {
+	if m.opt.past.clock.Calm() {
 		m.opt.jobs(now)
+	} else {
+		m.opt.jobs(nothingOld) // what there is too much of goes all the same
 	}
 	for _, task := range m.opt.tasks {
 		m.check(ctx, "maintenance failed", task(now))
 	}
 }
+
+// nothingOld is a time at which nothing is too old.
+var nothingOld = time.Unix(0, 0)
 
 // checkKeys ends the sessions of minions whose keys are gone or others, whoever has changed them, and rotates the shared
 // key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with all. Unlike

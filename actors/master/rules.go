@@ -37,7 +37,7 @@ func (m *Master) Reload(cfg *config.Master) {
 	c := m.core
 	now := c.rules.Load()
 	local := c.localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0)
-	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local))))
+	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm))))
 }
 
 // localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that belongs to its

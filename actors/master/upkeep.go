@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/modules/keys"
+	"brine/modules/steady"
 	"brine/modules/wholefile"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -29,7 +30,7 @@ type remembered struct {
 	rotated time.Time       // when the shared key was made
 	present map[string]bool // who was connected; nil before the first look
 	began   time.Time       // of this process
-	clock   steady
+	clock   steady.Watch
 }
 
 // maintenanceOptions puts together what Maintenance does on this master.
@@ -50,9 +51,15 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
 		facts:    func() { c.jobs.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
-			func(time.Time) error { _, err := service.CleanTokens(); return err },
+			func(time.Time) error {
+				if !past.clock.Calm() {
+					return nil
+				}
+				_, err := service.CleanTokens()
+				return err
+			},
 			func(now time.Time) error {
-				if !past.clock.calm() {
+				if !past.clock.Calm() {
 					return nil
 				}
 				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)

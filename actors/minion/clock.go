@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"brine/modules/steady"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -41,6 +42,21 @@ func between(low, high time.Duration) time.Duration {
 		return low
 	}
 	return low + rand.N(high-low)
+}
+
+// newSteady watches the clock of this machine.
+func (m *Minion) newSteady() *steady.Clock {
+	began := m.clock.Now()
+	look := func() (time.Time, time.Duration) {
+		now := m.clock.Now()
+		if m.opt.elapsed != nil {
+			return now, m.opt.elapsed()
+		}
+		return now, now.Sub(began)
+	}
+	return steady.New(look, func(jump time.Duration) {
+		m.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", steady.Rest)
+	})
 }
 
 // noClock is before the time of any machine whose clock was set. One without a battery begins near 1970.

@@ -24,7 +24,7 @@ func (m *Minion) connect(l *link) error {
 	}
 	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Component: true, Intake: true})
 	store := m.adderOf(tree, &err, supervisor.Spec{Component: true, Store: true})
-	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
+	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
 		unkept: &[]*SendReturn{}}
 	store(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
 	sub := subscriberOptions{link: l, held: &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}, dispatcher: func() *supervisor.Ref { return m.dispatcher },

@@ -14,6 +14,7 @@ import (
 	"brine/modules/jobprocess"
 	"brine/modules/ledger"
 	"brine/modules/matchers"
+	"brine/modules/steady"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
@@ -56,6 +57,7 @@ type Options struct {
 	transport func(config.MasterAddr) (transport, error)
 	launch    launcher
 	room      roomSources
+	elapsed   func() time.Duration                             // since the start, whatever the clock says; nil: by the clock
 	bounds    *bounds                                          // nil: as they are
 	around    func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
 }
@@ -78,6 +80,7 @@ type Minion struct {
 
 	bounds bounds
 	events *bound
+	steady *steady.Clock
 
 	bus, journal, dispatcher, refresher, teller, mine *supervisor.Ref
 
@@ -98,6 +101,7 @@ func Start(opt Options) (*Minion, error) {
 		m.bounds = *opt.bounds
 	}
 	m.events = m.busBound()
+	m.steady = m.newSteady()
 	if m.cfg.CommandOutputMaxBytes == 0 { // here: a job's own process does not know the limit of the control group
 		m.cfg.Raw.Set("command_output_max_bytes", cmdmod.OutputMax())
 	}

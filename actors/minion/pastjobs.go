@@ -29,6 +29,7 @@ type pastJobs struct {
 	known   map[string]bool
 	serials []pastSerial // of the last shared keys, the last one last
 	newest  int64        // the latest jid that is a time stamp, in microseconds since 1970
+	calm    func() bool  // whether the clock may be believed; nil: always
 	size    int64        // of the file as it should be; -1: it is to be written anew
 	rewrite int64        // the size from which on it is written anew
 }
@@ -57,8 +58,8 @@ const journalPast journalKind = 's'
 
 // openPastJobs reads what the processes before this one have taken. The error tells of a file that cannot be read; it is
 // begun anew then.
-func openPastJobs(path string, keep time.Duration, now time.Time) (*pastJobs, error) {
-	p := &pastJobs{path: path, keep: keep, known: map[string]bool{}, size: -1}
+func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bool) (*pastJobs, error) {
+	p := &pastJobs{path: path, keep: keep, calm: calm, known: map[string]bool{}, size: -1}
 	if keep == 0 {
 		p.path = ""
 	}
@@ -243,8 +244,12 @@ func appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
 	return r.append(b, at)
 }
 
-// forget drops what is older than the horizon: what would come again is refused for its age, or for its number.
+// forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its age, or for its number.
 func (p *pastJobs) forget(now time.Time) {
+	p.rewrite = max(2*p.size, minRewrite)
+	if p.calm != nil && !p.calm() {
+		return // the clocks of this machine and of the master may be wrong together
+	}
 	horizon := p.horizon(now)
 	p.jobs = slices.DeleteFunc(p.jobs, func(j pastJob) bool {
 		at := j.at
@@ -257,5 +262,4 @@ func (p *pastJobs) forget(now time.Time) {
 		delete(p.known, j.jid)
 		return true
 	})
-	p.rewrite = max(2*p.size, minRewrite)
 }

@@ -15,7 +15,7 @@ import (
 // past opens the file of a test as the next process does.
 func past(t *testing.T, path string, now time.Time) *pastJobs {
 	t.Helper()
-	p, err := openPastJobs(path, 7*24*time.Hour, now)
+	p, err := openPastJobs(path, 7*24*time.Hour, now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPastJobsFileFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	torn, err := openPastJobs(path, time.Hour, now)
+	torn, err := openPastJobs(path, time.Hour, now, nil)
 	if err == nil {
 		t.Error("a torn end is not told of")
 	}
@@ -182,7 +182,7 @@ func TestPastJobsFileFails(t *testing.T) {
 }
 
 func BenchmarkPastJobs(b *testing.B) {
-	p, err := openPastJobs(filepath.Join(b.TempDir(), "jobs.past"), 7*24*time.Hour, time.Now())
+	p, err := openPastJobs(filepath.Join(b.TempDir(), "jobs.past"), 7*24*time.Hour, time.Now(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -58,6 +58,14 @@ func (r *returnSender) trim(ctx actor.Context) {
 	}
 }
 
+// maxAge is how old a return may become; 0, for ever, as long as the clock may be wrong.
+func (r *returnSender) maxAge() time.Duration {
+	if r.opt.maxAge > 0 && !r.opt.calm() {
+		return 0
+	}
+	return r.opt.maxAge
+}
+
 // many tells whether there are more returns than may be, among those that may go.
 func (r *returnSender) many() bool {
 	return len(r.untaken.list) > r.opt.most || r.away && len(r.failed)+len(r.waiting)+len(r.untaken.list) > r.opt.most
@@ -66,7 +74,7 @@ func (r *returnSender) many() bool {
 // trimAged is trim that looks at the age of those that the master does not take, too.
 func (r *returnSender) trimAged(ctx actor.Context) {
 	now := r.opt.link.clock.Now()
-	if most := r.opt.maxAge; most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool { return p.onDisk() && now.Sub(p.at) > most }) {
+	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool { return p.onDisk() && now.Sub(p.at) > most }) {
 		r.cut(ctx)
 		return
 	}
@@ -93,7 +101,7 @@ func (r *returnSender) cut(ctx actor.Context) {
 	if !r.away && !r.many() {
 		over = 0
 	}
-	replace, drop := surplus(all[over:], most, r.opt.maxAge, r.opt.link.clock.Now())
+	replace, drop := surplus(all[over:], most, r.maxAge(), r.opt.link.clock.Now())
 	drop = slices.Concat(all[:over], drop)
 	for _, s := range replace {
 		r.replace(ctx, r.known[s.key])
@@ -216,7 +224,7 @@ func (o *returnSenderOptions) unkeptText(size int64) string {
 
 // stale tells whether the oldest return is too old.
 func (r *returnSender) stale() bool {
-	most, now := r.opt.maxAge, r.opt.link.clock.Now()
+	most, now := r.maxAge(), r.opt.link.clock.Now()
 	old := func(list []*pendingReturn) bool {
 		return len(list) > 0 && list[0].onDisk() && now.Sub(list[0].at) > most
 	}

@@ -23,7 +23,7 @@ type memory struct {
 // a minion of Salt, or of one that could not write its journal.
 func (m *Minion) remember() memory {
 	mem := memory{keys: map[string]bool{}}
-	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now())
+	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now(), m.steady.Calm)
 	if err != nil {
 		m.log.Error("it is not known of all jobs that they were taken", "err", err)
 	}

@@ -104,6 +104,7 @@ type returnSenderOptions struct {
 	maxBytes int64         // of returns on disk, 0: no cap
 	most     int           // returns
 	maxAge   time.Duration // 0: kept for ever
+	calm     func() bool   // whether the clock may be believed
 	// unkept are the returns that are not on disk as they are; they outlive the actor.
 	unkept *[]*SendReturn
 	diary  *ledger.Diary

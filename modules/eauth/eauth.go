@@ -36,6 +36,7 @@ type Options struct {
 	RequireAll     bool          // every function of a job must be allowed, not just one
 	FailuresMax    int           // login_failures_max; 0: no limit
 	Now            func() time.Time
+	Calm           func() bool // whether tokens that have expired may be removed; nil: always
 }
 
 // Keys are the contents of the local key files, user → key.

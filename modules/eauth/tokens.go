@@ -98,8 +98,8 @@ func (s *Service) tokenPath(name string) string {
 	return filepath.Join(s.opt.TokenDir, name)
 }
 
-// Token is the data of a token; nil when it is unknown, unreadable or expired. An expired or damaged file is
-// removed.
+// Token is the data of a token; nil when it is unknown, unreadable or expired. A damaged file is removed, and so is an
+// expired one unless the clock may be wrong.
 func (s *Service) Token(name string) *payload.Map {
 	path := s.tokenPath(name)
 	if path == "" {
@@ -110,11 +110,14 @@ func (s *Service) Token(name string) *payload.Map {
 		return nil
 	}
 	tok, err := payload.UnmarshalMap(b)
-	if expire, ok := number(tok.Value("expire")); err != nil || !ok || !(expire >= epoch(s.opt.Now())) { // no number is an end, either
+	expire, ok := number(tok.Value("expire"))
+	switch damaged := err != nil || !ok; {
+	case !damaged && expire >= epoch(s.opt.Now()): // no number is an end, either
+		return tok
+	case damaged || s.opt.Calm == nil || s.opt.Calm(): // else it may be the clock that is wrong
 		_ = os.Remove(path) // a file that stays is refused the next time, too
-		return nil
 	}
-	return tok
+	return nil
 }
 
 // CleanTokens removes expired tokens and says how many.

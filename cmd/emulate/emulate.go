@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"slices"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"brine/cmd/optparse"
 	"brine/cmd/tool"
 	"brine/wire/crypt"
+	"brine/wire/payload"
 )
 
 // emulateParser declares the options of emulate.
@@ -50,8 +52,11 @@ func Run(c *tool.Call) error {
 	if opt.Minions < 1 || opt.PerSub < 1 || opt.Requests < 1 {
 		return tool.Exit(tool.ExitUsage, "brine emulate: --minions, --per-subscription and --requests are 1 at least")
 	}
-	if opt.Key, err = crypt.LoadOrGenerate(v.Str("key_dir"), "emulate", 2048, ""); err != nil {
-		return err
+	if !payload.ValidID(opt.Prefix + "0") {
+		return tool.Exit(tool.ExitUsage, "brine emulate: no minion may be called %s", payload.Show(opt.Prefix+"0000"))
+	}
+	if opt.Key, err = keyIn(v.Str("key_dir")); err != nil {
+		return tool.Exit(tool.ExitGeneric, "brine emulate: %v", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -64,6 +69,14 @@ func Run(c *tool.Call) error {
 		return tool.Exit(tool.ExitGeneric, "brine emulate: %v", err)
 	}
 	return nil
+}
+
+// keyIn is the key of the fleet in a directory, made with the directory when there is none.
+func keyIn(dir string) (*crypt.PrivateKey, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make directory of the key: %w", err)
+	}
+	return crypt.LoadOrGenerate(dir, "emulate", 2048, "")
 }
 
 // Of what is wrong the first few lines are said, when they change, and not all the time.

@@ -16,6 +16,10 @@ import (
 // rosterReads bounds the time in which a roster reads grains that were not read before.
 const rosterReads = 80 * time.Millisecond
 
+// heardLately is for how long an authentic request shows that a minion is there which names itself on no connection of
+// its own: one of Salt's, or one of an emulated fleet.
+const heardLately = time.Minute
+
 // newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
 func newAddressBook(st *stores) *presence.AddressBook {
 	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(returners.BankGrains, id) }}
@@ -46,9 +50,14 @@ func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) 
 	list, counts, guess := make([]any, len(ids)), map[string]int{}, []string{}
 	links := make([]ledger.State, len(ids))
 	for i, id := range ids {
-		if links[i] = c.book.Peers.At(id, ledger.At(now)); links[i] == ledger.LinkUnknown && status[id] == keys.Accepted.State() {
-			guess = append(guess, id)
+		if links[i] = c.book.Peers.At(id, ledger.At(now)); links[i] != ledger.LinkUnknown || status[id] != keys.Accepted.State() {
+			continue
 		}
+		if heard := c.book.Peers.Get(id).Heard; heard != 0 && now.Sub(heard.Time()) < heardLately {
+			links[i] = ledger.LinkUp
+			continue
+		}
+		guess = append(guess, id)
 	}
 	ends := now.Add(rosterReads)
 	up, whole, err := c.addresses.Connected(guess, func() bool { return ctx.Err() != nil || time.Now().After(ends) })

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"brine/modules/keys"
+	"brine/modules/ledger"
 	"brine/wire/payload"
 )
 
@@ -32,6 +34,7 @@ func TestRoster(t *testing.T) {
 		}
 		return byID, got.Map("counts")
 	}
+	r.m.core.book.Peers.Connection(7, "10.0.0.7", true, ledger.At(time.Now())) // of somebody who names nobody
 	jid := r.publish(payload.M("tgt", "m1"))
 	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0, "success", true))
 	all, counts := roster("")
@@ -46,6 +49,9 @@ func TestRoster(t *testing.T) {
 	row := all["m1"]
 	if v, _ := row.Int("protocol"); v < 2 || row.Str("heard") == "" || row.Str("sign_in") != "accept" || row.Map("last_job").Str("jid") != jid || row.Map("last_job").Str("fun") != "test.ping" {
 		t.Errorf("m1: %v", row)
+	}
+	if row.Str("connected") != "yes" { // it names itself on no connection, and has just sent what only m1 can send
+		t.Errorf("m1 has returned a job and is connected: %s", row.Str("connected"))
 	}
 	if row := all["m2"]; row.Value("protocol") != nil || row.Value("heard") != nil || row.Value("last_job") != nil || row.Str("connected") == "yes" {
 		t.Errorf("m2: %v", row)

@@ -3,16 +3,13 @@ package master
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"brine/config"
 	"brine/modules/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-	"brine/wire/bus"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 
@@ -89,52 +86,6 @@ func (m *Master) begin(starting context.Context) error {
 	}
 	return m.mark()
 }
-
-// spawn adds the children; Salt's order is bus before publisher, request server last. A death meanwhile ends it.
-func (m *Master) spawn(starting context.Context) error {
-	c := m.core
-	subs := &bus.Subscribers{}
-	past := &remembered{rotated: time.Now(), began: time.Now()}
-	type child struct {
-		ref  **supervisor.Ref
-		spec supervisor.Spec
-	}
-	specs := []child{
-		{&c.bus, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
-		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
-		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
-		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
-		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
-	}
-	if t := c.trace; t != nil {
-		specs = slices.Insert(specs, 3, child{&t.ref, t.spec})
-	}
-	ready, cancel := context.WithTimeout(starting, startTimeout)
-	defer cancel()
-	for _, s := range specs {
-		ref, err := m.top.Add(s.spec)
-		if err != nil {
-			return fmt.Errorf("start %s: %w", s.spec.Name, err)
-		}
-		if s.ref != nil {
-			*s.ref = ref
-		}
-		if err := ref.Ready(ready); err != nil {
-			return fmt.Errorf("start %s: %w", s.spec.Name, err)
-		}
-	}
-	return nil
-}
-
-// Names of children that others look up.
-const (
-	nameEventPublisher = "EventPublisher"
-	nameMaintenance    = "Maintenance"
-	nameReqServer      = "ReqServer"
-)
-
-// startTimeout bounds the start of all children, the binding of their sockets included.
-const startTimeout = 10 * time.Second
 
 // Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
 // answers, of one message, and of events that wait for the bus.

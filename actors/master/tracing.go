@@ -85,6 +85,14 @@ func (c *core) newTracing(opt Options) *tracing {
 		spec: supervisor.Spec{Name: "Tracer", Limit: traceMail, New: func() actor.Actor { return &tracer{opt: topt} }}}
 }
 
+// child is the Tracer as a child of the master; none without traces.
+func (t *tracing) child() child {
+	if t == nil {
+		return child{}
+	}
+	return child{&t.ref, t.spec}
+}
+
 // endpointOf is where spans are delivered: to what the configuration says, else the environment, else to the collector
 // on this machine.
 func endpointOf(configured string, getenv func(string) string) string {

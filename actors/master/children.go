@@ -1,0 +1,65 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/supervisor"
+	"brine/wire/bus"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Names of children that others look up.
+const (
+	nameEventPublisher = "EventPublisher"
+	nameMaintenance    = "Maintenance"
+	nameReqServer      = "ReqServer"
+)
+
+// startTimeout bounds the start of all children, the binding of their sockets included.
+const startTimeout = 10 * time.Second
+
+// child is a row of the table of children.
+type child struct {
+	ref  **supervisor.Ref // where those look that send to it; nil: nobody does
+	spec supervisor.Spec  // the zero Spec: the configuration does without it
+}
+
+// children are started in this order and stopped in the reverse one. Salt's order is bus before publisher, request server
+// last; whoever is to be there for requests stands before that.
+func (c *core) children() []child {
+	subs := &bus.Subscribers{}
+	past := &remembered{rotated: time.Now(), began: time.Now()}
+	return []child{
+		{&c.bus, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
+		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
+		c.trace.child(),
+		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
+		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
+	}
+}
+
+// spawn adds the children, each when the one before is ready. A death meanwhile ends it.
+func (m *Master) spawn(starting context.Context) error {
+	ready, cancel := context.WithTimeout(starting, startTimeout)
+	defer cancel()
+	for _, row := range m.core.children() {
+		if row.spec.New == nil {
+			continue
+		}
+		ref, err := m.top.Add(row.spec)
+		if err != nil {
+			return fmt.Errorf("start %s: %w", row.spec.Name, err)
+		}
+		if row.ref != nil {
+			*row.ref = ref
+		}
+		if err := ref.Ready(ready); err != nil {
+			return fmt.Errorf("start %s: %w", row.spec.Name, err)
+		}
+	}
+	return nil
+}

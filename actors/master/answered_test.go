@@ -3,6 +3,7 @@ package master
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/supervisor"
@@ -40,6 +41,27 @@ func TestAnsweredIsDropped(t *testing.T) {
 	for tag := ""; !strings.HasPrefix(tag, "salt/run/"); {
 		tag, _ = ear.next()
 	}
+}
+
+// TestWaitsTooLong: what waits in a lane until its time is over is answered as failed, and is not begun when a worker comes free.
+func TestWaitsTooLong(t *testing.T) {
+	t.Parallel() // it waits, and so do the other tests of timeouts
+	r := newRig(t, "chaos: true", "worker_threads: 1", "request_timeout: 5", "stop_timeout: 1")
+	r.faulty = true
+	if err := r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
+		t.Fatal(err)
+	}
+	server, _ := r.m.core.top.Lookup(nameReqServer)
+	frame := packed(t, clearEnvelope(cmd("ping")))
+	send := func(at time.Time) <-chan []byte {
+		reply := make(chan []byte, 1)
+		server.Send(&HandleRequest{Frame: frame, At: at, Inside: true, Reply: func(frame []byte) { reply <- frame }})
+		return reply
+	}
+	first, late := send(time.Now()), send(time.Now().Add(-time.Hour)) // in the hand of the worker that hangs, and in its lane
+	equal(t, "what waited", decoded(t, actortest.Wait(t, "answer", late)), any(handlerFailed))
+	equal(t, "what hung", decoded(t, actortest.Wait(t, "answer", first)), any(handlerFailed))
+	equal(t, "the next one", r.clear(cmd("ping")), cmd("ping"))
 }
 
 // TestAnsweredInTurn: nor is one that waited for the turn of its minion.

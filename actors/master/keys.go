@@ -2,8 +2,10 @@ package master
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brine/config"
 	"brine/modules/eauth"
@@ -71,6 +73,16 @@ func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
 	return key, string(sig), nil
 }
 
+// ruleFileTime is how long a sign-in waits for a file of the rules: its worker serves others too.
+const ruleFileTime = 5 * time.Second
+
+// ruleFiles are the files of the autosign and autoreject rules.
+func ruleFiles(cfg *config.Master, log *slog.Logger) *keys.Bounded {
+	return &keys.Bounded{Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}, Limit: ruleFileTime, Hangs: func(path string) {
+		log.Error("a file that decides on keys cannot be read in time: new keys wait for an operator", "path", path)
+	}}
+}
+
 // signInSide makes the sign-in side of the master.
 func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 	cfg := opt.Config
@@ -78,7 +90,7 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
 		Keys: st.signIn, Sessions: st.sessions,
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
-			GrainsDir: cfg.AutosignGrainsDir, Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}},
+			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg, opt.Logger)},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
 		Refused: c.refused, Admit: newPending(c, st.keys).admit, Warn: c.warn, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: c.connected, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),

@@ -307,7 +307,7 @@ func minionRunner(c *core, r *call) (any, error) {
 	}
 	pos, kw := args.Split(parseArgs(r.load), nil)
 	err := c.startRunner(&RunRunner{
-		Limit: c.cfg.RequestTimeout,
+		Limit: c.cfg.RequestTimeout + workerGrace, // its request has been answered by then
 		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.Next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			leave()

@@ -84,7 +84,7 @@ func (a *AuthKeys) TakeAutosign(id string) bool {
 	return ok && err == nil
 }
 
-// RuleFiles reads the files of the autosign and autoreject rules (wire/auth.RuleFiles). A file others may write
+// RuleFiles reads the files of the autosign and autoreject rules, for Bounded. A file others may write
 // has no lines; one its group may write has them only with Permissive (permissive_pki_access).
 type RuleFiles struct {
 	Permissive bool

@@ -129,14 +129,14 @@ func (s *memTrust) SetMasterKey(pub string) error {
 // memFiles is a RuleFiles in memory; a directory is the name before the last slash.
 type memFiles map[string][]string
 
-func (f memFiles) Lines(path string) []string { return f[path] }
-func (f memFiles) Names(dir string) (names []string) {
+func (f memFiles) Lines(path string) ([]string, bool) { return f[path], f["hanging "+path] == nil }
+func (f memFiles) Names(dir string) (names []string, known bool) {
 	for path := range f {
 		if len(path) > len(dir)+1 && path[:len(dir)+1] == dir+"/" {
 			names = append(names, path[len(dir)+1:])
 		}
 	}
-	return names
+	return names, true
 }
 
 var errDisk = errors.New("no space left")

@@ -16,26 +16,32 @@ type Rules struct {
 // no other rule signs the key.
 func (m *Master) ask(in signInRequest) (reject, sign bool) {
 	r := &m.opt.Rules
-	reject = m.listed(r.AutorejectFile, in.id)
-	if reject {
-		return true, false
+	reject, known := m.listed(r.AutorejectFile, in.id)
+	if reject || !known { // whoever may be on that list is not signed
+		return reject, false
 	}
-	sign = r.AcceptAll || m.listed(r.AutosignFile, in.id) || m.opt.Keys.TakeAutosign(in.id) || r.grainListed(in)
+	sign = r.AcceptAll || m.signs(r.AutosignFile, in.id) || m.opt.Keys.TakeAutosign(in.id) || r.grainListed(in)
 	return false, sign
 }
 
-// listed tells whether a line of a rule file matches an id.
-func (m *Master) listed(file, id string) bool {
+func (m *Master) signs(file, id string) bool {
+	hit, _ := m.listed(file, id)
+	return hit
+}
+
+// listed tells whether a line of a rule file matches an id, as far as that is known.
+func (m *Master) listed(file, id string) (hit, known bool) {
 	r := &m.opt.Rules
 	if file == "" || r.Files == nil {
-		return false
+		return false, true
 	}
-	for _, line := range r.Files.Lines(file) {
+	lines, known := r.Files.Lines(file)
+	for _, line := range lines {
 		if line != "" && line[0] != '#' && m.patterns.match(line, id) {
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, known
 }
 
 // grainListed tells whether a grain that the minion sent has one of the accepted values.
@@ -43,13 +49,15 @@ func (r *Rules) grainListed(in signInRequest) bool {
 	if r.GrainsDir == "" || r.Files == nil || in.grains.Len() == 0 {
 		return false
 	}
-	for _, name := range r.Files.Names(r.GrainsDir) {
+	names, _ := r.Files.Names(r.GrainsDir)
+	for _, name := range names {
 		value, ok := in.grains.Get(name)
 		if !ok {
 			continue
 		}
 		text, scalar := pythonText(value)
-		for _, line := range r.Files.Lines(path.Join(r.GrainsDir, name)) {
+		lines, _ := r.Files.Lines(path.Join(r.GrainsDir, name))
+		for _, line := range lines {
 			if scalar && line == text && (line == "" || line[0] != '#') {
 				return true
 			}

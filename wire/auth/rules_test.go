@@ -65,6 +65,7 @@ func TestRules(t *testing.T) {
 		"grains/os":  {"# a comment", "Debian", "12"},
 		"grains/dc":  {"True"},
 	}
+	hanging := memFiles{"hanging autoreject": {}}
 	rules := Rules{AutosignFile: "autosign", AutorejectFile: "autoreject", GrainsDir: "grains", Files: files}
 	for _, tt := range []struct {
 		name   string
@@ -90,7 +91,9 @@ func TestRules(t *testing.T) {
 		{"other value", rules, "web1", payload.M("os", "Arch", "dc", false), false, false, false},
 		{"a comment as value", rules, "web1", payload.M("os", "# a comment"), false, false, false},
 		{"a list", rules, "web1", payload.M("os", []any{"Debian"}), false, false, false},
-		{"grain without a file", rules, "web1", payload.M("role", "Debian"), false, false, false},
+		{"a list of rejected ids that hangs", Rules{AcceptAll: true, AutorejectFile: "autoreject", Files: hanging}, "web1", nil, true, false, false},
+		{"a list of ids that hangs", Rules{AutosignFile: "autoreject", Files: hanging}, "web1", nil, false, false, false},
+		{"a grain without a file", rules, "web1", payload.M("role", "Debian"), false, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMaster(t, func(o *MasterOptions) { o.Rules = tt.rules })
@@ -99,7 +102,7 @@ func TestRules(t *testing.T) {
 			if reject != tt.reject || sign != tt.sign {
 				t.Errorf("got reject %v, sign %v", reject, sign)
 			}
-			if tt.stub && m.keys.stubs[tt.id] != reject {
+			if tt.stub && m.keys.stubs[tt.id] == sign {
 				t.Error("a stub counts once, and not for a rejected id")
 			}
 		})

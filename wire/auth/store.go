@@ -46,12 +46,12 @@ type SessionStore interface {
 }
 
 // RuleFiles reads the files that decide on keys without an operator. A file that is missing, or that others
-// may write, has no lines.
+// may write, has no lines. What is not read in time is not known: then nothing is decided, and the key waits.
 type RuleFiles interface {
 	// Lines returns the lines of a file, white space around them removed.
-	Lines(path string) []string
+	Lines(path string) (lines []string, known bool)
 	// Names returns the names of the files in a directory.
-	Names(dir string) []string
+	Names(dir string) (names []string, known bool)
 }
 
 // TrustStore keeps what a minion knows of its master. A missing text is "", with no error.

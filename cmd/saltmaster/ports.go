@@ -21,9 +21,9 @@ const exitPortsTaken = 4
 // when the next one is started.
 const portsWithin = time.Second
 
-// probe binds an address once, when it is free.
-func probe(addr string) error {
-	for limit := time.Now().Add(portsWithin); ; time.Sleep(portsWithin / 50) {
+// probe binds an address once, when it is free. It pauses between two tries.
+func probe(addr string, within time.Duration, pause func()) error {
+	for limit := time.Now().Add(within); ; pause() {
 		l, err := (&net.ListenConfig{Control: reuseAddr}).Listen(context.Background(), "tcp", addr)
 		if err == nil {
 			return l.Close()
@@ -38,7 +38,7 @@ func probe(addr string) error {
 func probePorts(s *session.Session) error {
 	for _, port := range []int{s.Master.PublishPort, s.Master.RetPort} {
 		addr := net.JoinHostPort(strings.Trim(s.Master.Interface, "[]"), strconv.Itoa(port))
-		err := probe(addr)
+		err := probe(addr, portsWithin, func() { time.Sleep(portsWithin / 50) })
 		if err == nil {
 			continue
 		}

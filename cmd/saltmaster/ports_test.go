@@ -1,0 +1,35 @@
+package saltmaster
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestProbe: a port that is freed meanwhile is no taken one, and one that is not is.
+func TestProbe(t *testing.T) {
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := held.Addr().String()
+	if err := probe(addr, 0, func() {}); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("held: got %v", err)
+	}
+	tries := 0
+	err = probe(addr, time.Minute, func() {
+		if tries++; tries == 3 { // as when the process that holds it has ended
+			if err := held.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || tries != 3 {
+		t.Errorf("freed: got %v after %d tries", err, tries)
+	}
+	if err := probe("127.0.0.1:port", time.Minute, func() { t.Error("tried again") }); err == nil {
+		t.Error("no error for an address that is none")
+	}
+}

@@ -31,6 +31,7 @@ type Func struct {
 	KWArgs    bool    // takes further keywords (Args.KW), the __pub_* fields included
 	Doc       string  // one line of help, then an empty line and an example; no indentation
 	Outputter string  // the outputter its result asks for, or ""
+	Tuple     bool    // its list is a tuple in Salt: one shows where no wire has made a list of it
 	Source    string  // the Salt file it answers to: "salt/modules/test.py"
 	PyName    string  // name in argument errors where it is not the word after the dot ("true_" of test.true)
 	Run       func(c *Call, a Args) (any, error)

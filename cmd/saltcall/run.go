@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +15,17 @@ import (
 	"brine/cmd/tool"
 	"brine/modules"
 	"brine/modules/args"
+	"brine/modules/pytext"
 	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 
 // exitUnknown is the code for a function that is not there (Salt ends with -1).
 const exitUnknown = 255
+
+// pythonic are the outputters that print values as Python writes them. Salt's salt, whose values came over the wire, has
+// lists where salt-call has tuples.
+var pythonic = []string{"txt", "raw"}
 
 // run calls a function and shows its result.
 func (t *callTool) run(ctx context.Context, fun string, words []string) error {
@@ -33,6 +39,9 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 	}
 	t.hand(ctx, ret)
 	t.nameReturners()
+	if list, ok := ret.Value("return").([]any); ok && f.Tuple && slices.Contains(pythonic, t.Opt.Str("output")) {
+		ret.Set("return", pytext.ATuple{Values: list})
+	}
 	return t.present(ret)
 }
 

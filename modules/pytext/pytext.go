@@ -29,6 +29,11 @@ func Repr(v any) string {
 	return b.String()
 }
 
+// ATuple is a list that prints as a tuple. It is for printing alone: nothing else knows it.
+type ATuple struct{ Values []any }
+
+func (t ATuple) String() string { return Tuple(t.Values) }
+
 // Tuple is the repr of a tuple of these values.
 func Tuple(values []any) string {
 	if len(values) == 1 {

@@ -16,13 +16,13 @@ import (
 
 func numbers() []modules.Func {
 	return []modules.Func{
-		{Name: "test.fib", Params: []modules.Param{modules.Req("num")}, Run: fib,
+		{Name: "test.fib", Params: []modules.Param{modules.Req("num")}, Tuple: true, Run: fib,
 			Doc: `The num-th Fibonacci number and the seconds it took.
 
 CLI Example:
 
     salt '*' test.fib 3`},
-		{Name: "test.collatz", Params: []modules.Param{modules.Req("start")}, Run: collatz,
+		{Name: "test.collatz", Params: []modules.Param{modules.Req("start")}, Tuple: true, Run: collatz,
 			Doc: `The Collatz sequence from start down to 1, and the seconds it took.
 
 CLI Example:

@@ -48,6 +48,7 @@ func TestWaitsTooLong(t *testing.T) {
 	t.Parallel() // it waits, and so do the other tests of timeouts
 	r := newRig(t, "chaos: true", "worker_threads: 1", "request_timeout: 5", "stop_timeout: 1")
 	r.faulty = true
+	equal(t, "before", r.clear(cmd("ping")), cmd("ping")) // the worker is there
 	if err := r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
 		t.Fatal(err)
 	}

@@ -49,39 +49,12 @@ func saltDir(t *testing.T) string {
 func life(t *testing.T, g target, tool func(string) []string) {
 	s := newSite(t)
 	s.tool = tool
-	s.write(s.path("m/etc/master"), fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: root\nworker_threads: 3\n",
-		s.path("m"), s.pub, s.ret))
-	// The name of the master is looked up without glibc.
-	s.write(s.path("e/etc/minion"), fmt.Sprintf(`root_dir: %s
-master: localhost
-ipv6: False
-publish_port: %d
-master_port: %d
-id: edge
-user: root
-acceptance_wait_time: 1
-random_reauth_delay: 1
-recon_default: 100
-recon_max: 400
-return_retry_timer: 1
-return_retry_timer_max: 2
-`, s.path("e"), s.pub, s.ret))
-	startMaster := func() *daemon {
-		d := s.start("master", append(tool("salt-master"), "-c", s.path("m/etc"), "-l", "info")...)
-		s.listening()
-		return d
-	}
+	s.configure()
 	startMinion := func() *daemon {
 		return s.start("minion", g.argv(t, "salt-minion", "-c", s.path("e/etc"), "-l", "info")...)
 	}
-	master, minion := startMaster(), startMinion()
-	s.eventually("the key is there", func() error {
-		_, err := s.master("salt-key", "-y", "-a", "edge")
-		if _, gone := os.Stat(s.path("m/etc/salt/pki/master/minions/edge")); gone != nil {
-			return fmt.Errorf("not accepted: %v", err)
-		}
-		return nil
-	})
+	master, minion := s.startMaster(), startMinion()
+	s.accept()
 
 	s.answers("true", "test.ping")
 	s.answers(`"`+g.machine+`"`, "grains.get", "cpuarch")
@@ -116,7 +89,7 @@ return_retry_timer_max: 2
 	s.write(gate, "")
 	s.eventually("the return waits on disk", func() error { return s.holds("late") })
 	minion.kill()
-	master, minion = startMaster(), startMinion()
+	master, minion = s.startMaster(), startMinion()
 	s.eventually("the late return", func() error {
 		out, err := s.master("salt-run", "--out=json", "jobs.lookup_jid", jid)
 		if err == nil && !strings.Contains(out, `"late"`) {
@@ -126,6 +99,47 @@ return_retry_timer_max: 2
 	})
 	minion.stop(s)
 	master.stop(s)
+}
+
+// configure writes the files of the master and of its minion edge.
+func (s *site) configure() {
+	s.Helper()
+	s.write(s.path("m/etc/master"), fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: root\nworker_threads: 3\n",
+		s.path("m"), s.pub, s.ret))
+	// The name of the master is looked up without glibc.
+	s.write(s.path("e/etc/minion"), fmt.Sprintf(`root_dir: %s
+master: localhost
+ipv6: False
+publish_port: %d
+master_port: %d
+id: edge
+user: root
+acceptance_wait_time: 1
+random_reauth_delay: 1
+recon_default: 100
+recon_max: 400
+return_retry_timer: 1
+return_retry_timer_max: 2
+`, s.path("e"), s.pub, s.ret))
+}
+
+func (s *site) startMaster() *daemon {
+	s.Helper()
+	d := s.start("master", append(s.tool("salt-master"), "-c", s.path("m/etc"), "-l", "info")...)
+	s.listening()
+	return d
+}
+
+// accept waits for the minion's key and accepts it.
+func (s *site) accept() {
+	s.Helper()
+	s.eventually("the key is there", func() error {
+		_, err := s.master("salt-key", "-y", "-a", "edge")
+		if _, gone := os.Stat(s.path("m/etc/salt/pki/master/minions/edge")); gone != nil {
+			return fmt.Errorf("not accepted: %v", err)
+		}
+		return nil
+	})
 }
 
 // answers waits until the minion answers a job with this JSON.
@@ -152,7 +166,7 @@ func (s *site) holds(text string) error {
 			return nil // files come and go
 		}
 		b, _ := os.ReadFile(path)
-		found = found || strings.Contains(string(b), "\xa6return\xa4"+text)
+		found = found || strings.Contains(string(b), "\xa6return"+string([]byte{0xa0 | byte(len(text))})+text)
 		return nil
 	})
 	if err == nil && !found {

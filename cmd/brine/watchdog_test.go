@@ -40,6 +40,16 @@ func TestWatchdog(t *testing.T) {
 					t.Errorf("%v %v: %q %v, want %q\n%s", argv, more, b[:n], err, want, s.logs())
 				}
 			}
+			heard := make(chan struct{})
+			go func() { // goes on to listen: a socket in which too much waits would hold up the daemon
+				defer close(heard)
+				_ = conn.SetReadDeadline(time.Time{})
+				for b := make([]byte, 64); ; {
+					if _, err := conn.Read(b); err != nil {
+						return
+					}
+				}
+			}()
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
@@ -49,6 +59,7 @@ func TestWatchdog(t *testing.T) {
 			}
 			late.Stop()
 			_ = conn.Close()
+			<-heard
 		}
 	}
 }

@@ -282,6 +282,24 @@ func TestServiceManager(t *testing.T) {
 	}
 }
 
+// TestDeafServiceManager: one that takes nothing does not hold up the parent.
+func TestDeafServiceManager(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	k := start(t, func(c *exec.Cmd) { c.Env = append(c.Env, "NOTIFY_SOCKET="+path) }, "salt-minion")
+	k.begin(first)
+	k.tell("ready")
+	for range 1000 { // far more than wait in such a socket
+		k.tell("watchdog")
+	}
+	k.tell("stopping", "over", "exit0")
+	k.end(0)
+}
+
 // TestInit reaps what others leave when it is process 1, with and without --disable-keepalive.
 func TestInit(t *testing.T) {
 	for _, extra := range []string{"-l", "--disable-keepalive"} {

@@ -96,7 +96,9 @@ static void notify(const char *word) {
 	if (*path == '@') to.sun_path[0] = 0;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) return;
-	if (sendto(fd, word, strlen(word), MSG_NOSIGNAL, (struct sockaddr *)&to, size) < 0) {
+	// A service manager that does not listen must not hold up the parent. The one word that it cannot do without is the first.
+	int flags = MSG_NOSIGNAL | (strcmp(word, "READY=1") == 0 ? 0 : MSG_DONTWAIT);
+	if (sendto(fd, word, strlen(word), flags, (struct sockaddr *)&to, size) < 0) {
 		// the service manager does without
 	}
 	close(fd);

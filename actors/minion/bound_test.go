@@ -178,7 +178,7 @@ func TestRequestFlood(t *testing.T) {
 	if err := actortest.Wait(t, "refusal", errs); err != errTooMuch {
 		t.Errorf("refused with %v", err)
 	}
-	if n := l.asking.n.Load(); n > most {
+	if n := l.asking.n.Load(); n > most+1 { // the bus and this test may both have seen the last place
 		t.Errorf("%d requests are under way", n)
 	}
 	open()

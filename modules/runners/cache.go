@@ -177,14 +177,14 @@ var guarded = []string{speakers.BankSpeakers, speakers.BankResources}
 
 // bank checks the arguments of a function that names a bank. A cachedir of its own is not supported: the cache
 // has one place.
-func (r *runner) bank(c *modules.Call, a modules.Args) (string, error) {
+func (r *runner) bank(c *modules.Call, a modules.Args, key string) (string, error) {
 	if r.Data == nil {
 		return "", unavailable("data cache")
 	}
 	if dir := a.Str("cachedir"); dir != "" && dir != c.Opts().Str("cachedir") {
 		return "", modules.InvocErr("cachedir %s is not the cachedir of this master", dir)
 	}
-	first, _, _ := strings.Cut(path.Clean(a.Str("bank")+"/"+a.Str("key")), "/")
+	first, _, _ := strings.Cut(path.Clean(a.Str("bank")+"/"+key), "/")
 	if slices.Contains(guarded, first) {
 		return "", modules.InvocErr("bank %s is not open to functions: it says who may speak as what", first)
 	}
@@ -192,7 +192,7 @@ func (r *runner) bank(c *modules.Call, a modules.Args) (string, error) {
 }
 
 func (r *runner) bankStore(c *modules.Call, a modules.Args) (any, error) {
-	bank, err := r.bank(c, a)
+	bank, err := r.bank(c, a, a.Str("key"))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (r *runner) bankStore(c *modules.Call, a modules.Args) (any, error) {
 }
 
 func (r *runner) bankFetch(c *modules.Call, a modules.Args) (any, error) {
-	bank, err := r.bank(c, a)
+	bank, err := r.bank(c, a, a.Str("key"))
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (r *runner) bankFetch(c *modules.Call, a modules.Args) (any, error) {
 }
 
 func (r *runner) bankList(c *modules.Call, a modules.Args) (any, error) {
-	bank, err := r.bank(c, a)
+	bank, err := r.bank(c, a, "")
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (r *runner) bankList(c *modules.Call, a modules.Args) (any, error) {
 }
 
 func (r *runner) bankFlush(c *modules.Call, a modules.Args) (any, error) {
-	bank, err := r.bank(c, a)
+	bank, err := r.bank(c, a, a.Str("key"))
 	if err != nil {
 		return nil, err
 	}

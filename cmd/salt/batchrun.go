@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"brine/cmd/display"
@@ -283,20 +282,16 @@ func (b *batchRun) send(ctx context.Context, n batchNews) {
 
 // watchHalt waits for somebody to stop the batch (batch.stop).
 func (b *batchRun) watchHalt(ctx context.Context) {
-	events, err := b.wire.Events(ctx)
+	events, err := b.wire.Watch(ctx, event.TagBatch(b.state.jid, "halted"))
 	if err != nil {
 		b.Log.Debug("batch cannot be stopped from outside", "err", err)
 		return
 	}
 	defer func() { _ = events.Close() }()
-	tag := event.TagBatch(b.state.jid, "halted")
 	for {
 		body, err := events.Next(ctx)
 		if err != nil {
 			return
-		}
-		if !strings.HasPrefix(event.Tag(body), tag) {
-			continue
 		}
 		if _, data, err := event.Unpack(body); err == nil && data.Str("jid") == b.state.jid {
 			reason := data.Str("reason")

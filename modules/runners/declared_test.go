@@ -1,0 +1,32 @@
+package runners
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/wire/payload"
+)
+
+// TestDeclaredArguments: no runner reads an argument it does not declare, as far as a call in a small fleet gets. The two
+// that wait are left out.
+func TestDeclaredArguments(t *testing.T) {
+	for _, name := range newRig(t).env.Registry.Names() {
+		if name == "state.event" || name == "test.sleep" || name == "test.stream" {
+			continue
+		}
+		r := newRig(t)
+		f, _ := r.env.Registry.Lookup(name)
+		for _, word := range []any{"web1", "*", int64(0), []any{"web1"}} {
+			kw := payload.NewMap(0)
+			for _, p := range f.Params {
+				if p.Required {
+					kw.Set(p.Name, word)
+				}
+			}
+			if got := fmt.Sprint(r.run(name, nil, kw).Return); strings.Contains(got, "does not declare") {
+				t.Errorf("%s(%v): %s", name, word, got)
+			}
+		}
+	}
+}

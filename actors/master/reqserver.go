@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/modules/door"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
@@ -27,7 +28,9 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
-		vouch func()      // tells the socket that its sender is known; nil: it did not come by the socket
+		vouch func()      // tells the socket that its sender is known; nil: it is, or it did not come by the socket
+		guest bool        // it counts among those of connections that have shown nothing,
+		shown atomic.Bool // and no longer
 		big   bool        // it counts among the large ones
 		known atomic.Bool // its sender is, and it counts among the large ones no longer
 		begun atomic.Bool // a worker has it
@@ -64,12 +67,6 @@ type reqServerOptions struct {
 	meter    *meter
 	warn     func(cause, from string, attrs ...any)
 	log      *slog.Logger
-}
-
-// lane is the state of one pool: workers without work, or work without workers, never both.
-type lane struct {
-	idle    []*supervisor.Ref
-	waiting []*request
 }
 
 // reqServer owns the request port and deals requests to its MWorkers, one at a time each. Its death takes the
@@ -123,7 +120,7 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 	if err := router.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
-	s.load = &load{}
+	s.load = &load{crowd: door.Crowd{MaxRequests: s.opt.queueMax / guestPart, MaxBytes: s.opt.bytesMax / guestBytes}}
 	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Context(ctx)))
 	supervisor.Go(ctx, "request socket", s.listen(router, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
@@ -138,17 +135,25 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 	return func(context.Context) error {
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From, vouch: m.Vouch}
+			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From}
 			r.Reply = func(frame []byte) {
 				if !held.end(r) {
 					return
 				}
 				held.bytes.Add(-size)
 				held.leave(r, size)
+				held.shows(r, size)
 				opt.meter.answered(r.At)
 				_ = router.Answer(m, frame) // a peer that has gone is counted by the adapter
 			}
 			room := held.room(size, opt.bytesMax)
+			if !m.Known() {
+				r.vouch = m.Vouch
+				if !r.big {
+					r.guest = held.crowd.Enter(m.From, size)
+					room = r.guest
+				}
+			}
 			if held.bytes.Add(size) > opt.bytesMax || !room || self.Depth() >= opt.queueMax {
 				r.Reply(textFailed)
 				opt.meter.fail(failedShed)
@@ -208,7 +213,10 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		return
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
-	r.sealed = m.vouch
+	r.stranger = m.guest
+	if m.vouch != nil {
+		r.sealed = func() { m.vouch(); s.load.shows(m, int64(len(m.Frame))) }
+	}
 	if m.big {
 		r.known = func() { s.load.leave(m, int64(len(m.Frame))) }
 	}
@@ -246,15 +254,15 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 		s.assign(ctx, ref, r)
 		return
 	}
-	if len(l.waiting) >= s.opt.queueMax {
+	if len(l.waiting) >= s.opt.queueMax && !r.isStranger() {
 		supervisor.Failed(ctx)
 		s.opt.meter.fail(failedShed)
 		s.load.refused(s.opt.log, s.opt.pools.list[r.pool].name)
 		r.fail()
 		return
 	}
-	l.waiting = append(l.waiting, r)
-	s.opt.meter.waiting(r.pool, len(l.waiting))
+	l.push(r)
+	s.opt.meter.waiting(r.pool, l.length())
 }
 
 func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
@@ -269,11 +277,8 @@ func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
 // begun: its peer has given up.
 func (s *reqServer) next(ctx actor.Context, pool int) *request {
 	l, now := &s.lanes[pool], time.Now()
-	for len(l.waiting) > 0 {
-		r := l.waiting[0]
-		l.waiting[0] = nil
-		l.waiting = l.waiting[1:]
-		s.opt.meter.waiting(pool, len(l.waiting))
+	for r := l.pop(); r != nil; r = l.pop() {
+		s.opt.meter.waiting(pool, l.length())
 		switch {
 		case r.answered.Load():
 		case now.Sub(r.at) < s.opt.timeout:
@@ -348,13 +353,13 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	})
 	for i := range s.lanes {
 		l := &s.lanes[i]
-		l.waiting = slices.DeleteFunc(l.waiting, func(r *request) bool {
+		l.remove(func(r *request) bool {
 			if late(r) {
 				s.expire(ctx, r, now)
 			}
 			return r.answered.Load()
 		})
-		s.opt.meter.waiting(i, len(l.waiting))
+		s.opt.meter.waiting(i, l.length())
 	}
 }
 
@@ -366,7 +371,7 @@ func (s *reqServer) onStopping() {
 		held = append(held, w.Req)
 	}
 	for i := range s.lanes {
-		held = append(held, s.lanes[i].waiting...)
+		s.lanes[i].each(func(r *request) { held = append(held, r) })
 	}
 	for _, r := range held {
 		if r.inside {

@@ -11,21 +11,22 @@ import (
 // request is one message from the request port until it is answered. It is passed from actor to actor and
 // owned by one at a time; any of them may answer it.
 type request struct {
-	env     *payload.Request
-	opened  atomic.Pointer[auth.Opened] // nil until a worker has checked it
-	frame   []byte                      // as it came, if it came in clear
-	size    int                         // of it as it came, in bytes
-	pool    int                         // the pool it waits in
-	inside  bool                        // it came from this process
-	known   func()                      // tells that its sender is known; nil: nobody wants to hear it
-	sealed  func()                      // tells that its box has opened; nil: nobody wants to hear it
-	begun   *atomic.Bool                // set when a worker has it
-	from    string                      // address of the peer, "" when it is not known
-	rules   *rules                      // by which all of it is judged: those of the moment when a worker first took it
-	login   *login                      // nil until external authentication was tried
-	noFiles bool                        // its sender looks in no files of the job it asks for
-	at      time.Time                   // when it arrived
-	given   time.Time                   // when a worker got it; the zero time before
+	env      *payload.Request
+	opened   atomic.Pointer[auth.Opened] // nil until a worker has checked it
+	frame    []byte                      // as it came, if it came in clear
+	size     int                         // of it as it came, in bytes
+	pool     int                         // the pool it waits in
+	inside   bool                        // it came from this process
+	known    func()                      // tells that its sender is known; nil: nobody wants to hear it
+	sealed   func()                      // tells that its box has opened; nil: nobody wants to hear it
+	stranger bool                        // its connection had shown nothing when it came
+	begun    *atomic.Bool                // set when a worker has it
+	from     string                      // address of the peer, "" when it is not known
+	rules    *rules                      // by which all of it is judged: those of the moment when a worker first took it
+	login    *login                      // nil until external authentication was tried
+	noFiles  bool                        // its sender looks in no files of the job it asks for
+	at       time.Time                   // when it arrived
+	given    time.Time                   // when a worker got it; the zero time before
 
 	reply    func(frame []byte) // sends to the peer
 	answered atomic.Bool

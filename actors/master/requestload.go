@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"brine/modules/door"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -12,6 +13,7 @@ import (
 // load is what one socket of the request port has in its hands, counted where requests come in and are answered.
 type load struct {
 	bytes atomic.Int64
+	crowd door.Crowd   // small requests on connections that have shown nothing
 	large atomic.Int64 // bytes of large requests of whom nobody knows yet who sends them
 	shed  atomic.Uint64
 
@@ -21,6 +23,8 @@ type load struct {
 
 const (
 	bigRequest    = 64 << 10 // bytes from which on a request is large
+	guestPart     = 2        // one in so many of the requests that may wait, and
+	guestBytes    = 4        // of their bytes, is for small ones on connections that have shown nothing
 	strangerShare = 4        // a part of so many is for large requests of whom nobody knows yet who sends them
 )
 
@@ -38,6 +42,13 @@ func (l *load) room(size, most int64) bool {
 func (l *load) leave(m *HandleRequest, size int64) {
 	if m.big && !m.known.Swap(true) {
 		l.large.Add(-size)
+	}
+}
+
+// shows is told when a connection has shown whose it is, and when its request is answered.
+func (l *load) shows(m *HandleRequest, size int64) {
+	if m.guest && !m.shown.Swap(true) {
+		l.crowd.Leave(m.From, size)
 	}
 }
 

@@ -35,6 +35,9 @@ type Message struct {
 // Vouch tells that the peer is known: a Guard ends its connection after those of strangers.
 func (m Message) Vouch() { m.account.vouch() }
 
+// Known tells whether somebody has vouched for the peer, with this message or one before it.
+func (m Message) Known() bool { return m.account != nil && m.account.known.Load() }
+
 // RouterOptions are the options of a Router. Zero values mean Salt's defaults.
 type RouterOptions struct {
 	Endpoint         string        // see BindEndpoint

@@ -38,6 +38,13 @@ func (s *site) greeted() net.Conn {
 	s.t.Helper()
 	c := s.raw(s.ret)
 	_ = c.SetDeadline(time.Now().Add(patience))
+	s.greet(c)
+	return c
+}
+
+// greet says what a DEALER is, and waits until the other side has said what it is.
+func (s *site) greet(c net.Conn) {
+	s.t.Helper()
 	if err := send(c, []byte(dealer)); err != nil {
 		s.t.Fatal(err)
 	}
@@ -48,7 +55,6 @@ func (s *site) greeted() net.Conn {
 	if _, err := io.ReadFull(c, make([]byte, answer[len(greeting)+1])); err != nil {
 		s.t.Fatal(err)
 	}
-	return c
 }
 
 // half opens n connections, of which each announces a request of so many bytes and sends a part.

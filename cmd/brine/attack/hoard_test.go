@@ -175,19 +175,19 @@ func TestReturnsBesideHoarders(t *testing.T) {
 	s := newBareSite(t, "request_bytes_max: 16777216\n")
 	s.minions["fleet"] = s.start("fleet", filepath.Join(links, "brine"), "emulate", "--minions", fmt.Sprint(minions), "--ret-port", fmt.Sprint(s.ret),
 		"--publish-port", fmt.Sprint(s.pub), "--key-dir", s.root)
-	all := func() error {
-		got, err := s.run(patience/2, client.Job{Tgt: "emu*", Fun: "test.ping"})
+	all := func(limit time.Duration) error {
+		got, err := s.run(limit, client.Job{Tgt: "emu*", Fun: "test.ping"})
 		if err == nil && len(got) < minions {
 			err = fmt.Errorf("%d of %d return", len(got), minions)
 		}
 		return err
 	}
-	s.eventually("the fleet", all)
+	s.eventually("the fleet", func() error { return all(patience / 4) })
 	leave := s.hoarders(2)
 	defer leave()
 	s.said(s.master, saidEnded)
 	for range 3 {
-		if err := all(); err != nil {
+		if err := all(patience); err != nil {
 			t.Error(err)
 		}
 	}

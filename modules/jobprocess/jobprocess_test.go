@@ -399,7 +399,10 @@ func TestCommandLine(t *testing.T) {
 	}
 	got := make(chan Outcome, 1)
 	go func() { got <- p.Run(t.Context(), m.env(t), job("w.wait")) }()
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
+	var line []byte
+	for limit := time.Now().Add(patience); len(line) == 0 && err == nil && time.Now().Before(limit); { // empty until the kernel has laid it out
+		line, err = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
+	}
 	if want := Name + "\x00ProcessPayload(jid=20260102030405000001)\x00"; err != nil || string(line) != want {
 		t.Errorf("command line %q, want %q: %v", line, want, err)
 	}

@@ -24,7 +24,8 @@ const (
 	connectionBytes = 32 << 10
 	// trimShare bounds the part of the time that goes into giving memory back: one in so many.
 	trimShare = 20
-	// hurry is a part of what the memory may be, one in so many. If it is over by more than that nothing is waited for.
+	// hurry is a part of what the memory may be, one in so many. If it is over by more than that
+	// connections end before memory is given back, which takes its time.
 	hurry = 4
 
 	// From so many bytes on a connection can be ended: of a stranger, who has nothing to keep libzmq waiting with, and of
@@ -180,23 +181,28 @@ func (l *look) take(now time.Time) time.Duration {
 	if !ok || over < -most/2 {
 		return calm
 	}
+	if over > most/hurry {
+		l.end(now, over)
+	}
 	if over > 0 && !now.Before(l.rested) {
+		began := time.Now()
 		l.trim()
-		l.rested = now.Add(trimShare * time.Since(now))
-		over, _ = l.over()
-	} else if over <= most/hurry {
-		return alert
+		l.rested = now.Add(trimShare * time.Since(began))
+		if over, _ = l.over(); over > 0 {
+			l.end(now, over)
+		}
 	}
-	if over <= 0 {
-		return alert
-	}
+	return alert
+}
+
+// end ends what is too much.
+func (l *look) end(now time.Time, over int64) {
 	for _, h := range choose(l.guard.holdings(), over, now.Sub(l.ended) >= guardRest) {
 		if h.end() {
 			l.ended, l.owed = now, l.owed+h.bytes
 			l.guard.tell(h)
 		}
 	}
-	return alert
 }
 
 // over is by how much the memory is more than it may be.

@@ -51,14 +51,14 @@ func (c *core) peerRefused(peer string) {
 	if err != nil {
 		host = peer
 	}
-	c.warn("a connection was refused: its peer does not speak ZMTP 3, as ZeroMQ does since version 4.0", host, "peer", peer)
+	c.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
 // lookEnded counts connections that were ended because too much was held of them.
 var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connections that were ended because too much memory was held of them.", "peer")
 
 // lookRefused counts connections that were not let in.
-var lookRefused = gauges.Counter("brine_master_connections_refused_total", "Connections that were refused because their peers do not speak ZMTP 3.")
+var lookRefused = gauges.Counter("brine_master_connections_refused_total", "Connections that ended before a handshake, those of peers that do not speak ZMTP 3 among them.")
 
 func (c *core) tellEnded(tell gauges.Tell) {
 	s := c.guard.Stats()

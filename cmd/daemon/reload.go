@@ -44,8 +44,7 @@ func followFiles(ctx context.Context, s *session.Session, svc Service) {
 	}
 	r := &reloader{s: s, svc: takes, first: s.Common, last: s}
 	go func() {
-		defer signal.Stop(hup)
-		for {
+		for { // the signal stays caught: a daemon that ends does so in order
 			select {
 			case <-hup:
 				r.again(true)

@@ -237,9 +237,11 @@ func TestSignals(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(heard) })
 	k := start(t, nil, "salt-minion", "catch")
 	k.begin(first)
-	k.tell("ready")
+	k.signal(k.cmd.Process.Pid, syscall.SIGHUP) // waits until the process is ready to read its files anew
 	k.signal(k.cmd.Process.Pid, syscall.SIGUSR1)
 	k.line("own user defined signal 1")
+	k.tell("ready")
+	k.line("own hangup")
 	k.signal(k.cmd.Process.Pid, syscall.SIGHUP)
 	k.line("own hangup")
 	k.signal(k.cmd.Process.Pid, syscall.SIGTERM)

@@ -110,6 +110,7 @@ struct life {
 	int fd;        // the channel to it; -1 when it has closed its end
 	int listening; // it takes signals over the channel
 	int ready;     // it has begun its work
+	int hup;       // it is to get a SIGHUP once it is ready: before, that would end it
 	int over;      // it ends on purpose
 	int stopping;  // it was told to end
 	int ended, status;
@@ -128,7 +129,11 @@ static void heard(struct life *l) {
 	for (ssize_t i = 0; i < n; i++) {
 		switch (said[i]) {
 		case 'L': l->listening = 1; break;
-		case 'R': l->ready = 1, notify("READY=1"); break;
+		case 'R':
+			l->ready = 1;
+			if (l->hup) l->hup = 0, kill(l->pid, SIGHUP);
+			notify("READY=1");
+			break;
 		case 'S': notify("STOPPING=1"); break;
 		case 'W': notify("WATCHDOG=1"); break;
 		case 'E': l->over = 1; break;
@@ -167,6 +172,7 @@ static void signalled(struct life *l, const struct signalfd_siginfo *s) {
 		break;
 	case SIGHUP:
 		if (terminal) request(l, SIGTERM);
+		else if (!l->ready) l->hup = 1;
 		else if (!l->ended) kill(l->pid, sig);
 		break;
 	default:

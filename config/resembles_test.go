@@ -8,7 +8,7 @@ func TestResembles(t *testing.T) {
 		{"loglevel", "log_level"},
 		{"log-level", "log_level"},
 		{"Log_Level", "log_level"},
-		{"log_levle", "log_level"},
+		{"log_lvel", "log_level"},
 		{"nodegroup", "nodegroups"},
 		{"node_groups", "nodegroups"},
 		{"publisher_alc", "publisher_acl"},

@@ -130,13 +130,13 @@ func TestRegisterRefuses(t *testing.T) {
 func TestMisspeltArgument(t *testing.T) {
 	reg := modules.NewRegistry()
 	ok := func(_ *modules.Call, a modules.Args) (any, error) { return a.Str("name"), nil }
-	wrong := func(_ *modules.Call, a modules.Args) (any, error) { return a.Bool("nmae") || a.Str("naem") == "", nil }
+	wrong := func(_ *modules.Call, a modules.Args) (any, error) { return a.Bool("namme") || a.Str("naem") == "", nil }
 	if err := reg.Register(modules.Func{Name: "x.ok", Params: []modules.Param{modules.Req("name")}, Run: ok}, modules.Func{Name: "x.wrong", Params: []modules.Param{modules.Req("name")}, Run: wrong}); err != nil {
 		t.Fatal(err)
 	}
 	env := &modules.Env{Registry: reg}
 	for _, tt := range []struct{ fun, want string }{
-		{"x.ok", ""}, {"x.wrong", `modules: x.wrong reads an argument "nmae" that it does not declare`},
+		{"x.ok", ""}, {"x.wrong", `modules: x.wrong reads an argument "namme" that it does not declare`},
 	} {
 		v, err := modules.NewCall(t.Context(), env, "x.top", nil).Call(tt.fun, []any{"n"}, nil)
 		if tt.want == "" && (err != nil || v != "n") || tt.want != "" && (err == nil || err.Error() != tt.want) {

@@ -136,7 +136,7 @@ func (g *Guard) run(stop, done chan struct{}) {
 			g.opt.Logger.Error("the memory of libzmq cannot be guarded", "err", err)
 			return
 		}
-		defer o.close()
+		defer func() { _ = o.close() }()
 		memory = o.bytes
 	}
 	next := time.NewTimer(g.calm())

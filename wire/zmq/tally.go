@@ -203,7 +203,7 @@ func (a *account) end() bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	a.over.Store(true)
 	return cookieOf(fd) == a.cookie && sever(fd)
 }

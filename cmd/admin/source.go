@@ -48,7 +48,8 @@ func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
 	return "nothing to do: no goroutine works for it", nil
 }
 
-// shownError is an error as the screen shows it, which does not end of it. A tool that ends of it finds the code inside.
+// shownError is the text that brine top shows for an error: the screen goes on, so the text needs no "brine: " before it. Where
+// the error ends the tool after all, its exit code is found by errors.As.
 type shownError struct{ *tool.ExitError }
 
 func (e shownError) Error() string { return strings.TrimPrefix(strings.TrimSpace(e.Text), "brine: ") }

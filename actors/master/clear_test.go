@@ -414,7 +414,10 @@ func TestRunner(t *testing.T) {
 	equal(t, "unknown function", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
 	equal(t, "token", r.clear(cmd("runner", "fun", "test.arg", "token", "dead")), payload.M("error", payload.M("name", "TokenAuthenticationError",
 		"message", `Authentication failure of type "token" occurred.`)))
-	if child, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok {
-		t.Errorf("%s is still there", child.Path())
-	}
+	r.eventually("the end of the run", func() error { // which is not before its last event
+		if child, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok {
+			return fmt.Errorf("%s is still there", child.Path())
+		}
+		return nil
+	})
 }

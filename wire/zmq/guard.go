@@ -131,7 +131,7 @@ func (g *Guard) run(stop, done chan struct{}) {
 	defer close(done)
 	memory := g.opt.memory
 	if memory == nil {
-		o, err := newOutside()
+		o, err := newGauge()
 		if err != nil {
 			g.opt.Logger.Error("the memory of libzmq cannot be guarded", "err", err)
 			return

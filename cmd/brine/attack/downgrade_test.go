@@ -101,17 +101,20 @@ func (s *site) honestMay() {
 		th.must(payload.M("cmd", cmd, "tgt", honest, "fun", "test.arg", "arg", []any{}, "ret", "", "tmo", 1))
 	}
 	s.eventually("publications and a run of a minion", func() error {
-		jobs, runs := 0, 0
+		jobs, runs, returns := 0, 0, 0
 		for _, h := range e.all() {
 			if strings.HasSuffix(h.tag, "/publish") && h.data.Str("fun") == "test.arg" {
 				jobs++
+			}
+			if strings.HasSuffix(h.tag, "/ret/"+honest) && h.data.Str("fun") == "test.arg" { // one that came later would look like a forged one
+				returns++
 			}
 			if strings.HasPrefix(h.tag, "salt/run/") && strings.HasSuffix(h.tag, "/ret") {
 				runs++
 			}
 		}
-		if jobs != 2 || runs != 1 {
-			return fmt.Errorf("%d publications, %d runs", jobs, runs)
+		if jobs != 2 || runs != 1 || returns != jobs {
+			return fmt.Errorf("%d publications, %d runs, %d returns", jobs, runs, returns)
 		}
 		return nil
 	})

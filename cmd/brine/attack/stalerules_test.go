@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,9 @@ import (
 func TestStaleRules(t *testing.T) {
 	const allowed = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {ann: [test.ping]}}\n"
 	const others = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {bob: [test.ping]}}\n"
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // under nohup it is ignored, and the master would inherit that
+	t.Cleanup(func() { signal.Stop(heard) })
 	s := newSite(t, allowed)
 	may := func(user string) bool {
 		t.Helper()

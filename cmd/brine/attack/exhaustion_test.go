@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/tooltest"
 	"brine/wire/payload"
 )
 
@@ -192,7 +193,7 @@ func (s *site) leaveGroup(dir string) {
 func TestMemoryLimit(t *testing.T) {
 	s := newBareSite(t, "")
 	limit := int64(128 << 20)
-	if raceBuild {
+	if tooltest.Race {
 		limit *= 8
 	}
 	procs := s.memoryGroup(limit)

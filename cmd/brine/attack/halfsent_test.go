@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"brine/cmd/tooltest"
 )
 
 // raw greeting of a DEALER, and the delimiter that a request begins with.
@@ -95,7 +97,7 @@ func (s *site) holds(what string, most int64) {
 
 // TestHalfSent: requests of which a part has come shed nobody, and count by what has arrived, not by what is to come.
 func TestHalfSent(t *testing.T) {
-	if raceBuild {
+	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")
 	}
 	s := newSite(t, "")

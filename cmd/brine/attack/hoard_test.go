@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/tooltest"
 	"brine/wire/client"
 )
 
@@ -116,7 +117,7 @@ const (
 // TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much as
 // they may, and little more. Who holds the memory is told.
 func TestHoard(t *testing.T) {
-	if raceBuild {
+	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")
 	}
 	for name, attack := range map[string]func(s *site){
@@ -148,7 +149,7 @@ func TestHoard(t *testing.T) {
 func TestHoardInGroup(t *testing.T) {
 	s := newBareSite(t, "")
 	limit := int64(128 << 20)
-	if raceBuild {
+	if tooltest.Race {
 		limit *= 8
 	}
 	procs := s.memoryGroup(limit)

@@ -4,10 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"brine/cmd/tooltest"
 )
 
 // links is the directory of the tools of the binary under test, made once by TestMain.
@@ -32,19 +32,12 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	bin := filepath.Join(dir, "brine")
 	links = filepath.Join(dir, "links")
-	build := []string{"go", "build", "-o", bin}
-	if raceBuild {
-		build = append(build, "-race")
+	if err := tooltest.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	for _, argv := range [][]string{append(build, "brine/cmd/brine"), {bin, "links", links}} {
-		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(argv, " "), err, out)
-			return 1
-		}
-	}
-	if err := os.Symlink(bin, filepath.Join(links, "brine")); err != nil {
+	if err := os.Symlink(filepath.Join(dir, "brine"), filepath.Join(links, "brine")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/cmd/tooltest"
 	"brine/wire/client"
 )
 
@@ -36,7 +37,7 @@ func TestMinionMemory(t *testing.T) {
 		t.Run(fmt.Sprintf("%d bytes of options", len(extra)), func(t *testing.T) {
 			s := newBareSite(t, "")
 			limit := int64(128 << 20)
-			if raceBuild {
+			if tooltest.Race {
 				limit *= 8
 			}
 			procs := s.memoryGroup(limit)

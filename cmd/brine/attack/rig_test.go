@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/tooltest"
 	"brine/wire/client"
 	"brine/wire/loopback"
 	"brine/wire/payload"
@@ -28,7 +29,7 @@ const (
 
 // second is the time within which a good request must be answered. The race detector makes daemons some five times slower.
 func second() time.Duration {
-	if raceBuild {
+	if tooltest.Race {
 		return 5 * time.Second
 	}
 	return time.Second
@@ -85,6 +86,7 @@ func newBareSite(t testing.TB, extra string) *site {
 	if testing.Short() {
 		t.Skip("starts daemons")
 	}
+	tooltest.LookAtTree(t)
 	root, err := os.MkdirTemp("/tmp", "ba") // short: Unix socket paths end at 107 bytes
 	if err != nil {
 		t.Fatal(err)

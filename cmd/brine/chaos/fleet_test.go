@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
+	"brine/cmd/tooltest"
 	"brine/wire/client"
 	"brine/wire/loopback"
 	"brine/wire/payload"
@@ -79,7 +80,7 @@ log_level_logfile: info
 // minionWaits are how long a minion waits for the master's answers, in seconds. Under the race detector, on a machine that has
 // other things to do, answers take longer than the defaults allow.
 func minionWaits() string {
-	if raceBuild {
+	if tooltest.Race {
 		return "return_retry_timer: 8\nreturn_retry_timer_max: 10\nauth_timeout: 10\nrequest_channel_timeout: 20\n"
 	}
 	return ""
@@ -87,7 +88,7 @@ func minionWaits() string {
 
 // hangLimit is worker_timeout in seconds.
 func hangLimit() int {
-	if raceBuild {
+	if tooltest.Race {
 		return 8
 	}
 	return 1
@@ -95,6 +96,7 @@ func hangLimit() int {
 
 func newFleet(t testing.TB, minions int) *fleet {
 	t.Helper()
+	tooltest.LookAtTree(t)
 	root, err := os.MkdirTemp("/tmp", "bc") // short: Unix socket paths end at 107 bytes
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +223,7 @@ func (f *fleet) start(ctx context.Context) {
 // left open.
 func (f *fleet) client() *client.Client {
 	answer := time.Second
-	if raceBuild {
+	if tooltest.Race {
 		answer = 15 * time.Second
 	}
 	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked), SockDir: f.path("m/var/run/salt/master"),

@@ -4,11 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
+
+	"brine/cmd/tooltest"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,17 +46,10 @@ func runAll(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "brine")
 	links = filepath.Join(dir, "links")
-	build := []string{"go", "build", "-o", bin}
-	if raceBuild {
-		build = append(build, "-race")
-	}
-	for _, argv := range [][]string{append(build, "brine/cmd/brine"), {bin, "links", links}} {
-		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(argv, " "), err, out)
-			return 1
-		}
+	if err := tooltest.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return m.Run()
 }

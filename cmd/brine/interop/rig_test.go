@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/tooltest"
 	"brine/wire/loopback"
 )
 
@@ -74,15 +75,13 @@ func runAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	brineBin, links = filepath.Join(dir, "brine"), filepath.Join(dir, "links")
-	args := []string{"build", "-o", brineBin}
+	var flags []string
 	if os.Getenv("BRINE_INTEROP_RACE") != "" {
-		args = append(args, "-race")
+		flags = append(flags, "-race")
 	}
-	for _, argv := range [][]string{append([]string{"go"}, append(args, "brine/cmd/brine")...), {brineBin, "links", links}} {
-		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(argv, " "), err, out)
-			return 1
-		}
+	if err := tooltest.Build(dir, flags...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return m.Run()
 }
@@ -132,6 +131,7 @@ type site struct {
 // newSite makes the directory and picks two free ports. Nothing runs yet. With the end of the test everything ends.
 func newSite(t *testing.T) *site {
 	t.Helper()
+	tooltest.LookAtTree(t)
 	root, err := os.MkdirTemp("/tmp", "bi") // short: Unix socket paths end at 107 bytes
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,0 @@
-//go:build !race
-
-package chaos
-
-// raceBuild says that the tests, and with them the daemons, run under the race detector.
-const raceBuild = false

@@ -25,29 +25,29 @@ const (
 )
 
 // mayImport is the import table. A key covers a package and everything below it, the longest key wins. A value
-// covers one package, or with /... everything below it too. wire/payload (decision 0001) and modules/wholefile, which
+// covers one package, or with /... everything below it too. wire/payload (decision 0001) and modules/host/wholefile, which
 // writes files, are open to all; a package and its own sub-packages are open to each other.
 var mayImport = map[string][]string{
-	".":                 {},
-	"cmd":               {"..."},
-	"config":            {},
-	"supervisor":        {},
-	"modules":           {"modules/...", "config/...", "wire/event"},               // tags stand there
-	"modules/keys":      {"modules/...", "config/...", "wire/crypt", "wire/event"}, // it makes and checks keys (decision 0039)
-	"modules/wholefile": {},
-	"actors":            {"supervisor/...", "wire/...", "modules/...", "config/..."},
-	"wire/payload":      {},
-	"wire/crypt":        {},
-	"wire/event":        {},
-	"wire/zmq":          {},
-	"wire/ipc":          {"wire/event"},
-	"wire/loopback":     {},
-	"wire/otlp":         {},
-	"wire/control":      {"wire/ipc"}, // it moves the maps (decision 0038)
-	"wire/bus":          {"wire/event", "wire/ipc"},
-	"wire/auth":         {"wire/crypt", "wire/event"},
-	"wire/client":       {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
-	"wire/wiretest":     {"wire/crypt", "wire/event"},
+	".":                      {},
+	"cmd":                    {"..."},
+	"config":                 {},
+	"supervisor":             {},
+	"modules":                {"modules/...", "config/...", "wire/event"},               // tags stand there
+	"modules/fleet/keys":     {"modules/...", "config/...", "wire/crypt", "wire/event"}, // it makes and checks keys (decision 0039)
+	"modules/host/wholefile": {},
+	"actors":                 {"supervisor/...", "wire/...", "modules/...", "config/..."},
+	"wire/payload":           {},
+	"wire/crypt":             {},
+	"wire/event":             {},
+	"wire/zmq":               {},
+	"wire/ipc":               {"wire/event"},
+	"wire/loopback":          {},
+	"wire/otlp":              {},
+	"wire/control":           {"wire/ipc"}, // it moves the maps (decision 0038)
+	"wire/bus":               {"wire/event", "wire/ipc"},
+	"wire/auth":              {"wire/crypt", "wire/event"},
+	"wire/client":            {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
+	"wire/wiretest":          {"wire/crypt", "wire/event"},
 }
 
 // alone names who may import what the rest of the tree must not. A path ending in a slash covers everything
@@ -63,7 +63,7 @@ var alone = []struct {
 	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
 	{"github.com/fsnotify/", []string{"cmd/daemon"}, false},
 	{"github.com/spf13/viper", []string{"config/..."}, false},
-	{"github.com/prometheus/", []string{"modules/gauges", "actors/metrics", "actors/master", "actors/minion"}, true},
+	{"github.com/prometheus/", []string{"modules/host/gauges", "actors/metrics", "actors/master", "actors/minion"}, true},
 	{"google.golang.org/protobuf/", []string{"wire/otlp"}, true},
 	{"go.opentelemetry.io/", nil, true},
 	{"crypto/aes", []string{"wire/crypt/..."}, true},
@@ -156,7 +156,7 @@ func longestKey(dir string) (string, bool) {
 
 // oursAllowed says whether a file of package from may import our package to.
 func oursAllowed(from, to string, test bool) bool {
-	if to == "wire/payload" || to == "modules/wholefile" || within(from, to) || within(to, from) {
+	if to == "wire/payload" || to == "modules/host/wholefile" || within(from, to) || within(to, from) {
 		return true
 	}
 	if test && (to == "wire/wiretest" || to == "wire/loopback" || to == "actors/actortest") {
@@ -509,8 +509,8 @@ func TestRulesBite(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheTree: README's tree says in a line what each folder with Go files is, down to the second level, and
-// shows no other.
+// TestReadmeShowsTheTree: README's tree says in a line what each folder with Go files is, down to the second level and
+// in rooms, which hold none of their own, one further. It shows no other.
 func TestReadmeShowsTheTree(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -520,10 +520,18 @@ func TestReadmeShowsTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	packages := map[string]bool{}
 	for _, f := range loadTree(t).files {
-		parts := strings.Split(f.dir, "/")
-		for n := range min(len(parts), 2) {
-			if name := strings.Join(parts[:n+1], "/"); name != "." && parts[0] != "tools" && shown[name] == 0 {
+		packages[f.dir] = true
+	}
+	for dir := range packages {
+		parts := strings.Split(dir, "/")
+		for n := range parts {
+			name, above := strings.Join(parts[:n+1], "/"), strings.Join(parts[:n], "/")
+			if name == "." || parts[0] == "tools" || n > 1 && packages[above] {
+				break
+			}
+			if shown[name] == 0 {
 				t.Errorf("README.md: the tree does not say what %s/ is", name)
 				shown[name] = 1 // once is enough
 			}
@@ -543,22 +551,20 @@ func treeOf(readme string) (map[string]int, error) {
 	if !ok {
 		return nil, fmt.Errorf("README.md: no section %q", "The tree")
 	}
-	shown, top := map[string]int{}, ""
+	shown := map[string]int{}
+	var path []string
 	for line := range strings.Lines(rest) {
 		words := strings.Fields(line)
 		if !strings.HasPrefix(line, "    ") || len(words) == 0 {
 			break
 		}
 		name, isFolder := strings.CutSuffix(words[0], "/")
-		if !isFolder || len(words) < 2 {
+		depth := (len(line)-len(strings.TrimLeft(line, " ")))/2 - 2
+		if !isFolder || len(words) < 2 || depth > len(path) {
 			return nil, fmt.Errorf("README.md: %q is not a folder and what it is", strings.TrimSpace(line))
 		}
-		if strings.HasPrefix(line, "      ") {
-			name = top + "/" + name
-		} else {
-			top = name
-		}
-		shown[name]++
+		path = append(path[:depth], name)
+		shown[strings.Join(path, "/")]++
 	}
 	return shown, nil
 }

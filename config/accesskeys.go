@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 )
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"time"
 
-	"brine/modules/pytext"
-	"brine/modules/shlex"
+	"brine/modules/text/pytext"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

@@ -96,7 +96,7 @@ type PillarSource interface {
 type Daemon interface {
 	// Actors is the actor at a path with what is below it, with the JSON names of stats.Child; "" is the daemon itself.
 	Actors(ctx context.Context, path string) (*payload.Map, error)
-	// JobFacts is what the daemon knows of a job, in the names of modules/ledger.
+	// JobFacts is what the daemon knows of a job, in the names of modules/fleet/ledger.
 	JobFacts(ctx context.Context, jid string) (*payload.Map, error)
 	// JobList is what the daemon has in hand: running, queued, and returns that a master has not acknowledged.
 	JobList(ctx context.Context) (*payload.Map, error)

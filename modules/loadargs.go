@@ -3,8 +3,8 @@ package modules
 import (
 	"strings"
 
-	"brine/modules/args"
-	"brine/modules/pytext"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

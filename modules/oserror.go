@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // OSErrorClass is the class Python raises for an error number of Linux.

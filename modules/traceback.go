@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // panicked is a panic of a function, caught and carried as an error with its stack.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

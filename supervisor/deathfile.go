@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 	"brine/supervisor/stats"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules/openfiles"
+	"brine/modules/host/openfiles"
 	"brine/supervisor/stats"
 	"brine/wire/control"
 )

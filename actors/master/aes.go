@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/keys"
-	"brine/modules/ledger"
-	"brine/modules/pushed"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/pushed"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"

@@ -3,7 +3,7 @@ package master
 import (
 	"testing"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/wire/event"
 	"brine/wire/payload"

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
-	"brine/modules/keys"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/keys"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -74,7 +74,7 @@ type slowFiles struct {
 	err   error // for the next one
 }
 
-func (s *slowFiles) Announce(l returners.Load) error {
+func (s *slowFiles) Announce(l jobstore.Load) error {
 	<-s.write
 	if err := s.err; err != nil {
 		s.err = nil
@@ -156,7 +156,7 @@ func TestPublishNoFiles(t *testing.T) {
 // noNotes is a job cache that cannot note jobs.
 type noNotes struct{ jobCache }
 
-func (noNotes) Note(returners.Load) error { return errors.New("no room") }
+func (noNotes) Note(jobstore.Load) error { return errors.New("no room") }
 
 // jobDir is where Salt's tools look for a job.
 func (r *rig) jobDir(jid string) string {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/modules/keys"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -76,7 +76,7 @@ func TestPillarKeepsGrains(t *testing.T) {
 	data := ear.await("minion/refresh/m1")
 	data.Delete("_stamp")
 	equal(t, "refresh event", data, payload.M("Minion data cache refresh", "m1"))
-	grains, err := r.m.core.cache.Data(returners.BankGrains, "m1")
+	grains, err := r.m.core.cache.Data(datacache.BankGrains, "m1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPillarWithoutCache(t *testing.T) {
 	if seen := ear.until("test/end"); len(seen) > 0 {
 		t.Errorf("events %q", seen)
 	}
-	if r.m.core.cache.Contains(returners.BankGrains, "m1") {
+	if r.m.core.cache.Contains(datacache.BankGrains, "m1") {
 		t.Error("grains were kept")
 	}
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/door"
 	"brine/modules/eauth"
-	"brine/modules/jobids"
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/door"
+	"brine/modules/fleet/jobids"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/presence"
+	"brine/modules/fleet/pushed"
+	"brine/modules/fleet/quota"
+	"brine/modules/fleet/speakers"
+	"brine/modules/host/steady"
 	"brine/modules/matchers"
-	"brine/modules/presence"
-	"brine/modules/pushed"
-	"brine/modules/pytext"
-	"brine/modules/quota"
-	"brine/modules/returners"
-	"brine/modules/speakers"
-	"brine/modules/steady"
+	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -31,9 +32,9 @@ import (
 type jobReader interface {
 	GetJID(jid string) (*payload.Map, error)
 	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
-	Announce(returners.Load) error
+	Announce(jobstore.Load) error
 	// Note keeps a load past the death of the process until it is stored, without such files.
-	Note(returners.Load) error
+	Note(jobstore.Load) error
 }
 
 // core is what all workers of a master share. Everything in it may be used by many goroutines.
@@ -44,7 +45,7 @@ type core struct {
 	auth    *auth.Master
 	rules   atomic.Pointer[rules] // who may do what, and what else a reload replaces
 	keys    *keys.Store
-	cache   *returners.Banks
+	cache   *datacache.Banks
 	store   jobCache
 	// filesAreStore says that store is Salt's own layout of files.
 	filesAreStore bool
@@ -112,7 +113,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.guard = c.newGuard(opt)
 	c.requestBytes = opt.within(opt.Config.RequestBytesMax, requestShare)
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
-	_, c.filesAreStore = st.jobs.(*returners.LocalCache)
+	_, c.filesAreStore = st.jobs.(*jobstore.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {
 		return nil, err

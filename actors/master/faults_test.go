@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -189,7 +189,7 @@ type brokenStore struct {
 	groups  []int
 }
 
-func (b *brokenStore) Commit(_ []returners.Load, rets []returners.Return) (returners.Result, error) {
+func (b *brokenStore) Commit(_ []jobstore.Load, rets []jobstore.Return) (jobstore.Result, error) {
 	if b.entered != nil {
 		b.entered <- struct{}{}
 		<-b.release
@@ -198,7 +198,7 @@ func (b *brokenStore) Commit(_ []returners.Load, rets []returners.Return) (retur
 		panic("broken")
 	}
 	b.groups = append(b.groups, len(rets))
-	return returners.Result{}, b.fail
+	return jobstore.Result{}, b.fail
 }
 
 func (b *brokenStore) Clean(time.Time) (int, error) { return 0, nil }
@@ -283,10 +283,10 @@ func TestJobStoreDies(t *testing.T) {
 // TestDamagedStore: a job store that is damaged is put aside, loudly, and the master runs.
 func TestDamagedStore(t *testing.T) {
 	r := newSite(t)
-	r.writeFile(filepath.Join(r.cfg.CacheDir, returners.StoreFile), strings.Repeat("no database ", 1000), 0o600)
+	r.writeFile(filepath.Join(r.cfg.CacheDir, jobstore.StoreFile), strings.Repeat("no database ", 1000), 0o600)
 	r.start()
 	r.log.Await(t, "the job store is damaged and was put aside")
-	aside, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, returners.StoreFile+".damaged-*"))
+	aside, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, jobstore.StoreFile+".damaged-*"))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("put aside: %v, %v", aside, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"brine/config"
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
 	"brine/wire/event"

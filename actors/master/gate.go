@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/event"

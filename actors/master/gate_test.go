@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/ledger"
-	"brine/modules/speakers"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/speakers"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )

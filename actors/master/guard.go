@@ -3,7 +3,7 @@ package master
 import (
 	"net"
 
-	"brine/modules/gauges"
+	"brine/modules/host/gauges"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )

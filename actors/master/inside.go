@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/mine"
+	"brine/modules/fleet/mine"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/client"

@@ -1,7 +1,7 @@
 package master
 
 import (
-	"brine/modules/jobids"
+	"brine/modules/fleet/jobids"
 	"brine/wire/payload"
 )
 

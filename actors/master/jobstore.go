@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -68,7 +68,7 @@ func (m *AwaitJobs) Lost(error) { m.Done() }
 
 // jobWriter is the job store as its one writer uses it.
 type jobWriter interface {
-	Commit(loads []returners.Load, returns []returners.Return) (returners.Result, error)
+	Commit(loads []jobstore.Load, returns []jobstore.Return) (jobstore.Result, error)
 	Clean(now time.Time) (removed int, err error)
 	Compact(ctx context.Context) (from, to int64, err error)
 }
@@ -206,17 +206,17 @@ func (s *jobStore) write(g *group) (files, err error) {
 		}
 	}()
 	now := time.Now()
-	returns := make([]returners.Return, len(g.returns))
+	returns := make([]jobstore.Return, len(g.returns))
 	for i, r := range g.returns {
-		returns[i] = returners.Return{JID: r.JID, ID: r.ID, By: r.By, Load: r.Load, Facts: s.opt.facts.of(r, now)}
+		returns[i] = jobstore.Return{JID: r.JID, ID: r.ID, By: r.By, Load: r.Load, Facts: s.opt.facts.of(r, now)}
 	}
 	pieces := s.opt.facts.pieces(g)
 	if len(g.loads)+len(g.returns)+len(pieces) == 0 {
 		return nil, nil
 	}
-	loads := make([]returners.Load, len(g.loads), len(g.loads)+len(pieces))
+	loads := make([]jobstore.Load, len(g.loads), len(g.loads)+len(pieces))
 	for i, l := range g.loads {
-		loads[i] = returners.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, By: l.By, Announced: l.Announced}
+		loads[i] = jobstore.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, By: l.By, Announced: l.Announced}
 	}
 	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
@@ -238,7 +238,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 
 // tell logs what was not stored, and why. A return that came again, the same as before, is what a minion sends
 // when it did not hear our answer.
-func (s *jobStore) tell(res returners.Result, g *group) {
+func (s *jobStore) tell(res jobstore.Result, g *group) {
 	for _, f := range res.Failed {
 		r := g.returns[f.Index]
 		s.opt.log.Error("a return cannot be stored", "minion", r.ID, "jid", r.JID, "err", f.Err)
@@ -248,7 +248,7 @@ func (s *jobStore) tell(res returners.Result, g *group) {
 	}
 	for _, x := range res.Extras {
 		r := g.returns[x.Index]
-		if x.Why == returners.Differing {
+		if x.Why == jobstore.Differing {
 			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, this could be a replay attack", r.ID), "jid", r.JID)
 			continue
 		}

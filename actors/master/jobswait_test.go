@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -17,10 +17,10 @@ import (
 // gatedStore commits when it is let.
 type gatedStore struct{ entered, release chan struct{} }
 
-func (g *gatedStore) Commit([]returners.Load, []returners.Return) (returners.Result, error) {
+func (g *gatedStore) Commit([]jobstore.Load, []jobstore.Return) (jobstore.Result, error) {
 	g.entered <- struct{}{}
 	<-g.release
-	return returners.Result{}, nil
+	return jobstore.Result{}, nil
 }
 
 func (g *gatedStore) Clean(time.Time) (int, error) { return 0, nil }

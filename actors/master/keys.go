@@ -9,7 +9,7 @@ import (
 
 	"brine/config"
 	"brine/modules/eauth"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/wire/auth"
 	"brine/wire/crypt"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/wire/auth"
 	"brine/wire/payload"
 	"brine/wire/zmq"

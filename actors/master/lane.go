@@ -3,7 +3,7 @@ package master
 import (
 	"slices"
 
-	"brine/modules/door"
+	"brine/modules/fleet/door"
 	"brine/supervisor"
 )
 

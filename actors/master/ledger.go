@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"brine/modules/execution/brinemod"
-	"brine/modules/ledger"
-	"brine/modules/pytext"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/ledger"
+	"brine/modules/text/pytext"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -202,12 +202,12 @@ type jobFacts struct {
 }
 
 // pieces takes what is new of the jobs in a group, or of all.
-func (f jobFacts) pieces(g *group) []returners.Load {
+func (f jobFacts) pieces(g *group) []jobstore.Load {
 	if f.book == nil {
 		return nil
 	}
 	seen, all := map[string]bool{}, false
-	var out []returners.Load
+	var out []jobstore.Load
 	take := func(jid string) {
 		if seen[jid] && !all {
 			return
@@ -217,7 +217,7 @@ func (f jobFacts) pieces(g *group) []returners.Load {
 		if err != nil {
 			f.log.Error("what is known of a job cannot be packed", "jid", jid, "err", err)
 		} else if piece != nil {
-			out = append(out, returners.Load{JID: jid, Facts: piece, Announced: true})
+			out = append(out, jobstore.Load{JID: jid, Facts: piece, Announced: true})
 		}
 	}
 	for _, r := range g.returns {
@@ -252,7 +252,7 @@ func (f jobFacts) again(jid string) {
 }
 
 // unkept gives pieces back that were not stored.
-func (f jobFacts) unkept(pieces []returners.Load, returns []returners.Return) {
+func (f jobFacts) unkept(pieces []jobstore.Load, returns []jobstore.Return) {
 	for _, p := range pieces {
 		f.book.Again(p.JID)
 	}

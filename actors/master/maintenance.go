@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules/steady"
+	"brine/modules/host/steady"
 	"brine/supervisor"
 	"brine/wire/payload"
 

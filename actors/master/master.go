@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"brine/modules/gauges"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
+	"brine/modules/host/gauges"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

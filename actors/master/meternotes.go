@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/bus"
 	"brine/wire/event"

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"brine/modules/ledger"
-	"brine/modules/mine"
-	"brine/modules/returners"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/mine"
+	"brine/modules/host/packedfile"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -29,7 +29,7 @@ func mineStore(c *core, r *call) (any, error) {
 	c.asMinion(r.id)
 	if !r.load.Bool("clear") {
 		old, err := c.cache.Mine(r.id)
-		if err != nil && !errors.Is(err, returners.ErrDamaged) {
+		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
 			return nil, err
 		} else if err != nil {
 			c.log.Warn("mine could not be read, it begins anew", "minion", r.id, "err", err)

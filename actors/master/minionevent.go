@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"

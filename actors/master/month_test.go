@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 	"brine/wire/zmq"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/modules/runners"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -12,7 +12,7 @@ import (
 
 // pendingReader finds the jobs of which returns are outstanding.
 type pendingReader interface {
-	Pending(returners.Search) (found []returners.Pending, whole bool, err error)
+	Pending(jobstore.Search) (found []jobstore.Pending, whole bool, err error)
 }
 
 // Limits of an answer about outstanding jobs. The search ends early enough for an operator who waits.
@@ -26,7 +26,7 @@ const (
 // whose returns are not stored on this master (ext_job_cache, nocache) are not seen.
 func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
 	ends := time.Now().Add(pendingSearch)
-	found, whole, err := m.stores.jobs.Pending(returners.Search{Since: since, Most: pendingMost,
+	found, whole, err := m.stores.jobs.Pending(jobstore.Search{Since: since, Most: pendingMost,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map
 }
 
 // pendingMap is one job; its arguments are nobody's business here.
-func pendingMap(p returners.Pending) *payload.Map {
+func pendingMap(p jobstore.Pending) *payload.Map {
 	silent := make([]any, min(len(p.Silent), silentMost))
 	for i := range silent {
 		silent[i] = p.Silent[i]

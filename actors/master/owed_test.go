@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -32,7 +32,7 @@ func (f *fullStore) set(full bool) {
 	f.full = full
 }
 
-func (f *fullStore) Commit(loads []returners.Load, rets []returners.Return) (res returners.Result, err error) {
+func (f *fullStore) Commit(loads []jobstore.Load, rets []jobstore.Return) (res jobstore.Result, err error) {
 	f.one <- struct{}{}
 	defer func() { <-f.one }()
 	if f.full {
@@ -43,7 +43,7 @@ func (f *fullStore) Commit(loads []returners.Load, rets []returners.Return) (res
 	}
 	for i, r := range rets {
 		if r.ID == f.never {
-			res.Failed = append(res.Failed, returners.Failure{Index: i, Err: errors.New("it cannot be packed")})
+			res.Failed = append(res.Failed, jobstore.Failure{Index: i, Err: errors.New("it cannot be packed")})
 			continue
 		}
 		f.returns = append(f.returns, r.JID+" "+r.ID)

@@ -15,9 +15,9 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
-	"brine/modules/keys"
-	"brine/modules/ledger"
-	"brine/modules/presence"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/presence"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/supervisor/stats"

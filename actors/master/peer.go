@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/args"
 	"brine/modules/eauth"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/modules/runners"
+	"brine/modules/text/args"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )

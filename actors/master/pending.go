@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/door"
-	"brine/modules/keys"
+	"brine/modules/fleet/door"
+	"brine/modules/fleet/keys"
 )
 
 // countAgain is how long a count of the pending keys stands; those that are stored meanwhile are added to it.

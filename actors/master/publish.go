@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"brine/modules/eauth"
-	"brine/modules/jobids"
+	"brine/modules/fleet/jobids"
+	"brine/modules/fleet/jobstore"
 	"brine/modules/matchers"
-	"brine/modules/pytext"
-	"brine/modules/returners"
+	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -245,7 +245,7 @@ func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
 	c.noteJob(load, who, from)
 	c.trace.job(traced)
 	c.announce(load, who)
-	one := returners.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
+	one := jobstore.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
 	if c.filesAreStore {
 		c.writeFiles(one)
 		c.send(pub, who)
@@ -260,7 +260,7 @@ func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
 }
 
 // note keeps a load of which no files are wanted until it is stored. Where it cannot, files do.
-func (c *core) note(one returners.Load) bool {
+func (c *core) note(one jobstore.Load) bool {
 	err := c.store.Note(one)
 	if err != nil {
 		c.log.Debug("a job cannot be noted, its files are written", "jid", one.JID, "err", err)
@@ -278,7 +278,7 @@ func (c *core) announce(load *payload.Map, who found) {
 }
 
 // writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
-func (c *core) writeFiles(one returners.Load) {
+func (c *core) writeFiles(one jobstore.Load) {
 	if err := c.store.Announce(one); err != nil {
 		c.filesFailed(one.JID, err)
 		c.jobs.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})

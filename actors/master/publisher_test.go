@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

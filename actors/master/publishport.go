@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/zmq"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"brine/modules/execution/brinemod"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
 

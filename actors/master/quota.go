@@ -2,7 +2,7 @@ package master
 
 import (
 	"brine/config"
-	"brine/modules/quota"
+	"brine/modules/fleet/quota"
 )
 
 // What a minion may have only so much of in an hour.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/door"
+	"brine/modules/fleet/door"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"

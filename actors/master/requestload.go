@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"brine/modules/door"
+	"brine/modules/fleet/door"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )

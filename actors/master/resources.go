@@ -3,7 +3,7 @@ package master
 import (
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"

@@ -13,8 +13,8 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/crypt"

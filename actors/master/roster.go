@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/presence"
 	"brine/modules/matchers"
-	"brine/modules/presence"
-	"brine/modules/returners"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 )
@@ -22,7 +22,7 @@ const heardLately = time.Minute
 
 // newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
 func newAddressBook(st *stores) *presence.AddressBook {
-	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(returners.BankGrains, id) }}
+	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(datacache.BankGrains, id) }}
 }
 
 // Roster tells of all minions with a key whose ids match a glob, "" for all: the state of the key, whether they are

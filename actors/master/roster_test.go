@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/otlp"
 	"brine/wire/payload"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/otlp"
 
 	"github.com/google/go-cmp/cmp"

@@ -1,8 +1,8 @@
 package master
 
 import (
+	"brine/modules/fleet/speakers"
 	"brine/modules/matchers"
-	"brine/modules/speakers"
 )
 
 // asSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word of an id

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/control"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

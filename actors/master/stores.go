@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/keys"
-	"brine/modules/presence"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/presence"
+	"brine/modules/host/packedfile"
 	"brine/modules/runners"
 )
 
@@ -28,7 +30,7 @@ type stores struct {
 	signIn   *keys.AuthKeys // keys, as the sign-in asks for them
 	sessions *keys.Sessions
 	jobs     jobCache
-	cache    *returners.Banks
+	cache    *datacache.Banks
 	presence *presence.Finder
 }
 
@@ -39,7 +41,7 @@ func openStores(opt Options) (*stores, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job store: %w", err)
 	}
-	banks, err := returners.OpenBanks(cfg.CacheDir)
+	banks, err := datacache.OpenBanks(cfg.CacheDir)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("data cache: %w", err), jobs.Close())
 	}
@@ -65,21 +67,21 @@ const localCache = "local_cache"
 // configuration with Salt's default as its value. A store that is damaged is put aside under another name,
 // loudly, and begun anew.
 func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
-	opt := returners.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
+	opt := jobstore.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
 		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
-		Compact: returners.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
+		Compact: jobstore.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
 	switch name := cfg.File.Str("master_job_cache"); name {
 	case localCache:
-		return returners.OpenLocalCache(opt)
+		return jobstore.OpenLocalCache(opt)
 	case "":
 	default:
 		log.Error("this master job cache does not exist here, brine's own is used", "master_job_cache", name)
 	}
-	store, err := returners.Open(opt)
-	if errors.Is(err, returners.ErrDamaged) {
-		aside, moveErr := returners.SetAside(cfg.CacheDir, time.Now())
+	store, err := jobstore.Open(opt)
+	if errors.Is(err, packedfile.ErrDamaged) {
+		aside, moveErr := jobstore.SetAside(cfg.CacheDir, time.Now())
 		log.Error("the job store is damaged and was put aside; a new one is begun", "kept", aside, "err", errors.Join(err, moveErr))
-		store, err = returners.Open(opt)
+		store, err = jobstore.Open(opt)
 	}
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
 // targetSource is what the master knows of its minions when it expands a target.
 type targetSource struct {
 	keys *keys.Store
-	*returners.Banks
+	*datacache.Banks
 }
 
 // Accepted lists the ids with an accepted key.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
 

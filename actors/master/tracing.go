@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/otlp"
 	"brine/wire/payload"

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/steady"
-	"brine/modules/wholefile"
+	"brine/modules/fleet/keys"
+	"brine/modules/host/steady"
+	"brine/modules/host/wholefile"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/wire/crypt"
 	"brine/wire/payload"
 )

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
-	"brine/modules/pytext"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

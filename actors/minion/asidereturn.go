@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"brine/modules/steady"
+	"brine/modules/host/steady"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"

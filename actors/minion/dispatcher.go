@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/jobprocess"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/jobprocess"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"

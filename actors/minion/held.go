@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
 

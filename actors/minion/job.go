@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/jobprocess"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/jobprocess"
 	"brine/supervisor"
 	"brine/wire/payload"
 

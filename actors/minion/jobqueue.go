@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/jobprocess"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/jobprocess"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"

@@ -3,7 +3,7 @@ package minion
 import (
 	"fmt"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

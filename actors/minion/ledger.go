@@ -8,8 +8,8 @@ import (
 
 	"brine/modules"
 	"brine/modules/execution/brinemod"
-	"brine/modules/jobprocess"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/jobprocess"
 	"brine/wire/payload"
 )
 

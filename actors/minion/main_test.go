@@ -11,7 +11,7 @@ import (
 
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 	"brine/wire/payload"
 )
 

@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync/atomic"
 
-	"brine/modules/gauges"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/gauges"
 	"brine/wire/auth"
 	"brine/wire/payload"
 

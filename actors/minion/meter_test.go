@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/payload"
 

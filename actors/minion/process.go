@@ -7,8 +7,8 @@ import (
 	"syscall"
 
 	"brine/modules"
-	"brine/modules/jobprocess"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
+	"brine/modules/host/jobprocess"
 	"brine/supervisor"
 	"brine/wire/payload"
 

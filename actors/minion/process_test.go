@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 	"brine/supervisor"
 	"brine/wire/payload"
 )

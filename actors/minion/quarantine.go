@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"

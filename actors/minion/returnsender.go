@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

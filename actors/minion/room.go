@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/openfiles"
+	"brine/modules/host/openfiles"
 
 	"golang.org/x/sys/unix"
 )

@@ -12,7 +12,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 
 	"golang.org/x/sys/unix"
 )

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/supervisor/stats"
 	"brine/wire/event"

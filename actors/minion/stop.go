@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"

@@ -3,7 +3,7 @@ package minion
 import (
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 

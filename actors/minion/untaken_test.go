@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"

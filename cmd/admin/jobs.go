@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/modules/execution/brinemod"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
 )

@@ -13,7 +13,7 @@ import (
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
 	"brine/cmd/top"
-	"brine/modules/printable"
+	"brine/modules/text/printable"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 

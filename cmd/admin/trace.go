@@ -8,8 +8,8 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
-	"brine/modules/ledger"
-	"brine/modules/printable"
+	"brine/modules/fleet/ledger"
+	"brine/modules/text/printable"
 	"brine/wire/control"
 )
 

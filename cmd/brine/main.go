@@ -21,7 +21,7 @@ import (
 	"brine/cmd/saltrun"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 )
 
 func main() {

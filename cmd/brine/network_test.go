@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 )
 
 // flagNetwork is how long each fault of TestNetwork lasts; Taskfile.yml has a long run.

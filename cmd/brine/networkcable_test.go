@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 )
 
 // cable is a minion's cable that is taken off, or one of its directions, until somebody has noticed.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/event"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/cmd/brine/chaos/link"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 )
 
 // flagNetworkSeed is what the losses and delays of TestNetworkPackets follow from.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 )
 
 // toolPatience bounds one run of salt; it is reached only when something is wrong.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"brine/modules/execution/brinemod"
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"brine/cmd/brine/chaos/link"
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/control"
 	"brine/wire/payload"
 )

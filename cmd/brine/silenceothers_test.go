@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )

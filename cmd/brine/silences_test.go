@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"brine/cmd/tool"
-	"brine/modules/keys"
-	"brine/modules/ledger"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/control"
 	"brine/wire/payload"
 )

@@ -15,9 +15,9 @@ import (
 
 	"brine/cmd/brine/chaos/link"
 	"brine/cmd/session"
-	"brine/modules/keys"
-	"brine/modules/ledger"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/ipc"
@@ -37,7 +37,7 @@ type silentSite struct {
 	rsa      map[string]wiretest.KeyPair
 	zctx     *zmq.Context
 	keys     *keys.Store
-	cache    *returners.Banks
+	cache    *datacache.Banks
 
 	wires map[string]*wire      // of minions whose network can be cut
 	hosts map[string]*link.Host // of daemons that live in a network of their own; the master is named, too
@@ -72,7 +72,7 @@ func newSilentSite(t *testing.T) *silentSite {
 		}
 	})
 	s.keys = keys.NewStore(keys.Options{Dir: s.path("m/etc/salt/pki/master")})
-	s.cache = returners.AttachBanks(s.path("m/var/cache/salt/master"))
+	s.cache = datacache.AttachBanks(s.path("m/var/cache/salt/master"))
 	return s
 }
 

@@ -19,8 +19,8 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
-	"brine/modules/wholefile"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 )

@@ -13,7 +13,7 @@ import (
 	"brine/cmd/terminal"
 	"brine/config/yaml"
 	"brine/modules/outputters"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

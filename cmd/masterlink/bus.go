@@ -9,10 +9,10 @@ import (
 
 	"brine/cmd/session"
 	"brine/config"
-	"brine/modules/presence"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/presence"
+	"brine/modules/host/wholefile"
 	"brine/modules/runners"
-	"brine/modules/wholefile"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
@@ -90,7 +90,7 @@ func minionPub(sockDir string) (string, error) {
 }
 
 // Cache is the data cache of the session's master.
-func Cache(s *session.Session) *returners.Banks { return returners.AttachBanks(s.Master.CacheDir) }
+func Cache(s *session.Session) *datacache.Banks { return datacache.AttachBanks(s.Master.CacheDir) }
 
 // ReplaceFile writes a file whole, readable by its owner.
 func ReplaceFile(path string, content []byte) error {

@@ -2,9 +2,9 @@ package masterlink
 
 import (
 	"brine/cmd/session"
-	"brine/modules/keys"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
-	"brine/modules/returners"
 )
 
 // Expander works targets out from the files of the master.
@@ -16,7 +16,7 @@ func Expander(s *session.Session) *matchers.Expander {
 // masterFiles are the keys and the cached data of a master on this machine, as targets need them.
 type masterFiles struct {
 	keys *keys.Store
-	*returners.Banks
+	*datacache.Banks
 }
 
 // Accepted lists the ids with an accepted key.

@@ -3,7 +3,7 @@ package masterlink
 import (
 	"fmt"
 
-	"brine/modules/printable"
+	"brine/modules/text/printable"
 	"brine/wire/control"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // The layout of help texts, in columns: optparse's IndentedHelpFormatter.

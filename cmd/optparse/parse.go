@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // Parse reads a command line without the program's name. The error is a *UsageError, or *Answered when help or

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

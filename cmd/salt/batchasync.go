@@ -12,7 +12,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/event"
@@ -78,7 +78,7 @@ const batchIndex = "batch_active.p"
 
 // keepState writes the state where the master looks for it, and adds the batch to the list of unfinished ones.
 func (b *batchRun) keepState() error {
-	dir, err := returners.JobDir(b.Master.CacheDir, b.Master.HashType, b.state.jid)
+	dir, err := jobstore.JobDir(b.Master.CacheDir, b.Master.HashType, b.state.jid)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package salt
 import (
 	"time"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

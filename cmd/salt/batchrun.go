@@ -10,7 +10,7 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/cmd/display"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

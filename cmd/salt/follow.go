@@ -11,7 +11,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
 )

@@ -12,7 +12,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules/args"
+	"brine/modules/text/args"
 	"brine/wire/client"
 	"brine/wire/payload"
 )

@@ -5,8 +5,8 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
-	"brine/modules/keys"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
 	"brine/wire/client"
 )
 
@@ -79,6 +79,6 @@ func (t *saltTool) known(id string) bool {
 	if !t.Master.MinionDataCache {
 		return false
 	}
-	grains, err := masterlink.Cache(t.Session).Data(returners.BankGrains, id)
+	grains, err := masterlink.Cache(t.Session).Data(datacache.BankGrains, id)
 	return err == nil && grains != nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/terminal"
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/client"
 	"brine/wire/control"
 )

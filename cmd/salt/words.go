@@ -10,8 +10,8 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules/args"
 	"brine/modules/outputters"
+	"brine/modules/text/args"
 	"brine/wire/payload"
 )
 

@@ -14,9 +14,9 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules"
-	"brine/modules/args"
-	"brine/modules/pytext"
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

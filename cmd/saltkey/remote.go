@@ -6,8 +6,8 @@ import (
 
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
-	"brine/modules/keys"
-	"brine/modules/pytext"
+	"brine/modules/fleet/keys"
+	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
 )

@@ -1,4 +1,4 @@
-// Package saltkey is the tool salt-key. What it changes is modules/keys'. It answers to salt/cli/key.py and salt/key.py.
+// Package saltkey is the tool salt-key. What it changes is modules/fleet/keys'. It answers to salt/cli/key.py and salt/key.py.
 package saltkey
 
 import (
@@ -14,7 +14,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/wheel"
 	"brine/wire/event"
 	"brine/wire/payload"

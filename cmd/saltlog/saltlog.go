@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/printable"
+	"brine/modules/text/printable"
 )
 
 // The levels that slog has no name for.

@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tool"
 	"brine/modules"
 	"brine/modules/execution"
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 )
 
 // RunJob runs one job that a minion hands over (multiprocessing: True). Only the minion starts it.

@@ -5,7 +5,7 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
-	"brine/modules/returners"
+	"brine/modules/fleet/jobstore"
 	"brine/modules/runners"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -64,8 +64,8 @@ func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 // filedJobs is the job cache of a Salt master, in its files.
 type filedJobs struct{ *session.Session }
 
-func (j filedJobs) files() (*returners.LocalCache, error) {
-	return returners.AttachLocalCache(returners.Options{CacheDir: j.Master.CacheDir, Shared: j.Master.Shared(), HashType: j.Master.HashType, EndTimes: j.Master.JobCacheStoreEndtime})
+func (j filedJobs) files() (*jobstore.LocalCache, error) {
+	return jobstore.AttachLocalCache(jobstore.Options{CacheDir: j.Master.CacheDir, Shared: j.Master.Shared(), HashType: j.Master.HashType, EndTimes: j.Master.JobCacheStoreEndtime})
 }
 
 func (j filedJobs) Load(jid string) (*payload.Map, error) {
@@ -105,6 +105,6 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 	if err != nil {
 		return err
 	}
-	_, err = files.Commit([]returners.Load{{JID: jid, Load: load, Minions: []string{}}}, []returners.Return{{JID: jid, ID: id, Load: load}})
+	_, err = files.Commit([]jobstore.Load{{JID: jid, Load: load, Minions: []string{}}}, []jobstore.Return{{JID: jid, ID: id, Load: load}})
 	return err
 }

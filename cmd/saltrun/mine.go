@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"brine/cmd/session"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/mine"
 	"brine/modules/matchers"
-	"brine/modules/mine"
-	"brine/modules/pytext"
-	"brine/modules/returners"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
@@ -17,7 +17,7 @@ type mineReader struct {
 	id string
 }
 
-func newMines(s *session.Session, targets *matchers.Expander, cache *returners.Banks) mineReader {
+func newMines(s *session.Session, targets *matchers.Expander, cache *datacache.Banks) mineReader {
 	return mineReader{id: s.Master.ID, Reader: mine.Reader{Opts: s.Master.Raw, Mine: cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
 			found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)

@@ -16,8 +16,8 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules"
-	"brine/modules/args"
 	"brine/modules/runners"
+	"brine/modules/text/args"
 	"brine/wire/client"
 	"brine/wire/payload"
 )

@@ -11,7 +11,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
 	"brine/cmd/tooltest"
-	"brine/modules/returners"
+	"brine/modules/fleet/datacache"
 	"brine/modules/runners"
 	"brine/wire/control"
 	"brine/wire/event"
@@ -201,7 +201,7 @@ func TestAskedJobs(t *testing.T) {
 // Salt's runner.
 func TestMineGet(t *testing.T) {
 	c := tooltest.MustOpen(t, runParser, "", "mine.get")
-	banks, err := returners.OpenBanks(c.Master.CacheDir)
+	banks, err := datacache.OpenBanks(c.Master.CacheDir)
 	if err != nil {
 		t.Fatal(err)
 	}

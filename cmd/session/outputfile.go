@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // emptyOutputFile cuts an existing --out-file to nothing, so that its mode and owner stay.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"brine/modules/printable"
+	"brine/modules/text/printable"
 
 	"golang.org/x/term"
 )

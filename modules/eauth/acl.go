@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/args"
 	"brine/modules/matchers"
-	"brine/modules/pytext"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"brine/config"
 	"brine/modules"
-	"brine/modules/args"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
-	"brine/modules/shlex"
+	"brine/modules/text/args"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

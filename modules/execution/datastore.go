@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"brine/modules"
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 )
 
 func keyFunctions() []modules.Func {

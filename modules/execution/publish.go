@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/args"
-	"brine/modules/pytext"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/pattern"
-	"brine/modules/shlex"
+	"brine/modules/text/pattern"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/dicts"
 	"brine/modules/matchers"
+	"brine/modules/text/dicts"
 	"brine/wire/payload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/modules/shlex"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

@@ -3,7 +3,7 @@ package grains
 import (
 	"strings"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 

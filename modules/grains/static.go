@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"brine/config/yaml"
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
 

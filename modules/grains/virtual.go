@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 )
 
 // fromPython rewrites a pattern of Python's re into the common ground of the two engines of Go. It refuses the

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

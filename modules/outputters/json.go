@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

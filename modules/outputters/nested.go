@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

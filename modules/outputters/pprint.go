@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/pattern"
-	"brine/modules/pytext"
+	"brine/modules/text/pattern"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

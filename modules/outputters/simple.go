@@ -3,7 +3,7 @@ package outputters
 import (
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

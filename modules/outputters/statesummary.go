@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // terse shows one state on one line.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

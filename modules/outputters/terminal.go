@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"brine/modules/printable"
+	"brine/modules/text/printable"
 	"brine/wire/payload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

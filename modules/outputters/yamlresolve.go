@@ -1,6 +1,6 @@
 package outputters
 
-import "brine/modules/pattern"
+import "brine/modules/text/pattern"
 
 // What plain text YAML 1.1 reads as something other than text (yaml/resolver.py).
 var (

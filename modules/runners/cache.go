@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/keys"
-	"brine/modules/pytext"
-	"brine/modules/speakers"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/speakers"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

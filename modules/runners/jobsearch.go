@@ -7,7 +7,7 @@ import (
 
 	"brine/modules"
 	"brine/modules/matchers"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

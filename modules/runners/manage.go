@@ -5,8 +5,8 @@ import (
 	"sort"
 
 	"brine/modules"
-	"brine/modules/keys"
-	"brine/modules/pytext"
+	"brine/modules/fleet/keys"
+	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

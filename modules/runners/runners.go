@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
 	"brine/wire/payload"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
 	"brine/modules/outputters"
 	"brine/wire/payload"

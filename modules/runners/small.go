@@ -2,7 +2,7 @@ package runners
 
 import (
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
 	"brine/wire/payload"
 )

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/pattern"
+	"brine/modules/text/pattern"
 )
 
 // versionForm reads "3008.3", "v2019.2.0rc1", "3006.1+123.gabcdef".

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
+	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
-	"brine/modules/wholefile"
 	"brine/wire/payload"
 )
 

@@ -2,8 +2,8 @@ package wheel
 
 import (
 	"brine/modules"
-	"brine/modules/keys"
-	"brine/modules/pytext"
+	"brine/modules/fleet/keys"
+	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

@@ -2,7 +2,7 @@ package wheel
 
 import (
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/wire/payload"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/wire/payload"
 )
 

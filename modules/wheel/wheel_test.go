@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"brine/modules"
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 	"brine/modules/outputters"
 	"brine/modules/runners"
 	"brine/wire/payload"

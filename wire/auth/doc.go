@@ -1,7 +1,7 @@
 // Package auth is the sign-in exchange of Salt and the checks that stand on it, for both sides, as state
 // machines: frames and values in, frames and decisions out. It holds no sockets, no files, no timers and no
 // actors; keys and sessions are kept behind the interfaces KeyStore, SessionStore, RuleFiles and TrustStore
-// (over directories: modules/keys, and wire/auth/trust for the last).
+// (over directories: modules/fleet/keys, and wire/auth/trust for the last).
 //
 // A Master answers sign-ins (Handle), opens requests and seals their replies (OpenRequest), seals
 // publications and pillars, and keeps the shared key. A Minion makes sign-in requests and judges the

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 )
 
 // Modes of key files, as Salt makes them.

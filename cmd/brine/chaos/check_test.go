@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/ledger"
+	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/keys"
+	"brine/modules/fleet/keys"
 )
 
 // fault is one way to harm a fleet.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/shlex"
+	"brine/modules/text/shlex"
 )
 
 // command is a line of testdata/commands.txt.

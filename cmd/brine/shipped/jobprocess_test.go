@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"brine/modules"
-	"brine/modules/jobprocess"
+	"brine/modules/host/jobprocess"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/openfiles"
-	"brine/modules/pytext"
+	"brine/modules/host/openfiles"
+	"brine/modules/text/pytext"
 )
 
 // Limits of the login shell that is asked for a user's environment.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/modules"
-	"brine/modules/pytext"
-	"brine/modules/shlex"
+	"brine/modules/text/pytext"
+	"brine/modules/text/shlex"
 )
 
 // runChroot runs a command in another root directory, with the kernel's file systems and the wanted directories

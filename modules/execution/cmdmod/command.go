@@ -9,8 +9,8 @@ import (
 
 	"brine/modules"
 	"brine/modules/matchers"
-	"brine/modules/pytext"
-	"brine/modules/shlex"
+	"brine/modules/text/pytext"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // levelQuiet stands for a command nothing is logged of.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // OutputMax is how much output of one command is kept where command_output_max_bytes is 0: 100 MiB, or about a 32nd of

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/pattern"
-	"brine/modules/pytext"
+	"brine/modules/text/pattern"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

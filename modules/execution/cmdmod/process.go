@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/openfiles"
+	"brine/modules/host/openfiles"
 
 	"golang.org/x/sys/unix"
 )

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/pytext"
-	"brine/modules/shlex"
+	"brine/modules/text/pytext"
+	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // success says which exit codes and outputs count as 0.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

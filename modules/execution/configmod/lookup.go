@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"brine/modules"
-	"brine/modules/dicts"
 	"brine/modules/matchers"
-	"brine/modules/pytext"
+	"brine/modules/text/dicts"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/dicts"
-	"brine/modules/pytext"
+	"brine/modules/text/dicts"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

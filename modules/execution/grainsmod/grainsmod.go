@@ -8,8 +8,8 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules"
-	"brine/modules/dicts"
-	"brine/modules/pytext"
+	"brine/modules/text/dicts"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules"
-	"brine/modules/dicts"
 	"brine/modules/grains"
+	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
-	"brine/modules/wholefile"
+	"brine/modules/text/dicts"
 	"brine/wire/payload"
 )
 

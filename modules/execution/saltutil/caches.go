@@ -13,7 +13,7 @@ import (
 
 	"brine/config"
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

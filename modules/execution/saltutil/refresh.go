@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -2,7 +2,7 @@ package testmod
 
 import (
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 )
 
 // failures are the functions that fail on purpose.

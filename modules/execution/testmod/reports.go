@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/modules"
-	"brine/modules/pytext"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/wholefile"
+	"brine/modules/host/wholefile"
 )
 
 // Names of the file of the trusted master's key.

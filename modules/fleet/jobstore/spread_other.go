@@ -1,0 +1,6 @@
+//go:build !linux
+
+package jobstore
+
+// spread has nothing to ask for on this system.
+func spread(string) {}

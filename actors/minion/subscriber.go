@@ -65,7 +65,7 @@ func (m *frameReceived) Lost(why error) {
 type subscriberOptions struct {
 	link       *link
 	held       *heldFrames
-	dispatcher *supervisor.Ref
+	dispatcher func() *supervisor.Ref
 	pillar     func(done func(error)) // asks for the pillar
 	onReady    func()                 // told once
 	diary      *ledger.Diary

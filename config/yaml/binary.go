@@ -1,14 +1,48 @@
 package yaml
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 )
 
-var (
-	errNotASCII  = errors.New("failed to convert base64 data into ascii")
-	errBadBase64 = errors.New("failed to decode base64 data: incorrect padding")
-)
+// notASCII words what Python says of text that is not ASCII.
+func notASCII(s string) error {
+	first, last := -1, -1
+	var odd rune
+	for i, r := range []rune(s) {
+		if r >= 0x80 && first < 0 {
+			first, odd = i, r
+		}
+		if first >= 0 && r < 0x80 {
+			break
+		}
+		last = i
+	}
+	what := fmt.Sprintf("character %s in position %d", asciiQuote(odd), first)
+	if last > first {
+		what = fmt.Sprintf("characters in position %d-%d", first, last)
+	}
+	return &valueError{text: "failed to convert base64 data into ascii: 'ascii' codec can't encode " + what + ": ordinal not in range(128)", located: true}
+}
+
+func asciiQuote(r rune) string {
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`'\x%02x'`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`'\u%04x'`, r)
+	}
+	return fmt.Sprintf(`'\U%08x'`, r)
+}
+
+// badBase64 words what Python says of base64 that ends too early, after so many characters of it.
+func badBase64(characters int) error {
+	problem := "Incorrect padding"
+	if characters%4 == 1 {
+		problem = fmt.Sprintf("Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than a multiple of 4", characters)
+	}
+	return &valueError{text: "failed to decode base64 data: " + problem, located: true}
+}
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -20,11 +54,11 @@ func binary(s string) ([]byte, error) {
 	}
 	out := make([]byte, 0, len(s)/4*3)
 	var bits uint
-	quad, pads := 0, 0
+	quad, pads, characters := 0, 0, 0
 	for i := range len(s) {
 		c := s[i]
 		if c >= 0x80 {
-			return nil, errNotASCII
+			return nil, notASCII(s)
 		}
 		if c == '=' {
 			pads++
@@ -38,13 +72,14 @@ func binary(s string) ([]byte, error) {
 			continue
 		}
 		pads = 0
+		characters++
 		bits = bits<<6 | uint(v)
 		if quad = (quad + 1) % 4; quad != 1 {
 			out = append(out, byte(bits>>(uint(3-quad+1)%4*2)))
 		}
 	}
 	if quad != 0 {
-		return nil, errBadBase64
+		return nil, badBase64(characters)
 	}
 	return out, nil
 }

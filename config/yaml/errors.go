@@ -1,84 +1,89 @@
 package yaml
 
 import (
-	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
-
-	yaml "go.yaml.in/yaml/v3"
 )
 
-// Error says what is wrong with a text and where. Line and Column count from 1; 0 is unknown.
+// Kind tells which of PyYAML's exceptions an error stands for.
+type Kind uint8
+
+// ValueError is what Python itself says of a scalar that its tag does not fit; it has no place.
+const (
+	ReaderError Kind = iota
+	ScannerError
+	ParserError
+	ComposerError
+	ConstructorError
+	ValueError
+)
+
+// Error says what is wrong with a text and where. Lines and columns count from 1; 0 is unknown. Context and Problem
+// have the words of PyYAML.
 type Error struct {
-	Line, Column int
-	Problem      string
+	Kind                       Kind
+	Context                    string // what was being done, with the place where that began
+	ContextLine, ContextColumn int
+	Problem                    string
+	Line, Column               int
+	Offset                     int // of a ReaderError, in bytes
 }
 
+// Error is a line for people.
 func (e *Error) Error() string {
+	problem := e.Problem
+	if e.Kind == ComposerError && e.Context != "" {
+		problem = e.Context + ", " + problem // half a sentence each
+	}
 	switch {
 	case e.Line == 0:
-		return e.Problem
+		return problem
 	case e.Column == 0:
-		return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
+		return fmt.Sprintf("line %d: %s", e.Line, problem)
 	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, problem)
 }
 
-// at makes an error about a node.
-func at(n *yaml.Node, format string, args ...any) *Error {
-	return &Error{Line: n.Line, Column: n.Column, Problem: fmt.Sprintf(format, args...)}
+// Python is str() of the exception in Python, about a text without a file name.
+func (e *Error) Python() string {
+	const name = `  in "<unicode string>", `
+	var lines []string
+	if e.Context != "" {
+		lines = append(lines, e.Context)
+		if e.ContextLine > 0 && (e.ContextLine != e.Line || e.ContextColumn != e.Column) {
+			lines = append(lines, fmt.Sprintf("%sline %d, column %d", name, e.ContextLine, e.ContextColumn))
+		}
+	}
+	lines = append(lines, e.Problem)
+	switch {
+	case e.Kind == ReaderError:
+		lines = append(lines, fmt.Sprintf("%sposition %d", name, e.Offset))
+	case e.Line > 0 && e.Kind != ValueError:
+		lines = append(lines, fmt.Sprintf("%sline %d, column %d", name, e.Line, e.Column))
+	}
+	return strings.Join(lines, "\n")
 }
 
-// maxLocateLines bounds the search for the line of a syntax error.
-const maxLocateLines = 2000
-
-// syntaxError turns an error of the parser into ours. The parser tells where the enclosing block began, not
-// where the problem is, so the line is found by parsing ever longer heads of the text: the first head that
-// gives the same complaint ends with the culprit.
-func syntaxError(b []byte, err error) *Error {
-	told, problem := splitMessage(err.Error())
-	e := &Error{Line: max(told, 1), Problem: problem}
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	if len(lines) > maxLocateLines {
-		return e
-	}
-	end := 0
-	for i, line := range lines {
-		end += len(line)
-		if i+1 < told || len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		var doc yaml.Node
-		if err := unmarshal(b[:end], &doc); err != nil {
-			if _, p := splitMessage(err.Error()); p == problem {
-				e.Line = i + 1
-				return e
-			}
-		}
+// newError makes an error about a place.
+func newError(kind Kind, context string, start mark, problem string, at mark) *Error {
+	e := &Error{Kind: kind, Context: context, Problem: problem, Line: at.line + 1, Column: at.column + 1}
+	if context != "" {
+		e.ContextLine, e.ContextColumn = start.line+1, start.column+1
 	}
 	return e
 }
 
-// unmarshal is yaml.Unmarshal with panics as errors.
-func unmarshal(b []byte, doc *yaml.Node) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("yaml: %v", r)
-		}
-	}()
-	return yaml.Unmarshal(b, doc)
+// at makes an error of the constructor about a node.
+func at(n *node, format string, args ...any) *Error {
+	return newError(ConstructorError, "", mark{}, fmt.Sprintf(format, args...), n.start)
 }
 
-var messageForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?((?s:.*))$`)
-})
+// within is at while something that began at owner was being done.
+func within(context string, owner, n *node, format string, args ...any) *Error {
+	return newError(ConstructorError, context, owner.start, fmt.Sprintf(format, args...), n.start)
+}
 
-// splitMessage takes "yaml: line 3: problem" apart.
-func splitMessage(text string) (line int, problem string) {
-	m := messageForm().FindStringSubmatch(text)
-	line, _ = strconv.Atoi(m[1])
-	return line, strings.TrimPrefix(m[2], "yaml: ")
+// errDeep is what Python says of nodes within nodes without end.
+func errDeep(n *node) *Error {
+	return &Error{Kind: ValueError, Problem: "maximum recursion depth exceeded", Line: n.start.line + 1, Column: n.start.column + 1}
 }

@@ -2,17 +2,35 @@ package yaml
 
 import "strings"
 
-// Tags of YAML 1.1 in their short form.
+// tagPrefix is what "!!" stands for.
+const tagPrefix = "tag:yaml.org,2002:"
+
+// Tags of YAML 1.1.
 const (
-	tagNull  = "!!null"
-	tagBool  = "!!bool"
-	tagInt   = "!!int"
-	tagFloat = "!!float"
-	tagStr   = "!!str"
-	tagTime  = "!!timestamp"
-	tagMerge = "!!merge"
-	tagValue = "!!value"
+	tagNull    = tagPrefix + "null"
+	tagBool    = tagPrefix + "bool"
+	tagInt     = tagPrefix + "int"
+	tagFloat   = tagPrefix + "float"
+	tagStr     = tagPrefix + "str"
+	tagTime    = tagPrefix + "timestamp"
+	tagBinary  = tagPrefix + "binary"
+	tagUnicode = tagPrefix + "python/unicode"
+	tagMerge   = tagPrefix + "merge"
+	tagValue   = tagPrefix + "value"
+	tagSeq     = tagPrefix + "seq"
+	tagMap     = tagPrefix + "map"
+	tagSet     = tagPrefix + "set"
+	tagOmap    = tagPrefix + "omap"
+	tagPairs   = tagPrefix + "pairs"
 )
+
+func isCollectionTag(tag string) bool {
+	switch tag {
+	case tagSeq, tagMap, tagSet, tagOmap, tagPairs:
+		return true
+	}
+	return false
+}
 
 // resolve tells the tag of a plain scalar. It is PyYAML's list of implicit resolvers: dispatched by the first
 // character, tried in the order bool, float, int, merge, null, timestamp, value.

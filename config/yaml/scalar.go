@@ -9,9 +9,22 @@ import (
 	"strings"
 )
 
-var (
-	errUndefined = errors.New("no constructor") // the tag is not one of the loader's
-)
+// errUndefined: the tag is not one of the loader's.
+var errUndefined = errors.New("no constructor")
+
+// valueError is what Python says of a text that its tag does not fit; located means that Salt adds the place.
+type valueError struct {
+	text    string
+	located bool
+}
+
+func (e *valueError) Error() string { return e.text }
+
+func notWhole(base int, text string) error {
+	return &valueError{text: fmt.Sprintf("invalid literal for int() with base %d: %s", base, quote(text))}
+}
+
+var errNoText = &valueError{text: "string index out of range"}
 
 // plain constructs the value of an untagged plain scalar.
 func plain(s string) (any, error) { return typed(resolve(s), s) }
@@ -19,7 +32,7 @@ func plain(s string) (any, error) { return typed(resolve(s), s) }
 // typed constructs a scalar of a known tag.
 func typed(tag, s string) (any, error) {
 	switch tag {
-	case tagStr, tagTime, "!!python/unicode":
+	case tagStr, tagTime, tagUnicode:
 		return s, nil // Salt keeps dates as text
 	case tagNull:
 		return nil, nil
@@ -29,12 +42,8 @@ func typed(tag, s string) (any, error) {
 		return parseInt(s)
 	case tagFloat:
 		return parseFloat(s)
-	case "!!binary":
+	case tagBinary:
 		return binary(s)
-	case "!!seq", "!!map", "!!set":
-		return nil, fmt.Errorf("expected a %s node, but found scalar", map[string]string{"!!seq": "sequence"}[tag])
-	case "!!omap", "!!pairs":
-		return nil, errors.New("expected a sequence, but found scalar")
 	}
 	return nil, errUndefined
 }
@@ -46,11 +55,14 @@ func parseBool(s string) (any, error) {
 	case "no", "false", "off":
 		return false, nil
 	}
-	return nil, fmt.Errorf("invalid boolean: '%s'", s)
+	return nil, &valueError{text: quote(strings.ToLower(s))} // the KeyError of a table
 }
 
 // parseInt reads an integer. Salt strips leading zeros, so 010 is ten; behind a sign they still mean octal.
 func parseInt(s string) (any, error) {
+	if v, err := strconv.ParseInt(s, 10, 64); err == nil && s[0] != '0' && s[0] != '+' && !strings.HasPrefix(s, "-0") {
+		return v, nil
+	}
 	text := s
 	if text != "0" && strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "0b") && !strings.HasPrefix(text, "0x") {
 		if text = strings.TrimLeft(text, "0"); text == "" {
@@ -58,39 +70,42 @@ func parseInt(s string) (any, error) {
 		}
 	}
 	text = strings.ReplaceAll(text, "_", "")
-	bad := fmt.Errorf("invalid integer: '%s'", s)
-	negative := strings.HasPrefix(text, "-")
-	text = unsigned(text)
-	if text == "" || strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") {
-		return nil, bad
+	if text == "" {
+		return nil, errNoText
 	}
-	var n *big.Int
-	var ok bool
-	switch {
-	case strings.HasPrefix(text, "0b"):
-		n, ok = bigInt(text[2:], 2)
-	case strings.HasPrefix(text, "0x"):
-		n, ok = bigInt(text[2:], 16)
-	case text[0] == '0' && text != "0":
-		n, ok = bigInt(strings.TrimPrefix(text, "0o"), 8)
-	case strings.Contains(text, ":"):
-		n, ok = sexagesimal(text)
-	default:
-		if v, err := strconv.ParseInt(text, 10, 64); err == nil {
-			if negative {
-				v = -v
-			}
-			return v, nil
-		}
-		n, ok = bigInt(text, 10)
+	negative := text[0] == '-'
+	if text = unsigned(text); text == "" {
+		return nil, errNoText
 	}
-	if !ok {
-		return nil, bad
+	n, err := magnitude(text)
+	if err != nil {
+		return nil, err
 	}
 	if negative {
 		n.Neg(n)
 	}
 	return narrow(n), nil
+}
+
+// magnitude reads the digits of an integer, whose base their beginning tells.
+func magnitude(text string) (*big.Int, error) {
+	base, digits := 10, text
+	switch {
+	case text == "0":
+	case strings.HasPrefix(text, "0b"):
+		base, digits = 2, text[2:]
+	case strings.HasPrefix(text, "0x"):
+		base, digits = 16, text[2:]
+	case text[0] == '0':
+		base, digits = 8, strings.TrimPrefix(text, "0o")
+	case strings.Contains(text, ":"):
+		return sexagesimal(text)
+	}
+	n, ok := bigInt(digits, base)
+	if !ok {
+		return nil, notWhole(base, either(base == 8, text, digits))
+	}
+	return n, nil
 }
 
 // maxDigits bounds decimal integers as Python does (4300 digits); other bases get the same limit.
@@ -105,16 +120,16 @@ func bigInt(s string, base int) (*big.Int, bool) {
 }
 
 // sexagesimal reads 190:20:30.
-func sexagesimal(s string) (*big.Int, bool) {
+func sexagesimal(s string) (*big.Int, error) {
 	total, sixty := new(big.Int), big.NewInt(60)
 	for part := range strings.SplitSeq(s, ":") {
 		n, ok := bigInt(part, 10)
 		if !ok || total.BitLen() > 1<<14 {
-			return nil, false
+			return nil, notWhole(10, part)
 		}
 		total.Mul(total, sixty).Add(total, n)
 	}
-	return total, true
+	return total, nil
 }
 
 // narrow gives the smallest of int64, uint64 and *big.Int that holds n.
@@ -130,11 +145,16 @@ func narrow(n *big.Int) any {
 
 func parseFloat(s string) (any, error) {
 	text := strings.ToLower(strings.ReplaceAll(s, "_", ""))
+	if text == "" {
+		return nil, errNoText
+	}
 	sign := 1.0
 	if strings.HasPrefix(text, "-") {
 		sign = -1
 	}
-	text = unsigned(text)
+	if text = unsigned(text); text == "" {
+		text = " " // what Python would say of it
+	}
 	switch text {
 	case ".inf":
 		return math.Inf(int(sign)), nil
@@ -145,7 +165,7 @@ func parseFloat(s string) (any, error) {
 	for part := range strings.SplitSeq(text, ":") {
 		f, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(part, "xp") {
-			return nil, fmt.Errorf("invalid number: '%s'", s)
+			return nil, &valueError{text: "could not convert string to float: " + quote(part)}
 		}
 		total = total*60 + f
 	}
@@ -174,18 +194,4 @@ func identity(key any) any {
 		}
 	}
 	return key
-}
-
-// keyText is a key as Python's str shows it.
-func keyText(key any) string {
-	switch k := key.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if k {
-			return "True"
-		}
-		return "False"
-	}
-	return fmt.Sprint(key)
 }

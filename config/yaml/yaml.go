@@ -2,19 +2,13 @@
 // in the order of the text, sequences []any, dates stay text, leading zeros of an integer do not make it
 // octal, a key that stands twice is an error.
 //
-// The grammar is that of go.yaml.in/yaml/v3, a port of the same libyaml that Salt's Python binding uses; the
-// meaning of scalars and tags is decided here. Writing YAML is not done here (see modules/outputters).
-// It answers to salt/utils/yamlloader.py on PyYAML's SafeLoader.
+// It goes in four steps, each a file or two: reader and scanner make tokens, parse makes nodes, construct makes values.
+// The grammar, and so the words and places of errors, are libyaml's, which Salt's Python binding uses; the meaning of
+// scalars and tags is PyYAML's and Salt's. Writing YAML is not done here (see modules/outputters).
+// It answers to salt/utils/yamlloader.py on PyYAML's CSafeLoader.
 package yaml
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-
-	yaml "go.yaml.in/yaml/v3"
-)
+import "strings"
 
 // Document is one parsed YAML text.
 type Document struct {
@@ -28,71 +22,57 @@ type Document struct {
 // (sequences, sets, pairs) and *payload.Map. What an anchor names is shared by all its aliases, not copied.
 // Every error is a *Error.
 func Load(b []byte) (any, error) {
-	doc, err := LoadDocument(b)
-	if err != nil {
-		return nil, err
-	}
-	return doc.Value, nil
+	v, _, err := load(b, false)
+	return v, err
+}
+
+// LoadSLS is Load as Salt's renderer does it: an !!omap is a mapping.
+func LoadSLS(b []byte) (any, error) {
+	v, _, err := load(b, true)
+	return v, err
 }
 
 // LoadDocument is Load that also tells where the outermost keys stand.
 func LoadDocument(b []byte) (*Document, error) {
-	root, err := parse(b)
+	v, lines, err := load(b, false)
 	if err != nil {
 		return nil, err
 	}
-	doc := &Document{Lines: map[string]int{}}
-	if root == nil {
-		return doc, nil
-	}
-	c := newConstructor(b)
-	if doc.Value, err = c.construct(root); err != nil {
-		return nil, err
-	}
-	if root.Kind == yaml.MappingNode {
-		for _, p := range c.pairs(root) {
-			if p.key.Kind == yaml.ScalarNode {
-				doc.Lines[p.key.Value] = p.key.Line
-			}
-		}
-	}
-	return doc, nil
+	return &Document{Value: v, Lines: lines()}, nil
 }
 
-// parse returns the content of the only document of b, nil when there is none. Anything but a syntax error
-// that the parser stumbles over is a fault of the parser; it must not take down a daemon, so it is an error too.
-func parse(b []byte) (root *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			root, err = nil, &Error{Line: 1, Problem: fmt.Sprintf("the text confuses the parser: %v", r)}
-		}
-	}()
-	if rest, ok := bytes.CutPrefix(b, []byte("%YAML 1.2")); ok { // the parser accepts 1.1 only, Salt's both
-		b = append([]byte("%YAML 1.1"), rest...)
+// load returns the value and a way to ask for the lines of its keys.
+func load(b []byte, omapIsMap bool) (any, func() map[string]int, error) {
+	none := func() map[string]int { return map[string]int{} }
+	if err := readable(b); err != nil {
+		return nil, none, err
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	var doc, next yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, syntaxError(b, err)
+	root, aliases, fault := parse(strings.TrimPrefix(string(b), byteOrderMark))
+	if fault != nil {
+		return nil, none, fault
 	}
-	switch err := dec.Decode(&next); {
-	case err == nil:
-		return nil, &Error{Line: next.Line, Column: next.Column, Problem: "expected a single document in the stream, but found another document"}
-	case !errors.Is(err, io.EOF):
-		return nil, syntaxError(b, err)
+	if root == nil {
+		return nil, none, nil
 	}
-	if len(doc.Content) == 0 {
-		return nil, nil
+	c := newConstructor(aliases)
+	c.omapIsMap = omapIsMap
+	v, err := c.document(root)
+	return v, func() map[string]int { return c.lines(root) }, err
+}
+
+// lines tells where the keys of a mapping that was constructed stand.
+func (c *constructor) lines(root *node) map[string]int {
+	lines := map[string]int{}
+	if root.kind != mappingNode {
+		return lines
 	}
-	if bytes.IndexByte(b, '&') >= 0 {
-		if err := uniqueAnchors(doc.Content[0], map[string]bool{}); err != nil {
-			return nil, err
+	items, err := c.flatten(root)
+	for i := 0; err == nil && i+1 < len(items); i += 2 {
+		if key := items[i]; key.kind == scalarNode {
+			lines[key.text] = key.start.line + 1
 		}
 	}
-	return doc.Content[0], nil
+	return lines
 }
 
 // Scalar types one plain scalar as the loader would: "yes" is true, "010" is 10, "12:30" is 750, "1e3" stays text.

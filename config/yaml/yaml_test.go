@@ -78,7 +78,7 @@ func TestAsSalt(t *testing.T) {
 		v, err := Load([]byte(text))
 		got := show(v)
 		if err != nil {
-			got = "error"
+			got = "error " + exception(err)
 		}
 		if strings.HasPrefix(want, "{") || strings.HasPrefix(want, "[") {
 			want = bigValue.ReplaceAllString(want, "str $1")
@@ -88,6 +88,25 @@ func TestAsSalt(t *testing.T) {
 			t.Errorf("%q: got %s (%v), want %s", text, got, err, want)
 		}
 	}
+}
+
+// exception names the class of Python's exception, and its text.
+func exception(err error) string {
+	e := err.(*Error)
+	class := map[Kind]string{ReaderError: "ReaderError", ScannerError: "ScannerError", ParserError: "ParserError",
+		ComposerError: "ComposerError", ConstructorError: "ConstructorError"}[e.Kind]
+	switch p := e.Problem; {
+	case class != "":
+	case strings.HasPrefix(p, "maximum recursion"):
+		return "RecursionError"
+	case strings.HasPrefix(p, "string index"):
+		class = "IndexError"
+	case strings.HasPrefix(p, "'"):
+		class = "KeyError"
+	default:
+		class = "ValueError"
+	}
+	return class + ": " + e.Python()
 }
 
 func TestScalar(t *testing.T) {
@@ -113,9 +132,9 @@ func TestErrorsNameLine(t *testing.T) {
 		{"colon in value", "# c\na: 1\nb: c: d\ne: f\n", 3, "mapping values are not allowed in this context"},
 		{"tab", "a:\n\t- b\n", 2, "found character that cannot start any token"},
 		{"unknown tag", "a: 1\nb: !foo x\n", 2, "could not determine a constructor for the tag '!foo'"},
-		{"two documents", "a: 1\n---\nb: 1\n", 2, "expected a single document in the stream"},
+		{"two documents", "a: 1\n---\nb: 1\n", 2, "expected a single document in the stream, but found another document"},
 		{"merge of a scalar", "a: 1\n<<: 2\n", 2, "expected a mapping or list of mappings for merging, but found scalar"},
-		{"open list", "a: 1\nb: [1,\n", 2, "did not find expected node content"},
+		{"open list", "a: 1\nb: [1,\n", 3, "did not find expected node content"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Load([]byte(tt.text))
@@ -123,8 +142,8 @@ func TestErrorsNameLine(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, want a *Error", err)
 			}
-			if e.Line != tt.line || !strings.HasPrefix(e.Problem, tt.problem) {
-				t.Errorf("got line %d, %q; want line %d, %q", e.Line, e.Problem, tt.line, tt.problem)
+			if text := e.Error(); e.Line != tt.line || !strings.Contains(text, ": "+tt.problem) {
+				t.Errorf("got line %d, %q; want line %d, %q", e.Line, text, tt.line, tt.problem)
 			}
 		})
 	}

@@ -1,0 +1,78 @@
+package payload
+
+// Return is what came of a job on one minion: the load of a _return request, of the event that a master makes of it, and
+// what the job store keeps. Before a minion sends it, cmd and id are not there yet. Source: salt/minion.py,
+// Minion._prepare_return_pub; salt/master.py, AESFuncs._return.
+//
+//	cmd          text     _return
+//	id           text     of the minion
+//	jid          text     job id; "req": the master is to give it one
+//	fun          text, or a list of texts
+//	fun_args     list     arg of the job
+//	return       any      what the function returned; with several functions a map, or a list
+//	retcode      integer; with several functions a map, or a list
+//	success      bool; with several functions a map, or a list
+//	out          text     outputter
+//	user         text     of the job
+//	metadata     map      of the job
+//	schedule     text     name in the schedule
+//	resource_id  text     of a resource that the minion manages (3008): takes the place of id
+//	master_id, ret_config, ret_kwargs, tgt, tgt_type, arg, pid, nocache, sig, _stamp: passed on
+type Return struct{ view }
+
+// NewReturn is the view of a load.
+func NewReturn(load *Map) *Return { return &Return{view{load}} }
+
+// Clone is a view of another load with the same fields.
+func (r *Return) Clone() *Return { return NewReturn(r.load.Clone()) }
+
+// ID is the minion.
+func (r *Return) ID() string { return r.load.Str(FieldID) }
+
+// JID is the job id.
+func (r *Return) JID() string { return r.load.Str(FieldJID) }
+
+// Fun is what was called, as it came: a text, or a list of texts.
+func (r *Return) Fun() any { return r.load.Value(FieldFun) }
+
+// Function is the one function that was called; "" when there are several, or it is no text.
+func (r *Return) Function() string { return r.load.Str(FieldFun) }
+
+// FunArgs are the arguments; nil when they are no list.
+func (r *Return) FunArgs() []any { return r.load.List(fieldFunArgs) }
+
+// Value is what the function returned.
+func (r *Return) Value() any { return r.load.Value(fieldReturn) }
+
+// Text is what the function returned if that is a text, else "".
+func (r *Return) Text() string { return r.load.Str(fieldReturn) }
+
+// HasValue tells whether there is a field return at all; without one the load is no return. None is a value.
+func (r *Return) HasValue() bool { return r.load.Has(fieldReturn) }
+
+// Retcode is the exit code as it came: an integer, or with several functions a map or a list.
+func (r *Return) Retcode() any { return r.load.Value(fieldRetcode) }
+
+// Code is the exit code of one function; 0 when it is no integer.
+func (r *Return) Code() int64 {
+	n, _ := r.load.Int(fieldRetcode)
+	return n
+}
+
+// Success tells whether the function did what it was to do, and whether the load says anything about that. What is not
+// true is not.
+func (r *Return) Success() (good, said bool) {
+	return r.load.Bool(fieldSuccess), r.load.Has(fieldSuccess)
+}
+
+// Fail puts the reason why there is no other return in its place.
+func (r *Return) Fail(why string) *Return {
+	r.load.Set(fieldReturn, why).Set(fieldRetcode, int64(1)).Set(fieldSuccess, false)
+	return r
+}
+
+// DropArgs leaves the arguments out.
+func (r *Return) DropArgs() *Return {
+	r.load.Set(fieldFunArgs, []any{})
+	return r
+}

@@ -70,7 +70,7 @@ func brineDefaults(role string) *payload.Map {
 	common.Update(payload.M(
 		"multiprocessing", false, // Unlike Salt: a function runs in a goroutine of its job's actor
 		"return_spool_max_bytes", 256<<20,
-		"return_spool_max_age", 7*86400,
+		"return_spool_max_age", 14*86400,
 		"job_queue_max", 10000,
 		"minion_jid_queue_age", 7*86400,
 		"command_output_max_bytes", 0,

@@ -100,7 +100,8 @@ type Minion struct {
 	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer; beyond it the reason takes the place of
 	// the oldest. One that is larger by itself is held in memory for a few attempts. 0: no cap.
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
-	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never.
+	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never. A node may be offline for a week and then some; the disk is
+	// bounded by ReturnSpoolMaxBytes.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
 	// JournalFsync lets the records of the journal of jobs and returns outlive the power of the machine: a job begins, and its
 	// return counts as kept, when its record is on the disk itself. Records that come together share one wait.

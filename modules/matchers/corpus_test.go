@@ -85,10 +85,18 @@ func TestRegexpsAsPython(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		anywhere, err := CompileSearch(pattern)
+		if err != nil {
+			t.Errorf("regexp %q: %v as a search only", pattern, err)
+			continue
+		}
 		for _, s := range c[1].([]any) {
-			pair := s.([]any)
-			if got, err := r.Match(pair[0].(string)); got != pair[1] || err != nil {
-				t.Errorf("regexp %q on %q: got %v, %v, Python says %v", pattern, pair[0], got, err, pair[1])
+			row := s.([]any)
+			if got, err := r.Match(row[0].(string)); got != row[1] || err != nil {
+				t.Errorf("regexp %q on %q: got %v, %v, Python says %v", pattern, row[0], got, err, row[1])
+			}
+			if got, err := anywhere.Match(row[0].(string)); got != row[2] || err != nil {
+				t.Errorf("regexp %q in %q: got %v, %v, Python says %v", pattern, row[0], got, err, row[2])
 			}
 		}
 	}

@@ -38,10 +38,16 @@ type Regexp struct {
 	size  int             // of its program
 	full  *regexp2.Regexp // reads every pattern
 	ascii bool            // \w, \d and \b mean ASCII in any text, as they do in the fast engine
+	loose bool            // it may fit anywhere
 }
 
 // CompileRegexp reads a pattern.
-func CompileRegexp(pattern string) (*Regexp, error) {
+func CompileRegexp(pattern string) (*Regexp, error) { return compile(pattern, false) }
+
+// CompileSearch reads a pattern that may fit anywhere in a text, as with re.search.
+func CompileSearch(pattern string) (*Regexp, error) { return compile(pattern, true) }
+
+func compile(pattern string, loose bool) (*Regexp, error) {
 	if err := fits(pattern); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
 	}
@@ -54,16 +60,19 @@ func CompileRegexp(pattern string) (*Regexp, error) {
 		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
 	full.MatchTimeout = matchTimeout
-	fast, size := compileFast(translated)
-	return &Regexp{fast: fast, size: size, full: full, ascii: ascii}, nil
+	fast, size := compileFast(translated, loose)
+	return &Regexp{fast: fast, size: size, full: full, ascii: ascii, loose: loose}, nil
 }
 
 // compileFast compiles a pattern for the fast engine; nil when it has no way to read it, or would make too much of it.
-func compileFast(translated string) (fast *regexp.Regexp, size int) {
+func compileFast(translated string, loose bool) (fast *regexp.Regexp, size int) {
 	if strings.Contains(translated, "(?x") {
 		return nil, 0
 	}
-	expr := `\A(?:` + translated + `)`
+	expr := `(?:` + translated + `)`
+	if !loose {
+		expr = `\A` + expr
+	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, 0
@@ -102,7 +111,7 @@ func (r *Regexp) isFast(s string) bool {
 	return r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii)
 }
 
-// Match tells whether the pattern fits at the start of s. An error means the time limit was hit.
+// Match tells whether the pattern fits at the start of s, or anywhere if it was made by CompileSearch. An error means the time limit was hit.
 func (r *Regexp) Match(s string) (bool, error) {
 	if r.isFast(s) {
 		return r.fast.MatchString(s), nil
@@ -114,7 +123,7 @@ func (r *Regexp) Match(s string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrRegexp, err)
 	}
-	return m != nil && m.Index == 0, nil // the leftmost match: if any starts at 0, this one does
+	return m != nil && (r.loose || m.Index == 0), nil // the leftmost match: if any starts at 0, this one does
 }
 
 // plainText tells whether both engines read s alike: ASCII, where \w, \d and \b agree unless they mean ASCII

@@ -61,7 +61,7 @@ def regexps():
         except (re.error, ValueError, OverflowError):
             yield [pattern, None]
             continue
-        yield [pattern, [[s, bool(compiled.match(s))] for s in subjects]]
+        yield [pattern, [[s, bool(compiled.match(s)), bool(compiled.search(s))] for s in subjects]]
 
 
 GRAINS = {

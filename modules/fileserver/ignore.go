@@ -1,0 +1,46 @@
+package fileserver
+
+import (
+	"errors"
+	"fmt"
+
+	"brine/modules/matchers"
+)
+
+// ignore are the names that are not served.
+type ignore struct {
+	regexps []*matchers.Regexp
+	globs   []*matchers.Glob
+}
+
+func newIgnore(regexps, globs []string) (ig *ignore, err error) {
+	ig = &ignore{}
+	for _, pattern := range regexps {
+		re, bad := matchers.CompileSearch(pattern)
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("file_ignore_regex: %w", bad))
+			continue
+		}
+		ig.regexps = append(ig.regexps, re)
+	}
+	for _, pattern := range globs {
+		ig.globs = append(ig.globs, matchers.CompileGlob(pattern))
+	}
+	return ig, err
+}
+
+// has tells whether a path is not served. A pattern that takes too long for it hides it: what was to be kept back is not
+// given away.
+func (ig *ignore) has(path string) bool {
+	for _, re := range ig.regexps {
+		if ok, err := re.Match(path); ok || err != nil {
+			return true
+		}
+	}
+	for _, g := range ig.globs {
+		if g.Match(path) {
+			return true
+		}
+	}
+	return false
+}

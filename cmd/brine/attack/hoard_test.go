@@ -115,7 +115,8 @@ const (
 )
 
 // TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much as
-// they may, and little more. Who holds the memory is told.
+// they may, and little more: 1.1 to 1.3 GiB at most were seen, at rest and beside two busy loops on two cores. How much
+// more is for the machine to decide, as senders go on while the guard looks and ends them. Who holds the memory is told.
 func TestHoard(t *testing.T) {
 	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")
@@ -135,7 +136,7 @@ func TestHoard(t *testing.T) {
 			s.said(s.master, saidEnded)
 			s.good()
 			s.holds(name, 1200<<20)
-			if peak, err := s.master.peak(); err != nil || peak > 1536<<20 {
+			if peak, err := s.master.peak(); err != nil || peak > 2<<30 {
 				t.Errorf("%d MiB at most, %v", peak>>20, err)
 			} else {
 				t.Logf("%d MiB at most", peak>>20)

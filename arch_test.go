@@ -73,6 +73,7 @@ var alone = []struct {
 	{"crypto/x509", []string{"wire/crypt/..."}, true},
 	{"flag", []string{"cmd/..."}, true},
 	{"os/signal", []string{"cmd/..."}, true},
+	{"os/exec", []string{"modules/host/program", "modules/host/jobprocess", "cmd/..."}, true}, // jobprocess starts this binary, with a socket and a session
 	{"log", nil, false},
 	{"log/slog", []string{"cmd/...", "config/...", "modules/...", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/bus", "wire/auth", "wire/client"}, true},
 	{"testing", []string{"wire/wiretest", "actors/actortest", "modules/modtest", "cmd/tooltest"}, true},

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"time"
 
+	"brine/modules/host/program"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
@@ -80,8 +80,7 @@ func (v invocation) executor(name string) func() (any, error) {
 	case "splay":
 		return v.splay
 	case "sudo":
-		_, err := exec.LookPath("sudo")
-		if err == nil && Truthy(v.call.Opts().Value("sudo_user")) {
+		if program.Which("sudo") != "" && Truthy(v.call.Opts().Value("sudo_user")) {
 			return v.sudo
 		}
 	}

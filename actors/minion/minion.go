@@ -10,9 +10,9 @@ import (
 
 	"brine/config"
 	"brine/modules"
-	"brine/modules/execution/cmdmod"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
+	"brine/modules/host/program"
 	"brine/modules/host/steady"
 	"brine/modules/matchers"
 	"brine/supervisor"
@@ -103,7 +103,7 @@ func Start(opt Options) (*Minion, error) {
 	m.events = m.busBound()
 	m.steady = m.newSteady()
 	if m.cfg.CommandOutputMaxBytes == 0 { // here: a job's own process does not know the limit of the control group
-		m.cfg.Raw.Set("command_output_max_bytes", cmdmod.OutputMax())
+		m.cfg.Raw.Set("command_output_max_bytes", program.MaxOutput())
 	}
 	m.env = m.newEnv(nil)
 	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {

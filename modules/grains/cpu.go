@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
@@ -61,7 +62,7 @@ var (
 // gpus lists graphics devices by lspci; none where it is not installed or not wanted.
 func (h *host) gpus() *payload.Map {
 	devices := []any{}
-	if tool := which("lspci"); tool != "" && h.enabled("enable_lspci") && h.enabled("enable_gpu_grains") {
+	if tool := program.Which("lspci"); tool != "" && h.enabled("enable_lspci") && h.enabled("enable_gpu_grains") {
 		text, _ := output(tool, "-vmm")
 		devices = parseGPUs(text)
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -30,7 +31,7 @@ func (h *host) disks() *payload.Map {
 
 // lvm lists logical volumes by volume group; only where lvm is installed.
 func (h *host) lvm() *payload.Map {
-	tool := which("lvm")
+	tool := program.Which("lvm")
 	if tool == "" {
 		return none()
 	}
@@ -71,7 +72,7 @@ func (h *host) mdadm() *payload.Map {
 }
 
 func (h *host) transactional() *payload.Map {
-	return one("transactional", which("transactional-update") != "")
+	return one("transactional", program.Which("transactional-update") != "")
 }
 
 // efi tells whether the machine was booted by EFI, and with secure boot.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
@@ -15,10 +16,10 @@ func (h *host) readHardware() *payload.Map {
 	switch {
 	case h.exists("sys/class/dmi/id"):
 		return h.dmiFiles()
-	case which("dmidecode") != "":
-		return dmiProgram(which("dmidecode"))
-	case which("fw_printenv") != "":
-		return bootEnv(which("fw_printenv"))
+	case program.Which("dmidecode") != "":
+		return dmiProgram(program.Which("dmidecode"))
+	case program.Which("fw_printenv") != "":
+		return bootEnv(program.Which("fw_printenv"))
 	}
 	return none()
 }

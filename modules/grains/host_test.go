@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -71,7 +72,7 @@ func TestFromFiles(t *testing.T) {
 func hideTools(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"systemd-detect-virt", "virt-what", "dmidecode"} {
-		if path := which(name); path != "" {
+		if path := program.Which(name); path != "" {
 			t.Skip(path, " decides here")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"brine/modules/host/program"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
@@ -58,11 +59,11 @@ func (h *host) fibreChannel() *payload.Map {
 
 // selinux tells whether SELinux is on and how it acts; only where its tools are installed.
 func (h *host) selinux() *payload.Map {
-	if which("selinuxenabled") == "" {
+	if program.Which("selinuxenabled") == "" {
 		return none()
 	}
 	state := payload.M("enabled", h.isDir("sys/fs/selinux") && h.exists("sys/fs/selinux/enforce"))
-	if which("getenforce") != "" {
+	if program.Which("getenforce") != "" {
 		mode := map[string]string{"1": "Enforcing", "0": "Permissive"}[strings.TrimSpace(h.read("sys/fs/selinux/enforce"))]
 		if mode == "" {
 			mode = "Disabled"
@@ -74,8 +75,8 @@ func (h *host) selinux() *payload.Map {
 
 // systemd is what systemctl says of its version; only where systemctl and localectl are installed.
 func (h *host) systemd() *payload.Map {
-	ctl := which("systemctl")
-	if ctl == "" || which("localectl") == "" {
+	ctl := program.Which("systemctl")
+	if ctl == "" || program.Which("localectl") == "" {
 		return none()
 	}
 	version, features := "UNDEFINED", ""
@@ -102,13 +103,13 @@ func (h *host) initOf(cmdline []string) string {
 	}
 	path := cmdline[0]
 	if !filepath.IsAbs(path) {
-		path = which(path)
+		path = program.Which(path)
 	}
 	if strings.HasSuffix(path, "bin/init") && h.isFile(path) {
 		return h.initInside(path)
 	}
 	for _, name := range []string{"supervisord", "dumb-init", "tini"} {
-		if found := which(name); found != "" && contains(cmdline, found) {
+		if found := program.Which(name); found != "" && contains(cmdline, found) {
 			return name
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -26,7 +27,7 @@ func (h *host) searchPath() *payload.Map {
 // python stands for the interpreter a Salt of this release would have: templates ask pythonversion which
 // language level they may use. There is none here, so there is no path.
 func (h *host) python() *payload.Map {
-	return payload.M("pythonexecutable", which("python3"), "pythonpath", []any{},
+	return payload.M("pythonexecutable", program.Which("python3"), "pythonpath", []any{},
 		"pythonversion", []any{int64(3), int64(10), int64(0), "final", int64(0)})
 }
 

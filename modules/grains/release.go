@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -48,18 +49,18 @@ func (h *host) osarch() *payload.Map {
 	machine := h.kernel().machine
 	switch h.distro().Str("os_family") {
 	case "Debian":
-		if text, ok := output(firstOf(which("dpkg"), "dpkg"), "--print-architecture"); ok {
+		if text, ok := output(firstOf(program.Which("dpkg"), "dpkg"), "--print-architecture"); ok {
 			return one("osarch", text)
 		}
 		return one("osarch", debianArch(machine))
 	case "RedHat", "Suse":
-		if rpm := which("rpm"); rpm != "" {
+		if rpm := program.Which("rpm"); rpm != "" {
 			if text, ok := output(rpm, "--eval", "%{_host_cpu}"); ok && text != "" {
 				return one("osarch", text)
 			}
 		}
 	case "NILinuxRT", "Poky":
-		if text, ok := output(firstOf(which("opkg"), "opkg"), "print-architecture"); ok {
+		if text, ok := output(firstOf(program.Which("opkg"), "opkg"), "print-architecture"); ok {
 			return one("osarch", opkgArchs(text))
 		}
 	}

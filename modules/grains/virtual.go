@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
@@ -38,14 +39,14 @@ func (h *host) detectVirtual() *payload.Map {
 // systemd-detect-virt and dmidecode; lspci last.
 func (g *guest) askPrograms(h *host) {
 	names := []string{"systemd-detect-virt", "virt-what", "dmidecode"}
-	if which("virt-what") != "" {
+	if program.Which("virt-what") != "" {
 		names = []string{"virt-what"}
 	}
 	if h.enabled("enable_lspci") && h.exists("proc/bus/pci") {
 		names = append(names, "lspci")
 	}
 	for _, name := range names {
-		path := which(name)
+		path := program.Which(name)
 		if path == "" {
 			continue
 		}
@@ -147,7 +148,7 @@ var (
 
 // askSystemTable tells Amazon's and Nutanix's machines from other KVM and Xen ones.
 func (g *guest) askSystemTable() {
-	tool := which("dmidecode")
+	tool := program.Which("dmidecode")
 	if tool == "" {
 		return
 	}

@@ -1,6 +1,7 @@
 package cmdmod
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"brine/modules"
+	"brine/modules/host/program"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
@@ -25,8 +27,8 @@ type command struct {
 	useShell  bool
 	cwd       string
 	env       []string
-	umask     int // -1: as it is
-	account   *account
+	umask     int // 0: as it is
+	account   *program.Account
 	timeout   float64 // seconds; 0: none
 	timeoutBy any     // the timeout as given
 	level     slog.Level
@@ -38,15 +40,16 @@ type command struct {
 	stdin     *string
 	runas     string
 	group     string
-	budget    *budget
+	budget    *program.Budget
 }
 
 // prepare checks and completes the options, in the order in which the reference finds their faults.
 func prepare(c *modules.Call, o options, merge bool) (*command, error) {
 	cmd := &command{call: c, opt: o, original: o.get("cmd"), merge: merge, shell: o.text("shell"), useShell: o.pythonShell(c),
-		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt"), umask: -1}
+		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt")}
 	cmd.vt = cmd.vt && !cmd.bg
-	cmd.budget = newBudget(c)
+	most, _ := c.Opts().Int("command_output_max_bytes")
+	cmd.budget = program.NewBudget(most)
 	steps := []func() error{cmd.checkArguments, cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted, cmd.announce, cmd.setAccount,
 		cmd.setEnvironment, cmd.setUmask, cmd.checkDirectory, cmd.setWords, cmd.setSuccess, cmd.setInput, cmd.setTimeout}
 	for _, step := range steps {
@@ -55,6 +58,16 @@ func prepare(c *modules.Call, o options, merge bool) (*command, error) {
 		}
 	}
 	return cmd, nil
+}
+
+// checkArguments refuses arguments that promise what does not exist here. Salt passes over what it does not know.
+func (cmd *command) checkArguments() error {
+	for _, name := range []string{"tty", "pty", "log_callback", "encoded_cmd"} {
+		if v := cmd.opt.get(name); modules.Truthy(v) {
+			return modules.ExecErr("The argument '%s' of cmd functions is not supported on this minion", name)
+		}
+	}
+	return nil
 }
 
 func (cmd *command) checkShell() error {
@@ -83,7 +96,7 @@ func (cmd *command) setDirectory() error {
 		cmd.cwd = pytext.Str(v)
 		return nil
 	}
-	cmd.cwd = homeOf(cmd.runas)
+	cmd.cwd = program.Home(cmd.runas)
 	if fi, err := os.Stat(cmd.cwd); err != nil || !fi.IsDir() {
 		cmd.cwd = "/"
 	}
@@ -111,6 +124,21 @@ func needsEngine(name, text string) error {
 		return nil
 	}
 	return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
+}
+
+// setAccount looks up runas and group.
+func (cmd *command) setAccount() (err error) {
+	if cmd.runas == "" && cmd.group == "" {
+		return nil
+	}
+	cmd.account, err = program.LookupAccount(cmd.runas, cmd.group)
+	switch {
+	case errors.Is(err, program.ErrNoUser):
+		return modules.ExecErr("User '%s' is not available", cmd.runas)
+	case errors.Is(err, program.ErrNoGroup):
+		return modules.ExecErr("Group '%s' is not available", cmd.group)
+	}
+	return err
 }
 
 // checkPermitted honours cmd_blacklist_glob and cmd_whitelist_glob for calls from outside.

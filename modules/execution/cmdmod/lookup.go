@@ -1,17 +1,15 @@
 package cmdmod
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"time"
 
 	"brine/modules"
+	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -22,7 +20,7 @@ func whichFunc(c *modules.Call, a modules.Args) (any, error) {
 	if name == "" {
 		c.Log(slog.LevelError, "No executable was passed to be searched by salt.utils.path.which()")
 	}
-	return textOrNil(which(name)), nil
+	return textOrNil(program.Which(name)), nil
 }
 
 func textOrNil(s string) any {
@@ -41,14 +39,16 @@ func whichBin(_ *modules.Call, a modules.Args) (any, error) {
 		names = x
 	}
 	for _, n := range names {
-		if path := which(pytext.Str(n)); path != "" {
+		if path := program.Which(pytext.Str(n)); path != "" {
 			return path, nil
 		}
 	}
 	return nil, nil
 }
 
-func hasExec(_ *modules.Call, a modules.Args) (any, error) { return which(a.Str("cmd")) != "", nil }
+func hasExec(_ *modules.Call, a modules.Args) (any, error) {
+	return program.Which(a.Str("cmd")) != "", nil
+}
 
 const shellsFile = "/etc/shells"
 
@@ -144,20 +144,16 @@ func shellInfo(c *modules.Call, a modules.Args) (any, error) {
 		return payload.M("error", "Salt does not know how to get the version number for "+name, "installed", nil), nil
 	}
 	line := strings.Join(probe.argv, " ")
-	path := which(probe.argv[0])
+	path := program.Which(probe.argv[0])
 	if path == "" {
 		return payload.M("error", fmt.Sprintf("Unable to run command '%s' Reason: [Errno 2] No such file or directory: '%s'",
 			line, probe.argv[0]), "installed", false), nil
 	}
-	ctx, cancel := context.WithTimeout(c.Ctx, shellProbeTimeout)
-	defer cancel()
-	var out bytes.Buffer
-	proc := exec.CommandContext(ctx, path, probe.argv[1:]...)
-	proc.Stdout, proc.Stderr, proc.WaitDelay = &out, &out, time.Second
-	if err := proc.Run(); err != nil && ctx.Err() != nil {
+	out, err := program.Run(c.Ctx, program.Spec{Argv: append([]string{path}, probe.argv[1:]...), Merge: true, Timeout: shellProbeTimeout})
+	if out.TimedOut || err != nil && out.PID != 0 {
 		return payload.M("error", "Unable to run command '"+line+"' Reason: Timed out.", "installed", false), nil
 	}
-	return shellVersion(name, path, probe.pattern, out.String()), nil
+	return shellVersion(name, path, probe.pattern, string(out.Stdout)), nil
 }
 
 func shellVersion(name, path, pattern, text string) *payload.Map {

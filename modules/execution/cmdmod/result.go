@@ -5,9 +5,11 @@ import (
 	"log/slog"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"brine/modules"
+	"brine/modules/host/program"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -35,10 +37,20 @@ func perform(c *modules.Call, o options, merge bool) (ran, error) {
 	return r, nil
 }
 
+// spec is the command as the runner of programs wants it.
+func (cmd *command) spec() program.Spec {
+	s := program.Spec{Argv: cmd.argv, Env: cmd.env, Dir: cmd.cwd, Umask: cmd.umask, Input: cmd.stdin, Merge: cmd.merge,
+		Timeout: time.Duration(cmd.timeout * float64(time.Second)), Output: cmd.budget}
+	if cmd.account != nil {
+		s.As = cmd.account.Credential
+	}
+	return s
+}
+
 // run runs the command. ended is false for one that ran out of time: it leaves the job's exit code alone.
 func (cmd *command) run() (r ran, ended bool, err error) {
 	if cmd.bg {
-		pid, err := cmd.startBackground()
+		pid, err := program.Start(cmd.spec())
 		if err != nil {
 			return ran{}, false, cmd.startError(err)
 		}
@@ -48,36 +60,79 @@ func (cmd *command) run() (r ran, ended bool, err error) {
 		r, err := cmd.runTerminal()
 		return r, true, err
 	}
-	out, err := cmd.execute()
+	out, err := program.Run(cmd.call.Ctx, cmd.spec())
 	switch {
-	case err != nil && out.pid == 0:
+	case err != nil && out.PID == 0:
 		return ran{}, false, cmd.startError(err)
 	case err != nil:
 		return ran{}, false, err
-	case out.timedOut:
+	case out.TimedOut:
 		text := fmt.Sprintf("%s : Timed out after %s seconds", pytext.Str(cmd.shown), pytext.Str(cmd.timeoutBy))
-		return ran{payload.M("stdout", text, "stderr", "", "retcode", int64(1), "pid", int64(out.pid))}, false, nil
+		return ran{payload.M("stdout", text, "stderr", "", "retcode", int64(1), "pid", int64(out.PID))}, false, nil
 	}
 	r, err = cmd.finish(out)
 	return r, true, err
 }
 
+// runTerminal runs the command on terminals (use_vt=True). Its output is not stripped; a timeout is told on standard
+// error and leaves no exit code.
+func (cmd *command) runTerminal() (ran, error) {
+	line := pytext.Str(cmd.original)
+	if list, ok := cmd.original.([]any); ok && len(list) > 0 {
+		line = pytext.Str(list[0])
+	}
+	shell := cmd.shell
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	spec := cmd.spec()
+	spec.Argv, spec.Terminal = []string{shell, "-c", line}, true
+	out, err := program.Run(cmd.call.Ctx, spec)
+	switch {
+	case err != nil && out.PID == 0:
+		return ran{}, cmd.startError(err)
+	case err != nil:
+		return ran{}, err
+	}
+	text, _, _ := decodeAs(out.Stdout, "")
+	errText, _, _ := decodeAs(out.Stderr, "")
+	text, errText = cmd.note(text, "stdout", out.Lost), cmd.note(errText, "stderr", out.LostErr)
+	if out.TimedOut {
+		errText = fmt.Sprintf("SALT: Timeout after %ss\n%s", pytext.Str(cmd.timeoutBy), errText)
+		return ran{payload.M("pid", int64(out.PID), "stdout", text, "stderr", errText, "retcode", nil)}, nil
+	}
+	code := cmd.success.code(out.Code, text, errText)
+	return ran{payload.M("pid", int64(out.PID), "stdout", text, "stderr", errText, "retcode", code)}, nil
+}
+
 // finish decodes the output and applies the rules of success.
-func (cmd *command) finish(out outcome) (ran, error) {
-	stdout, err := cmd.decode(out.stdout, "stdout")
+func (cmd *command) finish(out program.Result) (ran, error) {
+	stdout, err := cmd.decode(out.Stdout, "stdout")
 	if err != nil {
 		return ran{}, err
 	}
-	stderr, err := cmd.decode(out.stderr, "stderr")
+	stderr, err := cmd.decode(out.Stderr, "stderr")
 	if err != nil {
 		return ran{}, err
 	}
 	if cmd.opt.flag("rstrip") {
 		stdout, stderr = rstrip(stdout), rstrip(stderr)
 	}
-	code := cmd.success.code(out.code, stdout, stderr)
-	stdout, stderr = cmd.note(stdout, "stdout", out.lost), cmd.note(stderr, "stderr", out.lostErr)
-	return ran{payload.M("pid", int64(out.pid), "retcode", code, "stdout", stdout, "stderr", stderr)}, nil
+	code := cmd.success.code(out.Code, stdout, stderr)
+	stdout, stderr = cmd.note(stdout, "stdout", out.Lost), cmd.note(stderr, "stderr", out.LostErr)
+	return ran{payload.M("pid", int64(out.PID), "retcode", code, "stdout", stdout, "stderr", stderr)}, nil
+}
+
+// textCut ends an output of which not all is there. Unlike Salt: it would fill the memory of the minion.
+const textCut = "\nThe output was cut here: %d bytes more (command_output_max_bytes is %d)"
+
+// note says at the end of an output that it was cut.
+func (cmd *command) note(text, name string, lost int64) string {
+	if lost == 0 {
+		return text
+	}
+	cmd.call.Log(slog.LevelWarn, fmt.Sprintf("The %s of command '%s' was cut: %d bytes more (command_output_max_bytes is %d)", name, pytext.Str(cmd.shown), lost, cmd.budget.Most))
+	return text + fmt.Sprintf(textCut, lost, cmd.budget.Most)
 }
 
 // rstrip cuts what Python's str.rstrip cuts.
@@ -97,7 +152,7 @@ func (cmd *command) setRetcode(r ran) {
 
 // startError tells why a program could not be started, with everything but its environment and input.
 func (cmd *command) startError(err error) error {
-	number, ok := errno(err)
+	number, ok := program.Errno(err)
 	if !ok {
 		return err
 	}
@@ -106,7 +161,7 @@ func (cmd *command) startError(err error) error {
 		shown = "REDACTED"
 	}
 	file := cmd.argv[0]
-	if cmd.account != nil && number == syscall.EACCES && executable(file) {
+	if cmd.account != nil && number == syscall.EACCES && program.Executable(file) {
 		file = cmd.cwd // the user may run the program, but not enter the directory
 	}
 	reason := modules.OSErrorText(number, file)

@@ -6,12 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/host/program"
 )
 
 // scriptFile is a file that is there for one run of a command.
@@ -64,15 +64,14 @@ func ownerOf(runas string) (*syscall.Credential, error) {
 	if runas == "" {
 		return nil, nil
 	}
-	u, err := user.Lookup(runas)
-	if err != nil {
+	a, err := program.LookupAccount(runas, "")
+	switch {
+	case errors.Is(err, program.ErrNoUser):
 		return nil, modules.ExecErr("User '%s' is not available", runas)
-	}
-	cred, err := credentialOf(u)
-	if err != nil || int(cred.Uid) == os.Geteuid() {
+	case err != nil || a.Credential == nil || int(a.Credential.Uid) == os.Geteuid():
 		return nil, err
 	}
-	return cred, nil
+	return a.Credential, nil
 }
 
 // create makes the file. Whatever is done to it is done by its descriptor.

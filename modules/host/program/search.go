@@ -1,6 +1,7 @@
-package cmdmod
+package program
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,13 +38,13 @@ func lookPath(name string, env []string) (string, error) {
 	return "", found
 }
 
-// which is salt.utils.path.which: the path itself when it can be executed, else the first hit on PATH and in the
+// Which is salt.utils.path.which: the path itself when it can be executed, else the first hit on PATH and in the
 // usual directories; "" when there is none.
-func which(name string) string {
+func Which(name string) string {
 	if name == "" {
 		return ""
 	}
-	if executable(name) {
+	if Executable(name) {
 		return name
 	}
 	dirs := strings.Split(os.Getenv("PATH"), ":")
@@ -57,14 +58,22 @@ func which(name string) string {
 		}
 	}
 	for _, d := range dirs {
-		if full := filepath.Join(os.ExpandEnv(d), name); executable(full) {
+		if full := filepath.Join(os.ExpandEnv(d), name); Executable(full) {
 			return full
 		}
 	}
 	return ""
 }
 
-func executable(path string) bool {
+// Executable tells whether there is a file that somebody may execute.
+func Executable(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0
+}
+
+// Errno finds the error number behind an error of a start.
+func Errno(err error) (syscall.Errno, bool) {
+	var n syscall.Errno
+	ok := errors.As(err, &n)
+	return n, ok
 }

@@ -12,34 +12,26 @@ import (
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
-// connect starts the subtree of one master.
-func (m *Minion) connect(l *link) error {
-	tree, err := m.top.AddTree("Master-"+l.name(), supervisor.Options{})
-	if err != nil {
-		return err
-	}
-	add, intake := m.adder(tree, &err), m.adderOf(tree, &err, supervisor.Spec{Component: true, Intake: true})
-	store := m.adderOf(tree, &err, supervisor.Spec{Component: true, Store: true})
-	send := returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm, maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
-		unkept: &[]*SendReturn{}}
-	store(&l.sender, "ReturnSender", func() actor.Actor { return &returnSender{opt: send} })
-	sub := subscriberOptions{link: l, held: &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}, dispatcher: func() *supervisor.Ref { return m.dispatcher },
+func (m *Minion) returnSenderOptions(l *link, unkept *[]*SendReturn) returnSenderOptions {
+	return returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm,
+		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary, unkept: unkept}
+}
+
+func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions {
+	return subscriberOptions{link: l, held: held, dispatcher: m.dispatcher,
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
 		onReady: func() { m.onReady(l) }, diary: m.diary,
 	}
-	intake(&l.subscriber, "Subscriber", func() actor.Actor { return &subscriber{opt: sub} })
-	if m.cfg.PingInterval > 0 {
-		var ping *supervisor.Ref
-		add(&ping, "Pinger", func() actor.Actor { return &pinger{m: m, link: l} })
-	}
-	intake(&l.authenticator, "Authenticator", func() actor.Actor {
-		return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
-	})
-	return err
+}
+
+func (m *Minion) refresherOptions() refresherOptions {
+	return refresherOptions{cfg: m.cfg, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
+}
+
+func (m *Minion) journalOptions(first *journalFile) journalOptions {
+	return journalOptions{path: m.journalPath(), first: first, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.
@@ -82,6 +74,10 @@ func alive(pid int) bool {
 	}
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err != nil || bytes.Contains(b, []byte("salt")) || bytes.Contains(b, []byte("brine"))
+}
+
+func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
+	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.events}
 }
 
 func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {

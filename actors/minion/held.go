@@ -132,7 +132,7 @@ func (s *subscriber) deliver(ctx actor.Context, m *JobReceived, err error) {
 	case err != nil:
 		s.drop(ctx, ledger.Unopened, err)
 	default:
-		m.to = s.opt.dispatcher()
+		m.to = s.opt.dispatcher
 		m.Link, m.at = s.link, s.link.clock.Now()
 		supervisor.Send(ctx, m.to, m)
 	}

@@ -18,7 +18,6 @@ import (
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
-	"brine/wire/bus"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 
@@ -113,12 +112,15 @@ func Start(opt Options) (*Minion, error) {
 		l.meter = m.meter
 	}
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
-	err := m.spawn()
-	close(m.wired)
-	if err != nil {
+	mem := m.remember()
+	if err := m.spawn(mem); err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
+		if m.journal == nil && mem.file != nil {
+			err = errors.Join(err, mem.file.close())
+		}
 		return nil, err
 	}
+	m.answerFor(mem.lost)
 	return m, nil
 }
 
@@ -171,87 +173,9 @@ func (m *Minion) envOf(l *link) *modules.Env {
 	return l.env
 }
 
-// spawn starts the children in their order.
-func (m *Minion) spawn() (err error) {
-	mem := m.remember()
-	subs := &bus.Subscribers{}
-	add := m.adder(m.top, &err)
-	part := m.adderOf(m.top, &err, supervisor.Spec{Component: true})
-	part(&m.bus, "EventBus", func() actor.Actor {
-		return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.events}
-	})
-	store := m.adderOf(m.top, &err, supervisor.Spec{Store: true})
-	store(&m.journal, "Journal", func() actor.Actor {
-		return &journal{opt: journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}}
-	})
-	if m.journal == nil && mem.file != nil {
-		err = errors.Join(err, mem.file.close())
-	}
-	part(&m.refresher, "Refresher", func() actor.Actor {
-		return &refresher{opt: refresherOptions{cfg: m.cfg, facts: m.facts, links: func() []*link { return m.links }, most: m.bounds.refreshes, clock: m.clock, log: m.log}}
-	})
-	if err == nil {
-		m.jobs, err = m.top.AddTree("Jobs", supervisor.Options{WaitForKill: time.Second})
-	}
-	add(&m.teller, "Teller", func() actor.Actor { return &teller{m: m} })
-	m.job = m.newJobOptions()
-	opt := m.dispatcherOptions(mem.keys, mem.past)
-	part(&m.dispatcher, "Dispatcher", func() actor.Actor { return &dispatcher{opt: opt} })
-	if m.cfg.MineEnabled && m.cfg.MineInterval > 0 {
-		add(&m.mine, "MineTimer", func() actor.Actor { return &mineTimer{m: m} })
-	}
-	if err != nil {
-		return err
-	}
-	for _, l := range m.links {
-		if err := m.connect(l); err != nil {
-			return err
-		}
-	}
-	m.answerFor(mem.lost)
-	return nil
-}
-
-// adder adds children to a tree until an error comes up. Their actors begin when all children are there.
-type adder func(to **supervisor.Ref, name string, make func() actor.Actor)
-
-func (m *Minion) adder(tree *supervisor.Supervisor, err *error) adder {
-	return m.adderOf(tree, err, supervisor.Spec{})
-}
-
-// adderOf adds children that have their part in a stop.
-func (m *Minion) adderOf(tree *supervisor.Supervisor, err *error, spec supervisor.Spec) adder {
-	return func(to **supervisor.Ref, name string, make func() actor.Actor) {
-		if *err == nil {
-			spec.Name, spec.New = name, func() actor.Actor { return &gated{m.wired, m.surround(name, make())} }
-			*to, *err = tree.Add(spec)
-		}
-	}
-}
-
-func (m *Minion) surround(name string, inner actor.Actor) actor.Actor {
-	if m.opt.around == nil {
-		return inner
-	}
-	return m.opt.around(name, inner)
-}
-
-// gated is an actor that begins when its neighbours are known.
-type gated struct {
-	wired <-chan struct{}
-	inner actor.Actor
-}
-
-func (g *gated) Receive(ctx actor.Context) {
-	if _, ok := ctx.Message().(*actor.Started); ok {
-		<-g.wired
-	}
-	g.inner.Receive(ctx)
-}
-
-func (m *Minion) dispatcherOptions(begun map[string]bool, past *pastJobs) dispatcherOptions {
+func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
-		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
+		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(load *payload.Map, l *link) bool {
 			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
@@ -259,7 +183,7 @@ func (m *Minion) dispatcherOptions(begun map[string]bool, past *pastJobs) dispat
 		job: func(rec *jobRecord) func() actor.Actor {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
 		},
-		begun: func(key string) bool { return begun[key] },
+		begun: func(key string) bool { return mem.keys[key] },
 		queue: m.jobQueue(), room: newRoom(m.cfg, m.opt.room), bounds: m.bounds,
 	}
 }

@@ -59,7 +59,7 @@ func (m *RefreshPillar) done(err error) {
 type refresherOptions struct {
 	cfg   *config.Minion
 	facts *facts
-	links func() []*link
+	links []*link
 	most  int // who wait for the grains, or for the pillar of one master
 	clock supervisor.Clock
 	log   *slog.Logger
@@ -194,7 +194,7 @@ func (r *refresher) onRefreshPillar(ctx actor.Context, m *RefreshPillar) {
 		return
 	}
 	var there []*link
-	for _, l := range r.opt.links() {
+	for _, l := range r.opt.links {
 		if l.up() {
 			there = append(there, l)
 		}

@@ -65,7 +65,7 @@ func (m *frameReceived) Lost(why error) {
 type subscriberOptions struct {
 	link       *link
 	held       *heldFrames
-	dispatcher func() *supervisor.Ref
+	dispatcher *supervisor.Ref
 	pillar     func(done func(error)) // asks for the pillar
 	onReady    func()                 // told once
 	diary      *ledger.Diary

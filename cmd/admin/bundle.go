@@ -86,7 +86,7 @@ func bundleFiles(answer *payload.Map) []bundleFile {
 		}
 	}
 	if tree := answer.Map("tree"); tree != nil {
-		add("tree.txt", []byte(top.Tree(stats.ParseChild(tree), time.Now())))
+		add("tree.txt", []byte(top.Tree(stats.ParseChild(tree), time.Now(), 0)))
 	}
 	if looks := answer.List("tops"); len(looks) > 0 {
 		add("tops.txt", []byte(looksText(looks)))
@@ -114,7 +114,7 @@ func looksText(looks []any) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s  %s\n\n", at.Format("2006-01-02 15:04:05 MST"), strings.Join(processFacts(control.Read[control.Process](look.Map("process"))), "  "))
-		b.WriteString(top.Tree(stats.ParseChild(look.Map("tree")), at) + "\n")
+		b.WriteString(top.Tree(stats.ParseChild(look.Map("tree")), at, 0) + "\n")
 	}
 	return b.String()
 }

@@ -38,6 +38,12 @@ func screenSize(s *session.Session) (width, height int, ok bool) {
 	return width, height, err == nil && width > 0 && height > 0
 }
 
+// width is the number of cells in a line of the terminal at stdout, 0 where there is none.
+func (a *adminTool) width() int {
+	width, _, _ := screenSize(a.Session)
+	return width
+}
+
 // repaint shows an answer over the one before: cut to the screen, without a flicker.
 func (a *adminTool) repaint(got answer, first bool) error {
 	width, height, ok := screenSize(a.Session)
@@ -155,7 +161,7 @@ func (a *adminTool) lookOnce(source top.Source, title string) error {
 		return err
 	}
 	if !a.Opt.Bool("as_json") {
-		return display.Emit(a.Session, top.Once(title, look))
+		return display.Emit(a.Session, top.Once(title, look, a.width()))
 	}
 	return a.asJSON(payload.M("daemons", stats.List(look.Roots), "silent", payload.AnyList(look.Silent)))
 }

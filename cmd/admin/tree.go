@@ -41,7 +41,7 @@ func Tree(c *tool.Call) error {
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{value: m, text: func() string { return top.Tree(stats.ParseChild(m), time.Now()) }}, nil
+		return answer{value: m, text: func() string { return top.Tree(stats.ParseChild(m), time.Now(), a.width()) }}, nil
 	})
 }
 

@@ -352,7 +352,7 @@ func TestHeaderFillsTheScreen(t *testing.T) {
 func TestOnceAndTree(t *testing.T) {
 	look := master(0, 100)
 	look.Silent = []string{"db1: no answer"}
-	text := Once("master", look)
+	text := Once("master", look, 0)
 	for _, want := range []string{"master  up 1h00m  pid 7\n", "4 actors", "silent: db1: no answer", "ACTOR ", "│  └─ MWorker-fast-0  running", "10s ago: disk [2J full"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -361,9 +361,31 @@ func TestOnceAndTree(t *testing.T) {
 	if strings.Contains(text, "\x1b") || strings.Contains(text, " \n") {
 		t.Errorf("control characters or blanks at line ends:\n%q", text)
 	}
-	one := Tree(look.Roots[0].Children[2], noon)
+	one := Tree(look.Roots[0].Children[2], noon, 0)
 	if want := "Admin  running  1h00m  0         0        -       0      0%    2.1ms  0\n"; !strings.HasSuffix(one, want) {
 		t.Errorf("got\n%s", one)
+	}
+}
+
+// TestTreeFits: no line of the table is longer than the terminal, names and last deaths stay, and every width has whole columns.
+func TestTreeFits(t *testing.T) {
+	root := master(0, 100).Roots[0]
+	for width := 24; width <= 200; width++ {
+		text := Tree(root, noon, width)
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+				t.Fatalf("%d cells: a line has %d:\n%s", width, n, text)
+			}
+		}
+		if !strings.Contains(text, "MWorker-fast-0") {
+			t.Errorf("%d cells: no name in\n%s", width, text)
+		}
+		if width >= 80 && (!strings.Contains(text, "10s ago: disk") || !strings.Contains(text, " WAIT") || !strings.Contains(text, " STATE")) {
+			t.Errorf("%d cells: too little in\n%s", width, text)
+		}
+	}
+	if Tree(root, noon, 0) != Tree(root, noon, 500) {
+		t.Error("a wide terminal shows less than a pipe")
 	}
 }
 

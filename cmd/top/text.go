@@ -3,20 +3,21 @@ package top
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"brine/supervisor/stats"
 )
 
-// Tree is one daemon, or one actor with what is below it, as a table for people and pipes.
-func Tree(root stats.Child, now time.Time) string {
-	return table([]stats.Child{root}, now)
+// Tree is one daemon, or one actor with what is below it, as a table for people and pipes. It fits into width cells, 0: any width.
+func Tree(root stats.Child, now time.Time, width int) string {
+	return table([]stats.Child{root}, now, width)
 }
 
-// Once is what the screen would show, as plain text.
-func Once(title string, look *Look) string {
+// Once is what the screen would show, as plain text; its table fits into width cells, 0: any width.
+func Once(title string, look *Look, width int) string {
 	m := newModel(context.Background(), Options{Title: title, Plain: true})
 	m.take(look)
 	var b strings.Builder
@@ -25,23 +26,122 @@ func Once(title string, look *Look) string {
 	for _, s := range look.Silent {
 		b.WriteString("silent: " + clean(s) + "\n")
 	}
-	return b.String() + "\n" + table(look.Roots, look.At)
+	return b.String() + "\n" + table(look.Roots, look.At, width)
 }
 
-func table(roots []stats.Child, now time.Time) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ACTOR\tSTATE\tAGE\tRESTARTS\tWAITING\tOLDEST\tMSG/S\tBUSY\tP99\tFAILED\tLAST DEATH")
-	for _, r := range rows(&Look{Roots: roots}) {
-		if r.root && len(r.Children) > 0 && r.PID == "" { // a daemon has no mailbox
-			fmt.Fprintf(w, "%s\t%s\t%s%s\n", clean(r.Name), r.State, since(r.Since, now), strings.Repeat("\t", 8))
-			continue
-		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", r.tree, clean(r.Name), r.State, since(r.Since, now), r.Restarts, r.Mailbox,
-			oldest(r, nil), perSecond(r.Rate), percent(r.Busy), p99(r.Handling), r.Failed+r.Lost, r.death(now))
+// textColumn is one column of the table. The one with the highest rank goes first when the width is small.
+type textColumn struct {
+	title string
+	short string // the title where there is little room
+	rank  int
+	cells []string
+}
+
+// width is that of its widest cell.
+func (c textColumn) width() int {
+	n := len(c.title)
+	for _, cell := range c.cells {
+		n = max(n, utf8.RuneCountInString(cell))
 	}
-	_ = w.Flush() // into memory
+	return n
+}
+
+// deathRoom is what the last deaths get before columns go; longer ones are cut.
+const deathRoom = 24
+
+func table(roots []stats.Child, now time.Time, width int) string {
+	cols := textColumns()
+	list := rows(&Look{Roots: roots})
+	for _, r := range list {
+		cells := textCells(r, now)
+		for i := range cols {
+			cell := ""
+			if i < len(cells) {
+				cell = cells[i]
+			}
+			cols[i].cells = append(cols[i].cells, cell)
+		}
+	}
+	if width > 0 {
+		cols = narrowed(cols, width)
+	}
+	widths := make([]int, len(cols))
+	for i, c := range cols {
+		widths[i] = c.width()
+	}
+	var b strings.Builder
+	for i := -1; i < len(list); i++ {
+		b.WriteString(tableLine(cols, widths, i, width) + "\n")
+	}
 	return TrimLines(b.String())
+}
+
+// textColumns are the empty columns of the table, with the ranks that they have on the screen.
+func textColumns() []textColumn {
+	return []textColumn{
+		{title: "ACTOR", rank: -1}, {title: "STATE", rank: 3}, {title: "AGE", rank: 5}, {title: "RESTARTS", short: "RST", rank: 2},
+		{title: "WAITING", short: "WAIT", rank: 0},
+		{title: "OLDEST", rank: 6}, {title: "MSG/S", rank: 1}, {title: "BUSY", rank: 4}, {title: "P99", rank: 7}, {title: "FAILED", rank: 8},
+		{title: "LAST DEATH", rank: -1},
+	}
+}
+
+// textCells are the cells of one row, in the order of the columns. A daemon has no mailbox: few of them are told of it.
+func textCells(r *row, now time.Time) []string {
+	cells := []string{r.tree + clean(r.Name), r.State, since(r.Since, now)}
+	if r.root && len(r.Children) > 0 && r.PID == "" {
+		return cells
+	}
+	return append(cells, fmt.Sprint(r.Restarts), fmt.Sprint(r.Mailbox), oldest(r, nil), perSecond(r.Rate), percent(r.Busy), p99(r.Handling),
+		fmt.Sprint(r.Failed+r.Lost), r.death(now))
+}
+
+// narrowed takes short titles and leaves out columns, as far as it must for the rest to fit into width cells.
+func narrowed(cols []textColumn, width int) []textColumn {
+	for i, c := range cols {
+		if c.short != "" && tableWidth(cols) > width {
+			cols[i].title = c.short
+		}
+	}
+	for tableWidth(cols) > width {
+		least := 0
+		for i, c := range cols {
+			if c.rank > cols[least].rank {
+				least = i
+			}
+		}
+		if least == 0 {
+			break
+		}
+		cols = slices.Delete(cols, least, least+1)
+	}
+	return cols
+}
+
+// tableWidth is the width of a whole line. The last column holds last deaths, which may be cut.
+func tableWidth(cols []textColumn) int {
+	n := 0
+	for _, c := range cols[:len(cols)-1] {
+		n += c.width() + 2
+	}
+	return n + min(cols[len(cols)-1].width(), deathRoom)
+}
+
+// tableLine is row i of the table, the titles for -1, cut to width cells unless that is 0.
+func tableLine(cols []textColumn, widths []int, i, width int) string {
+	var b strings.Builder
+	for n, c := range cols {
+		cell := c.title
+		if i >= 0 {
+			cell = c.cells[i]
+		}
+		b.WriteString(fit(cell, widths[n], false) + "  ")
+	}
+	line := strings.TrimRight(b.String(), " ")
+	if width > 0 && utf8.RuneCountInString(line) > width {
+		line = fit(line, width, false)
+	}
+	return line
 }
 
 // TrimLines takes the spaces off the ends of lines.

@@ -1,0 +1,74 @@
+package minion
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+	"brine/supervisor/stats"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// TestStartOrder compares the tree of a minion with the order in which its children are to start.
+func TestStartOrder(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		all  bool
+		want string
+	}{
+		{"plain", false, "EventBus Journal Refresher Jobs() Teller Dispatcher " +
+			"Master-a.test_4506(ReturnSender Subscriber Authenticator) Master-b.test_4506(ReturnSender Subscriber Authenticator)"},
+		{"with mine and pings", true, "EventBus Journal Refresher Jobs() Teller Dispatcher MineTimer " +
+			"Master-a.test_4506(ReturnSender Subscriber Pinger Authenticator) Master-b.test_4506(ReturnSender Subscriber Pinger Authenticator)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, "", "a.test", "b.test")
+			if tt.all {
+				r.cfg.MineEnabled, r.cfg.MineInterval, r.cfg.PingInterval = true, time.Hour, time.Hour
+			}
+			if got := order(r.start().m.top.Snapshot()); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// order is a tree as text.
+func order(tree []stats.Child) string {
+	var names []string
+	for _, c := range tree {
+		name := c.Name
+		if name == "Jobs" || strings.HasPrefix(name, "Master-") {
+			name += "(" + order(c.Children) + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestChildrenKnowEachOther has the first child of a table look for the last one, which is in a subtree.
+func TestChildrenKnowEachOther(t *testing.T) {
+	m := &Minion{wired: make(chan struct{})}
+	top := actortest.Start(t, supervisor.Options{Name: "minion"})
+	var last *supervisor.Ref
+	saw := make(chan *supervisor.Ref, 1)
+	idle := actortest.NewProbe().New
+	err := m.add(top, []child{
+		{spec: supervisor.Spec{Name: "First", New: func() actor.Actor {
+			saw <- last
+			return idle()
+		}}},
+		{}, // the configuration does without it
+		{spec: supervisor.Spec{Name: "Tree"}, tree: &subtree{children: []child{{ref: &last, spec: supervisor.Spec{Name: "Last", New: idle}}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(m.wired)
+	if got := actortest.Wait(t, "first child", saw); got == nil || got.Name() != "Last" {
+		t.Errorf("the first child sees %v", got)
+	}
+}

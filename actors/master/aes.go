@@ -110,7 +110,7 @@ func pillar(c *core, r *call) (any, error) {
 			c.log.Error("pillar could not be kept", "minion", r.id, "err", err)
 		}
 		if c.cfg.MinionDataCacheEvents {
-			c.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
+			c.events.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
 		}
 	}
 	return c.privateReply(r, data)

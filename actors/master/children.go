@@ -33,7 +33,7 @@ func (c *core) children() []child {
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now(), began: time.Now()}
 	return []child{
-		{&c.bus, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
 		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.trace.child(),

@@ -175,7 +175,7 @@ func callWheel(c *core, r *call) (any, error) {
 		return refusal, nil
 	}
 	jid := c.jids.Next(time.Now())
-	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.fire)
+	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.events.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

@@ -10,20 +10,20 @@ import (
 
 // collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
 // each return until all ids have answered or ctx ends.
-func (c *core) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Map)) error {
+func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Map)) error {
 	waiting := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		waiting[id] = true
 	}
 	returns := make(chan []byte, len(ids))
 	stands := make(chan struct{})
-	name := c.streams.next("collect-" + jid)
+	name := e.streamName("collect-" + jid)
 	prefix := event.TagJobReturn(jid, "")
 	open := make(map[string]bool, len(ids)) // whose return has not come; only the sink uses it
 	for _, id := range ids {
 		open[id] = true
 	}
-	c.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
+	e.ref.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
 		if id, ok := strings.CutPrefix(tag, prefix); ok && open[id] {
 			delete(open, id)
 			select {
@@ -32,7 +32,7 @@ func (c *core) collect(ctx context.Context, jid string, ids []string, start func
 			}
 		}
 	}})
-	defer c.bus.Send(&Unsubscribe{Name: name})
+	defer e.ref.Send(&Unsubscribe{Name: name})
 	select {
 	case <-stands:
 	case <-ctx.Done():

@@ -81,7 +81,7 @@ func TestPillarKeepsGrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "cached grains", grains, payload.M("os", "Debian", "id", "m1"))
-	if found, _ := r.m.core.meant(t.Context(), "os:Debian", "grain", defaultDelimiter, false); len(found.Minions) != 1 {
+	if found, _ := r.m.core.targets.meant(t.Context(), "os:Debian", "grain", defaultDelimiter, false); len(found.Minions) != 1 {
 		t.Errorf("grain target finds %v", found)
 	}
 }

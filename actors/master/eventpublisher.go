@@ -33,6 +33,8 @@ type (
 	}
 	// Unsubscribe ends a subscription.
 	Unsubscribe struct{ Name string }
+	// EventsHeard calls Done when all events that were fired before it have been sent out.
+	EventsHeard struct{ Done func() }
 	// nudge makes the tools that have just connected look at what they have got.
 	nudge struct{ step int }
 )
@@ -45,6 +47,9 @@ func (m *FireEvent) leave() {
 		m.room.leave(len(m.Body))
 	}
 }
+
+// Lost ends the wait.
+func (m *EventsHeard) Lost(error) { m.Done() }
 
 // Salt 3007's tools stop seeing events that reach them before their first look at the bus, until another one
 // comes. A real master is so slow that one always does. brine sends tools that connected within youth an empty
@@ -161,7 +166,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
 	}
 	return busOptions{
-		young: young, meter: c.meter, room: c.busRoom,
+		young: young, meter: c.meter, room: c.events.room,
 		open: func() *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},

@@ -30,7 +30,7 @@ func functionRunner(c *core, version string) (runFunc, error) {
 	}
 	onMaster.Host.Log = logger{c.log}
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: seen{c}, Values: func() (*payload.Map, error) {
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: c.attendance, Values: func() (*payload.Map, error) {
 			m, err := config.LoadMaster(c.cfg.ConfFile, nil)
 			if err != nil {
 				return nil, err
@@ -38,7 +38,7 @@ func functionRunner(c *core, version string) (runFunc, error) {
 			return m.Raw, nil
 		}}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: seen{c}, Bus: in, Mine: in, Targets: c.targets,
+			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: c.attendance, Bus: in, Mine: in, Targets: c.targets.expander,
 			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: onMaster, Version: version,
 		}))
 	if err != nil {
@@ -72,9 +72,9 @@ func (c *core) revokeKey(id string, preserve bool) error {
 	}
 	done, err := m.Delete(sel)
 	for _, e := range done.Events {
-		c.fire(event.TagKey, e.Data())
+		c.events.fire(event.TagKey, e.Data())
 	}
-	c.relink(id)
+	c.attendance.relink(id)
 	return errors.Join(err, c.auth.Revoke(id))
 }
 

@@ -10,7 +10,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/wire/auth"
-	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -44,7 +43,7 @@ func (c *core) say(who speaker, tag string, data *payload.Map) (size int) {
 	case forwarded:
 		data.Delete(endsTools)
 	}
-	body := c.pack(tag, data)
+	body := c.events.pack(tag, data)
 	if body == nil {
 		return 0
 	}
@@ -52,7 +51,7 @@ func (c *core) say(who speaker, tag string, data *payload.Map) (size int) {
 		c.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", c.cfg.MinionQuotaEventBytes))
 		return 0
 	}
-	c.put(body)
+	c.events.put(body)
 	return len(body)
 }
 
@@ -115,19 +114,5 @@ func (c *core) deny(id string, what ledger.Denial, n int, why string) {
 		return
 	}
 	c.log.Warn("a minion was refused what it may not do", "minion", id, "what", what.String(), "why", why, "count", total)
-	c.fire(tagDenied, payload.M("id", id, "what", what.String(), "why", why, "count", total))
-}
-
-// pack packs an event; nil when that cannot be. The time of an event is that of the master: a stamp that came with the data is
-// replaced.
-func (c *core) pack(tag string, data *payload.Map) []byte {
-	if data.Has(stampField) {
-		data = data.Clone().Set(stampField, event.Stamp(time.Now()))
-	}
-	body, err := event.Pack(tag, data, c.cfg.MaxEventSize)
-	if err != nil {
-		c.log.Error("event cannot be packed", "tag", tag, "err", err)
-		return nil
-	}
-	return body
+	c.events.fire(tagDenied, payload.M("id", id, "what", what.String(), "why", why, "count", total))
 }

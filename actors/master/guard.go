@@ -36,11 +36,11 @@ func (c *core) connectionEnded(e zmq.Ended) {
 		whose = "a connection of a minion"
 	}
 	cause := whose + " was ended: too much memory is held for messages that do not end, or are not taken"
-	if !c.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
+	if !c.complaints.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
 		return
 	}
-	if body := c.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known", e.Known)); body != nil {
-		c.putNow(body)
+	if body := c.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known", e.Known)); body != nil {
+		c.events.putNow(body)
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *core) peerRefused(peer string) {
 	if err != nil {
 		host = peer
 	}
-	c.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
+	c.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
 // lookEnded counts connections that were ended because too much was held of them.

@@ -2,11 +2,8 @@ package master
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	"brine/modules"
@@ -75,13 +72,13 @@ func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 
 // Fire puts an event on the bus.
 func (in inside) Fire(_ context.Context, tag string, data *payload.Map) error {
-	in.c.fire(tag, data)
+	in.c.events.fire(tag, data)
 	return nil
 }
 
 // Push puts a packed event on the bus.
 func (in inside) Push(_ context.Context, body []byte) error {
-	in.c.put(body)
+	in.c.events.put(body)
 	return nil
 }
 
@@ -95,7 +92,7 @@ func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Strea
 	if node == "minion" || (sockDir != "" && sockDir != in.c.cfg.SockDir) {
 		return in.watchSocket(ctx, node, sockDir)
 	}
-	s, err := in.subscribe(ctx)
+	s, err := in.c.events.subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,94 +120,11 @@ func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners
 
 // Subscribe opens a stream of event bodies.
 func (in inside) Subscribe(ctx context.Context) (client.Events, error) {
-	s, err := in.subscribe(ctx)
+	s, err := in.c.events.subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return rawEvents{s}, nil
-}
-
-// subscriptions numbers the streams of this process.
-type subscriptions struct{ last atomic.Uint64 }
-
-func (n *subscriptions) next(what string) string {
-	return what + "-" + strconv.FormatUint(n.last.Add(1), 10)
-}
-
-func (in inside) subscribe(ctx context.Context) (*eventStream, error) {
-	s := &eventStream{bus: in.c.bus, name: in.c.streams.next("stream"), bodies: make(chan []byte, streamRoom), ended: make(chan struct{})}
-	stands := make(chan struct{})
-	in.c.bus.Send(&Subscribe{Name: s.name, Done: stands, Sink: s.put})
-	select {
-	case <-stands:
-		return s, nil
-	case <-ctx.Done():
-		_ = s.Close() // nobody waits for it
-		return nil, context.Cause(ctx)
-	}
-}
-
-// streamRoom is how many events wait for a reader in this process before the oldest are dropped.
-const streamRoom = 4096
-
-// eventStream is a subscription that is read from a goroutine.
-type eventStream struct {
-	bus    *supervisor.Ref
-	name   string
-	bodies chan []byte
-	ended  chan struct{}
-}
-
-// put is the sink: it never blocks.
-func (s *eventStream) put(_ string, body []byte) {
-	for {
-		select {
-		case s.bodies <- body:
-			return
-		default:
-		}
-		select {
-		case <-s.bodies:
-		default:
-		}
-	}
-}
-
-var errStreamClosed = errors.New("event stream is closed")
-
-func (s *eventStream) body(ctx context.Context) ([]byte, error) {
-	select {
-	case b := <-s.bodies:
-		return b, nil
-	case <-s.ended:
-		return nil, errStreamClosed
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// Next returns the next event.
-func (s *eventStream) Next(ctx context.Context) (string, *payload.Map, error) {
-	for {
-		body, err := s.body(ctx)
-		if err != nil {
-			return "", nil, err
-		}
-		if tag, data, err := event.Unpack(body); err == nil { // what others push may be no event
-			return tag, data, nil
-		}
-	}
-}
-
-// Close ends the subscription.
-func (s *eventStream) Close() error {
-	s.bus.Send(&Unsubscribe{Name: s.name})
-	select {
-	case <-s.ended:
-	default:
-		close(s.ended)
-	}
-	return nil
 }
 
 // rawEvents is a stream that is read body by body.

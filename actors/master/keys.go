@@ -92,7 +92,7 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg, opt.Logger)},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: c.refused, Admit: newPending(c, st.keys).admit, Warn: c.warn, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: c.connected, SignPublications: cfg.SignPubMessages,
+		Refused: c.refused, Admit: newPending(c, st.keys).admit, Warn: c.complaints.warn, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: c.attendance.count, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	})

@@ -3,8 +3,6 @@ package master
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"brine/modules/eauth"
 	"brine/wire/payload"
@@ -54,82 +52,6 @@ func misshapen(load *payload.Map) string {
 		return "the function is no text"
 	}
 	return ""
-}
-
-// aimAt replaces the target of a publication by the minions that were compared with the rules. What a minion would
-// make of the target is its own affair: it may have grains that this master has not heard of.
-// Unlike Salt: it publishes the target as it was written.
-func aimAt(pub *payload.Map, minions []string) {
-	pub.Set("tgt", payload.AnyList(minions)).Set("tgt_type", "list")
-	pub.Delete("delimiter")
-}
-
-// engineOf are the letters by which a compound target has a target of another type that data of minions decides.
-var engineOf = map[string]string{"grain": "G", "grain_pcre": "P", "pillar": "I", "pillar_pcre": "J", "ipcidr": "S"}
-
-// aimBelow is aimAt for a master of masters, whose publications go on to minions that it does not know: of its own minions only
-// those are meant that were compared with the rules, and what lies below its syndics is left to the target and to the rules
-// that go along. False: the target cannot be bound.
-func (c *core) aimBelow(pub *payload.Map, minions []string) bool {
-	own, err := c.targets.Source.Accepted()
-	if err != nil {
-		return false
-	}
-	tgt, tgtType := pub.Value("tgt"), pub.Str("tgt_type")
-	var words []any
-	switch engine := engineOf[tgtType]; {
-	case tgtType == "" || tgtType == "glob" || tgtType == "pcre" || tgtType == "list":
-		return true // ids decide, which no minion can read in another way
-	case tgtType == "compound":
-		if list, isList := tgt.([]any); isList {
-			words = append(words, list...)
-		} else {
-			for word := range strings.FieldsSeq(pub.Str("tgt")) {
-				words = append(words, word)
-			}
-		}
-	case engine != "":
-		if d := delimiterOf(pub); d != defaultDelimiter {
-			if utf8.RuneCountInString(d) != 1 || tgtType == "ipcidr" {
-				return false
-			}
-			engine += d
-		}
-		words = []any{engine + "@" + pub.Str("tgt")}
-	default:
-		return false
-	}
-	if !balanced(words) {
-		return false
-	}
-	aimed := []any{}
-	if len(minions) > 0 {
-		aimed = append(aimed, "L@"+strings.Join(minions, ","), "or")
-	}
-	aimed = append(append(append(aimed, "(", "("), words...), ")")
-	if len(own) > 0 {
-		aimed = append(aimed, "and", "not", "L@"+strings.Join(own, ","))
-	}
-	pub.Set("tgt", append(aimed, ")")).Set("tgt_type", "compound")
-	pub.Delete("delimiter")
-	return true
-}
-
-// balanced tells whether words can stand in parentheses without leaving them.
-func balanced(words []any) bool {
-	depth := 0
-	for _, w := range words {
-		switch w {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
-		if _, text := w.(string); !text || depth < 0 {
-			return false
-		}
-	}
-	return depth == 0 && len(words) > 0
 }
 
 // shown are the names of functions for a log record.

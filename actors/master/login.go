@@ -54,9 +54,9 @@ func (c *core) refuse(r *call, err error, v any) (any, error) {
 		return nil, err
 	}
 	if denied.Blocked {
-		c.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
+		c.complaints.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
 	} else {
-		c.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
+		c.complaints.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
 			"user", payload.Show(r.load.Str("user")), "err", denied.Error())
 	}
 	return c.holdBack(r, denied.Wait, v)

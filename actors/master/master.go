@@ -114,17 +114,17 @@ func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
 func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
 
 // Fire puts an event on the master's bus.
-func (m *Master) Fire(tag string, data *payload.Map) { m.core.fire(tag, data) }
+func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.fire(tag, data) }
 
 func (c *core) publisherOptions() publisherOptions {
 	cfg := c.cfg
 	return publisherOptions{
 		open: func() pubSocket {
-			return c.openPub(zmq.PubOptions{
+			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
 				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard, OnRefused: c.peerRefused,
-			})
+				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard, OnRefused: c.peerRefused, Logger: c.log,
+			}))
 		},
 		sent: c.noteSent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
 	}
@@ -152,7 +152,7 @@ func (c *core) reqOptions() reqServerOptions {
 				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.maxMessage, Guard: c.guard, OnRefused: c.peerRefused,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.warn, log: c.log,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.complaints.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
 			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}

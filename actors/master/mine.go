@@ -89,7 +89,7 @@ func mineGet(c *core, r *call) (any, error) {
 func (c *core) mines() *mine.Reader {
 	return &mine.Reader{Opts: c.cfg.Raw, Mine: c.cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
-			who, err := c.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
+			who, err := c.targets.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
 			return who.Minions, err
 		}}
 }

@@ -47,7 +47,7 @@ func minionEvent(c *core, r *call) (any, error) {
 	}
 	r.beside("events of a minion", func(ctx context.Context) {
 		defer c.busy.leave(r.id)
-		for len(e.list) > 0 && c.heard(ctx) {
+		for len(e.list) > 0 && c.events.heard(ctx) {
 			e.portion()
 		}
 		c.finish(r.req, nil)
@@ -163,24 +163,6 @@ func (c *core) sayMinionError(load *payload.Map) {
 	if load.Str("tag") == "_salt_error" {
 		text := load.Map("data").Str("message")
 		c.log.Error("Received minion error from [" + load.Str("id") + "]: " + text[:min(len(text), maxMinionError)])
-	}
-}
-
-// EventsHeard calls Done when all events that were fired before it have been sent out.
-type EventsHeard struct{ Done func() }
-
-// Lost ends the wait.
-func (m *EventsHeard) Lost(error) { m.Done() }
-
-// heard waits until the bus has sent out what was fired so far; false when ctx ended before.
-func (c *core) heard(ctx context.Context) bool {
-	done := make(chan struct{})
-	c.bus.Send(&EventsHeard{Done: sync.OnceFunc(func() { close(done) })})
-	select {
-	case <-done:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 

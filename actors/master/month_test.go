@@ -157,7 +157,7 @@ func TestMonth(t *testing.T) {
 		began := time.Now()
 		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
 		r.eventually("rest", func() error {
-			if n := r.m.core.jobs.Depth() + r.m.core.bus.Depth(); n > 0 {
+			if n := r.m.core.jobs.Depth() + r.m.core.events.ref.Depth(); n > 0 {
 				return fmt.Errorf("%d messages wait", n)
 			}
 			return nil

@@ -185,7 +185,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	case err != nil:
 		supervisor.Failed(ctx)
 		w.core.meter.fail(failedHandler)
-		w.core.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
+		w.core.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
 		r.fail()
 	default:
 		w.core.finish(r, v)

@@ -138,7 +138,7 @@ func (f fixed) Data(_, id string) (*payload.Map, error) { return payload.M("ipv4
 func TestPresence(t *testing.T) {
 	r := newRig(t)
 	var conns []presence.Conn
-	r.m.core.presence = &presence.Finder{Cache: fixed{"m1": "10.0.0.1", "m2": "10.0.0.2"}, Port: 4505,
+	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m1": "10.0.0.1", "m2": "10.0.0.2"}, Port: 4505,
 		Peers: func() ([]presence.Conn, error) { return conns, nil }, Local: func() ([]netip.Addr, error) { return nil, nil }}
 	ear := r.hear()
 	past := &remembered{}
@@ -173,7 +173,7 @@ func TestPresence(t *testing.T) {
 	look("10.0.0.2", "10.9.9.9")
 	change([]any{}, []any{"m1"})
 	present("m2")
-	r.m.core.presence = &presence.Finder{Peers: func() ([]presence.Conn, error) { return nil, errors.New("no table") }}
+	r.m.core.attendance.finder = &presence.Finder{Peers: func() ([]presence.Conn, error) { return nil, errors.New("no table") }}
 	if err := r.m.core.firePresence(past); err == nil {
 		t.Error("no error")
 	}
@@ -183,7 +183,7 @@ func TestPresence(t *testing.T) {
 func TestMaxMinions(t *testing.T) {
 	r := newRig(t, "max_minions: 1")
 	r.accept("m1", "minion")
-	r.m.core.presence = &presence.Finder{Cache: fixed{"m2": "10.0.0.2", "m3": "10.0.0.3"}, Port: 4505,
+	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m2": "10.0.0.2", "m3": "10.0.0.3"}, Port: 4505,
 		Peers: func() (list []presence.Conn, err error) {
 			for _, a := range []string{"10.0.0.2", "10.0.0.3"} {
 				list = append(list, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a), 1)})
@@ -384,7 +384,7 @@ func TestPushedEvents(t *testing.T) {
 // TestSlowStream: a reader in this process that does not read loses the oldest, and holds up nobody.
 func TestSlowStream(t *testing.T) {
 	r := newRig(t)
-	s, err := inside{r.m.core}.subscribe(testContext(t))
+	s, err := r.m.core.events.subscribe(testContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,20 +53,20 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 		}
 		tgt, tgtType = group, "compound"
 	}
-	if !c.exactPillar(ctx, tgt, tgtType) {
+	if !c.targets.exactPillar(ctx, tgt, tgtType) {
 		c.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
 		return nil, found{}
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
 		"jid", c.jids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
-	who, err := c.expand(ctx, tgt, tgtType, defaultDelimiter)
+	who, err := c.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return nil, found{}
 	}
 	funs, args := functions(pub) // as they go out
 	grant := r.rules.eauth.Allowed(eauth.PeerRules(r.rules.peer, r.id), eauth.Want{Funs: funs, Args: args,
-		Covers: func(target string) bool { return c.covers(ctx, target, who.Minions) }})
+		Covers: func(target string) bool { return c.targets.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
 		c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
 		return nil, found{}
@@ -111,35 +111,6 @@ func parseArgs(load *payload.Map) []any {
 	}
 	pos, kw := args.Split(load.List("arg"), noParse)
 	return args.Condition(pos, kw)
-}
-
-// exactPillar refuses pillar targets that find more minions than the exact form does: with patterns a minion
-// could read other minions' pillars by trial.
-func (c *core) exactPillar(ctx context.Context, tgt any, tgtType string) bool {
-	exact := ""
-	switch strings.ToLower(tgtType) {
-	case "pillar", "pillar_pcre":
-		exact = "pillar_exact"
-	case "compound":
-		exact = "compound_pillar_exact"
-	default:
-		return true
-	}
-	narrow, errNarrow := c.expand(ctx, tgt, exact, defaultDelimiter)
-	wide, errWide := c.expand(ctx, tgt, tgtType, defaultDelimiter)
-	if errNarrow != nil || errWide != nil { // minions may find somebody where the master cannot
-		return false
-	}
-	allowed := map[string]bool{}
-	for _, id := range narrow.Minions {
-		allowed[id] = true
-	}
-	for _, id := range wide.Minions {
-		if !allowed[id] {
-			return false
-		}
-	}
-	return true
 }
 
 // publishPeer sends a minion's publication and notes whose it is.
@@ -221,7 +192,7 @@ func minionPublish(c *core, r *call) (any, error) {
 		defer cancel()
 		full := r.load.Str("form") == "full"
 		out := payload.NewMap(len(who.Minions))
-		err = c.collect(ctx, pub.Str("jid"), who.Minions, func() error {
+		err = c.events.collect(ctx, pub.Str("jid"), who.Minions, func() error {
 			_, err := c.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Map) {

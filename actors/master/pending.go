@@ -30,11 +30,11 @@ func newPending(c *core, store *keys.Store) *pending {
 // admit tells why a new key may not be stored, "" when it may. A denied key takes no place among the pending ones.
 func (p *pending) admit(from string, waits bool) (why string) {
 	if waits && p.max > 0 && p.total() >= int64(p.max) {
-		p.c.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "", "max_pending_keys", p.max, "last_from", from)
+		p.c.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "", "max_pending_keys", p.max, "last_from", from)
 		return "max_pending_keys is reached"
 	}
 	if !p.rates.Take(from) {
-		p.c.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from, "pending_keys_rate", p.rates.PerMinute)
+		p.c.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from, "pending_keys_rate", p.rates.PerMinute)
 		return fmt.Sprintf("more new keys than pending_keys_rate from %s", from)
 	}
 	if waits {

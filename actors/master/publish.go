@@ -24,9 +24,6 @@ var (
 // secrets never leave a load: neither to the bus, nor to the job store, nor to the log.
 var secrets = []string{"key", "token", "password"}
 
-// defaultDelimiter separates the parts of a grain target; only another one is published.
-const defaultDelimiter = ":"
-
 // publish answers the command line: authenticate, check, expand, number, announce, store, send
 // (salt/master.py, ClearFuncs.publish).
 //
@@ -55,7 +52,7 @@ func publish(c *core, r *call) (any, error) {
 		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
-	found, err := c.expand(r.ctx, load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
+	found, err := c.targets.expand(r.ctx, load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
 	r.from.matched = time.Now()
 	list, bound, refusal := c.allow(r, one, extra, funs, args, found.Minions)
 	if refusal != nil {
@@ -78,7 +75,7 @@ func publish(c *core, r *call) (any, error) {
 	pub := publication(c, load, extra)
 	switch {
 	case c.cfg.OrderMasters:
-		if bound && !c.aimBelow(pub, found.Minions) {
+		if bound && !c.targets.aimBelow(pub, found.Minions) {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why", "a target of this type cannot be bound with order_masters")
 			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 		}
@@ -116,9 +113,6 @@ func need(load *payload.Map, fields ...string) error {
 	}
 	return nil
 }
-
-// found is who a target means: the minions to wait for, and the ids of a list that are no minions.
-type found struct{ Minions, Missing []string }
 
 func clearReply(load *payload.Map) *payload.Map {
 	return payload.M("enc", payload.EncClear, "load", load)
@@ -188,7 +182,7 @@ func (c *core) allow(r *call, one *asker, extra *payload.Map, funs []string, arg
 	}
 	extra.Delete("auth_list")
 	if one.Kind != eauth.KindUser || len(list) > 0 {
-		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.covers(r.ctx, target, minions) }}
+		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.targets.covers(r.ctx, target, minions) }}
 		grant := r.rules.eauth.Allowed(list, want)
 		why := r.rules.beyond(one.Identity, r.load, extra, funs)
 		if !grant.OK || why != "" {
@@ -210,7 +204,7 @@ func (c *core) refusePublication(load *payload.Map, why [2]string) *payload.Map 
 	if load.Has("jid") {
 		data := withoutSecrets(load)
 		data.Update(reply)
-		c.fire(event.TagJobError(load.Str("jid")), data)
+		c.events.fire(event.TagJobError(load.Str("jid")), data)
 	}
 	return reply
 }
@@ -271,8 +265,8 @@ func (c *core) note(one jobstore.Load) bool {
 // announce fires the events of a new job.
 func (c *core) announce(load *payload.Map, who found) {
 	jid := load.Str("jid")
-	c.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
-	c.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
+	c.events.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
+	c.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
 		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
 		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
 }
@@ -334,7 +328,7 @@ func publication(c *core, load, extra *payload.Map) *payload.Map {
 // send announces a publication and hands it to the Publisher.
 func (c *core) send(pub *payload.Map, who found) {
 	jid := pub.Str("jid")
-	c.fire(event.TagJobPublish(jid), pub)
+	c.events.fire(event.TagJobPublish(jid), pub)
 	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pytext.Str(pub.Value("fun")), jid))
 	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, who)})
 }

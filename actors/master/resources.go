@@ -34,7 +34,7 @@ func registerResources(c *core, r *call) (any, error) {
 		c.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
 	}
 	if c.cfg.MinionDataCache && c.cfg.MinionDataCacheEvents {
-		c.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
+		c.events.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
 	}
 	return true, nil
 }

@@ -135,7 +135,7 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 	c.noteReturn(jid, id, load, from)
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
-		c.fire(event.TagJobReturn(jid, id), load)
+		c.events.fire(event.TagJobReturn(jid, id), load)
 		c.book.Fired(jid, id, ledger.At(time.Now()))
 		c.fireStateErrors(load)
 	}

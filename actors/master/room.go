@@ -80,16 +80,3 @@ func newBusRoom(most int, bytes int64, log *slog.Logger) *room {
 func newReturnRoom(most int, log *slog.Logger) *room {
 	return &room{what: "returns for the job store", most: int64(most), mostBytes: 1, log: log} // bytes are the request port's
 }
-
-// put hands a packed event to the bus. When too many wait, its sender waits, so that whoever fires too many is held up by
-// that: a worker, and with it the requests behind it. No event of the master is left out.
-func (c *core) put(body []byte) {
-	c.busRoom.wait(context.Background(), ownPatience)
-	c.putNow(body)
-}
-
-// putNow is put for those who must not wait.
-func (c *core) putNow(body []byte) {
-	c.busRoom.enter(len(body))
-	c.bus.Send(&FireEvent{Body: body, room: c.busRoom})
-}

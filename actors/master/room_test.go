@@ -55,7 +55,7 @@ func TestBusFlood(t *testing.T) {
 	held := make(chan struct{})
 	open := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(open)
-	r.m.core.bus.Send(&Subscribe{Name: "slow", Sink: func(string, []byte) { <-held }, Done: stand})
+	r.m.core.events.ref.Send(&Subscribe{Name: "slow", Sink: func(string, []byte) { <-held }, Done: stand})
 	<-stand
 	const events = 20_000
 	body, err := event.Pack("test/flood", payload.M("text", fmt.Sprint(make([]int, 100))), 0)
@@ -80,7 +80,7 @@ func TestBusFlood(t *testing.T) {
 	if took := time.Since(began); took < ownPatience || took > patience/2 {
 		t.Errorf("an event of the master waited for %v", took)
 	}
-	if n := r.m.core.bus.Depth(); n > 60 {
+	if n := r.m.core.events.ref.Depth(); n > 60 {
 		t.Errorf("%d messages wait at the bus", n)
 	}
 	select {
@@ -102,12 +102,12 @@ func TestBusFlood(t *testing.T) {
 		t.Error(err)
 	}
 	r.eventually("an empty bus", func() error {
-		if n, b := r.m.core.busRoom.n.Load(), r.m.core.busRoom.bytes.Load(); n != 0 || b != 0 {
+		if n, b := r.m.core.events.room.n.Load(), r.m.core.events.room.bytes.Load(); n != 0 || b != 0 {
 			return fmt.Errorf("%d events of %d bytes are counted", n, b)
 		}
 		return nil
 	})
-	r.m.core.bus.Send(&Unsubscribe{Name: "slow"})
+	r.m.core.events.ref.Send(&Unsubscribe{Name: "slow"})
 }
 
 // TestReturnsWait: when too many returns wait for the disk, a return is refused before anybody hears of it; its minion

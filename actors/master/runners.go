@@ -117,7 +117,7 @@ func (c *core) startRunner(m *RunRunner) error {
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{run: c.run, fire: c.fire, id: c.cfg.ID, log: c.log, ended: ended,
+			return &runnerActor{req: m, opt: runnerOptions{run: c.run, fire: c.events.fire, id: c.cfg.ID, log: c.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { c.jobs.Send(l); c.jobs.Send(r) }}}
 		},
 	})

@@ -74,6 +74,6 @@ func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result a
 		if user, ok := load.Get("user"); ok {
 			data.Set("user", user)
 		}
-		c.fire(event.TagJobSubError(jid, id, fun), data)
+		c.events.fire(event.TagJobSubError(jid, id, fun), data)
 	}
 }

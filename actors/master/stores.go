@@ -88,12 +88,3 @@ func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
 	}
 	return store, nil
 }
-
-// targetSource is what the master knows of its minions when it expands a target.
-type targetSource struct {
-	keys *keys.Store
-	*datacache.Banks
-}
-
-// Accepted lists the ids with an accepted key.
-func (t targetSource) Accepted() ([]string, error) { return t.keys.IDs(keys.Accepted) }

@@ -26,7 +26,7 @@ func (c *core) inTurnThen(r *call, end func(), name string, f func(ctx context.C
 			v, err = f(ctx)
 		}
 		if err != nil {
-			c.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
+			c.complaints.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
 			r.req.fail()
 			return
 		}

@@ -66,7 +66,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 			},
 			func(time.Time) error { return c.checkOpenFiles() },
 		},
-		fire: c.fire, log: c.log,
+		fire: c.events.fire, log: c.log,
 	}
 	if cfg.KeyCache == "sched" {
 		o.tasks = append(o.tasks, func(time.Time) error { return c.writeKeyCache() })
@@ -83,7 +83,7 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 // exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
 func (c *core) exchanged(id string) {
 	c.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
-	c.relink(id)
+	c.attendance.relink(id)
 	if c.cfg.RotateAESKey && !c.rotate.Swap(true) {
 		if m, ok := c.top.Lookup(nameMaintenance); ok {
 			m.Send(&CheckKeys{})
@@ -94,7 +94,7 @@ func (c *core) exchanged(id string) {
 // lost ends the session of an id that has no accepted key any more.
 func (c *core) lost(id string) error {
 	c.rotate.Store(c.cfg.RotateAESKey)
-	c.relink(id)
+	c.attendance.relink(id)
 	return c.auth.Revoke(id)
 }
 
@@ -183,7 +183,7 @@ func (c *core) writeKeyCache() error {
 
 // firePresence tells who is connected (presence_events).
 func (c *core) firePresence(past *remembered) error {
-	connected, err := c.present()
+	connected, err := c.attendance.Connected()
 	if err != nil {
 		return err
 	}
@@ -192,9 +192,9 @@ func (c *core) firePresence(past *remembered) error {
 		now[id] = true
 	}
 	if come, gone := without(now, past.present), without(past.present, now); len(come)+len(gone) > 0 {
-		c.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
+		c.events.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
 	}
-	c.fire(event.TagPresent, payload.M("present", without(now, nil)))
+	c.events.fire(event.TagPresent, payload.M("present", without(now, nil)))
 	past.present = now
 	return nil
 }
@@ -230,14 +230,14 @@ func (c *core) checkOpenFiles() error {
 func (c *core) pingAll() {
 	tgt, tgtType := any("*"), "glob"
 	if c.cfg.MinionDataCache {
-		connected, err := c.present()
+		connected, err := c.attendance.Connected()
 		if err != nil {
 			c.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return
 		}
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
-	who, _ := c.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
+	who, _ := c.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jids.Next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)

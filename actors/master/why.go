@@ -297,7 +297,7 @@ func (c *core) guessLinks(all []ledger.Case) error {
 	if len(byID) == 0 {
 		return nil
 	}
-	up, down, err := c.presence.Among(slices.Sorted(maps.Keys(byID)))
+	up, down, err := c.attendance.finder.Among(slices.Sorted(maps.Keys(byID)))
 	for _, id := range up {
 		byID[id].Address = ledger.LinkUp
 	}

@@ -57,7 +57,7 @@ func (w *mworker) report(cmd string, start, now time.Time) {
 	if elapsed <= w.core.cfg.MasterStatsEventIter {
 		return
 	}
-	w.core.fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats", w.stats.take(now),
+	w.core.events.fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats", w.stats.take(now),
 		"pool", w.core.poolName(w.pool), "pool_index", w.index()))
 }
 

@@ -80,7 +80,7 @@ func TestLinkFollowsTheKey(t *testing.T) {
 	if _, err := r.keyStore().Remove(keys.Accepted, "m1"); err != nil {
 		t.Fatal(err)
 	}
-	r.m.core.relink("m1")
+	r.m.core.attendance.relink("m1")
 	r.awaitLink("m1", ledger.LinkDown) // the connection there is not one of whoever will have the id
 	r.minion("m1")
 	r.awaitLink("m1", ledger.LinkUp)
@@ -92,13 +92,13 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 	m := r.minion("m1")
 	leave := r.subscribe(m.link, "")
 	r.awaitLink("m1", ledger.LinkUp)
-	got, err := seen{r.m.core}.Connected()
+	got, err := r.m.core.attendance.Connected()
 	if err != nil || got["m1"] != "127.0.0.1" {
 		t.Errorf("present: %v, %v", got, err)
 	}
 	leave()
 	r.awaitLink("m1", ledger.LinkDown)
-	if got, err := r.m.core.present(); err != nil || len(got) != 0 {
+	if got, err := r.m.core.attendance.Connected(); err != nil || len(got) != 0 {
 		t.Errorf("present: %v, %v", got, err)
 	}
 }
@@ -107,14 +107,14 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link
-	c := r.m.core
+	c := r.m.core.attendance
 	b.ReportAllocs()
 	for i := range b.N {
 		conn := uint64(i + 1)
-		c.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
+		r.m.core.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
 		c.subscribed(zmq.Subscription{Topic: "", Begin: true, Conn: conn})
 		c.subscribed(zmq.Subscription{Topic: topic, Begin: true, Conn: conn})
 		c.subscribed(zmq.Subscription{Topic: topic})
-		c.book.Peers.Connection(conn, "", false, 1)
+		r.m.core.book.Peers.Connection(conn, "", false, 1)
 	}
 }

@@ -1,0 +1,100 @@
+package master
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/presence"
+	"brine/wire/auth"
+	"brine/wire/zmq"
+)
+
+// attendance knows which minions are connected: by what they say on the publish port, and else by the addresses from which
+// there are connections.
+type attendance struct {
+	peers  *ledger.Peers
+	finder *presence.Finder
+	// vouches tells whether a topic was given to the minion that it names. It is set before a port is open.
+	vouches func(topic string) bool
+	look    atomic.Pointer[presenceLook]
+	log     *slog.Logger
+}
+
+func newAttendance(peers *ledger.Peers, finder *presence.Finder, log *slog.Logger) *attendance {
+	return &attendance{peers: peers, finder: finder, log: log}
+}
+
+// presenceLook is who was connected at a moment.
+type presenceLook struct {
+	at  time.Time
+	ids map[string]string
+}
+
+// watch makes the options of a publish socket note its connections and subscriptions here.
+func (a *attendance) watch(opt zmq.PubOptions) zmq.PubOptions {
+	a.peers.Start(ledger.At(time.Now()))
+	opt.OnConnection = func(conn zmq.Connection) { a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now())) }
+	opt.OnSubscription = a.subscribed
+	return opt
+}
+
+// subscribed takes what is said on the publish port. Anybody may say anything there: a fact comes only of a topic that
+// nobody but the minion of an id was given, and nothing is kept of others. The topics of Salt's minions, too, are known
+// to everybody (with zmq_filtering, the hash of an id) and say nothing.
+func (a *attendance) subscribed(s zmq.Subscription) (vouched bool) {
+	id := auth.LinkID(s.Topic)
+	if id == "" {
+		return false
+	}
+	now := ledger.At(time.Now())
+	if !s.Begin {
+		return a.peers.Unsubscribed(id, s.Topic, s.Conn, now)
+	}
+	if !a.vouches(s.Topic) {
+		return false
+	}
+	a.peers.Subscribed(id, s.Topic, s.Conn, now)
+	return true
+}
+
+// relink looks anew whose the connections of an id are, for its key may be another one by now.
+func (a *attendance) relink(id string) { a.peers.Relink(id, a.vouches, ledger.At(time.Now())) }
+
+// Connected maps the ids of minions that are connected to their addresses. What the master knows comes first; of the
+// others, Salt's, it goes by the addresses in their grains, as Salt does.
+func (a *attendance) Connected() (map[string]string, error) {
+	found, err := a.finder.Connected()
+	if err != nil {
+		return nil, fmt.Errorf("presence: %w", err)
+	}
+	for id := range found {
+		if peer := a.peers.Get(id); peer.Linked && peer.Up == 0 {
+			delete(found, id)
+		}
+	}
+	for id, addr := range a.peers.Up() {
+		if found[id] == "" {
+			found[id] = addr
+		}
+	}
+	return found, nil
+}
+
+// count tells how many minions are connected and whether id is one of them (max_minions). One look at the connections
+// serves all sign-ins of a second.
+func (a *attendance) count(id string) (n int, present bool) {
+	look := a.look.Load()
+	if now := time.Now(); look == nil || now.Sub(look.at) > time.Second {
+		ids, err := a.Connected()
+		if err != nil {
+			a.log.Error("connected minions are not known", "err", err)
+		}
+		look = &presenceLook{at: now, ids: ids}
+		a.look.Store(look)
+	}
+	_, present = look.ids[id]
+	return len(look.ids), present
+}

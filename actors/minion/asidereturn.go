@@ -71,15 +71,14 @@ func (j *job) setAside(ctx actor.Context) {
 	sum := sha256.Sum256([]byte(key))
 	hash := hex.EncodeToString(sum[:])
 	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err", why)
-	load := returnLoad(j.rec.link, j.rec.ret.Load()).Set("fun_args", []any{}).
-		Set("return", fmt.Sprintf(textReturnAside, why, hash)).Set("retcode", int64(1)).Set("success", false)
-	body, err := packReason(j.opt.diary, key, load, func(f *ledger.Minion) {
+	reason := toMaster(j.rec.link, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
+	body, err := packReason(j.opt.diary, key, reason, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Error, f.Spooled = ledger.ReturnAside, why.Error(), "", ledger.At(j.opt.clock.Now())
 	})
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
 	}
-	self, ret := j.self, &SendReturn{Key: key, JID: j.jid(), Load: load, Body: body, Kept: j.kept, reason: true}
+	self, ret := j.self, &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
 	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key, link: j.rec.link.name(), body: body},
 		Done: func(put bool, err error) { self.Send(&reasonNoted{ret, put, err, why.Error()}) }})
 }
@@ -109,7 +108,8 @@ func (j *job) onReasonNoted(ctx actor.Context, m *reasonNoted) {
 }
 
 // packReason packs what takes the place of a return, with the facts as note changes them.
-func packReason(d *ledger.Diary, key string, load *payload.Map, note func(*ledger.Minion)) ([]byte, error) {
+func packReason(d *ledger.Diary, key string, ret *payload.Return, note func(*ledger.Minion)) ([]byte, error) {
+	load := ret.Map()
 	if f, ok := d.Get(key); ok {
 		note(&f)
 		load = load.Clone().Set(ledger.Field, f.Pack())

@@ -22,7 +22,7 @@ import (
 type (
 	// JobReceived is a publication that was opened and verified.
 	JobReceived struct {
-		Load  *payload.Map
+		Job   *payload.Job
 		Link  *link
 		mark  auth.Mark // where it stands among those of its master
 		at    time.Time // when it was opened
@@ -41,13 +41,13 @@ type (
 	JobPostponed struct {
 		Name       string // of its actor, which ends
 		Path, Turn string // of its file
-		Load       *payload.Map
+		Job        *payload.Job
 		Link       *link
 	}
 	// takeQueued looks at the queue.
 	takeQueued struct{}
 	// GetRunning asks for the jobs that run now, in order of their start.
-	GetRunning struct{ Reply chan<- []*payload.Map }
+	GetRunning struct{ Reply chan<- []jobInHand }
 	// SignalJob sends a signal to a job; the answer is Salt's sentence, "" for a job that does not run.
 	SignalJob struct {
 		JID   string
@@ -61,7 +61,7 @@ type (
 	}
 	// JobSetAside is a job that the Dispatcher has died of twice.
 	JobSetAside struct {
-		Load *payload.Map
+		Job  *payload.Job
 		Link *link
 		mark auth.Mark
 		Why  error
@@ -75,7 +75,7 @@ type (
 // dispatcherOptions are what the Dispatcher needs of the minion.
 type dispatcherOptions struct {
 	cfg   *config.Minion
-	match func(load *payload.Map, l *link) bool
+	match func(job *payload.Job, l *link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
 	jobs      *supervisor.Supervisor
@@ -138,9 +138,9 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 // matches asks whether a job is for this minion.
 func (d *dispatcher) matches(ctx actor.Context, m *JobReceived) (hit bool) {
 	if !d.opt.gathering() {
-		return d.opt.match(m.Load, m.Link)
+		return d.opt.match(m.Job, m.Link)
 	}
-	supervisor.Patiently(ctx, func() { hit = d.opt.match(m.Load, m.Link) })
+	supervisor.Patiently(ctx, func() { hit = d.opt.match(m.Job, m.Link) })
 	return hit
 }
 
@@ -167,19 +167,19 @@ func (d *dispatcher) onStarted(ctx actor.Context) {
 }
 
 func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
-	load := m.Load
-	if field := lacks(load); field != "" {
+	job := m.Job
+	if field := job.Lacks(); field != "" {
 		d.note(m, ledger.Malformed, "no "+field)
 		return // not a job; Salt drops it without a word, too
 	}
-	jid := load.Str("jid")
+	jid := job.JID()
 	matched := jid != "" && d.matches(ctx, m)
 	if supervisor.Context(ctx).Err() != nil {
 		return // it took so long that another Dispatcher has the job by now
 	}
 	if !matched {
-		d.note(m, ledger.NotMatched, fmt.Sprintf("%v (%s)", load.Value("tgt"), load.Str("tgt_type")))
-		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", load.Value("tgt"))
+		d.note(m, ledger.NotMatched, shownTarget(job))
+		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", job.Tgt())
 		return
 	}
 	if jid != jidReq && !m.again && !d.reg.taken(jid) && d.isPast(m) {
@@ -198,33 +198,33 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
-	d.remember(load, m.mark)
+	d.remember(job, m.mark)
 	if d.stopping {
-		d.turnAway(ctx, load, m.Link)
+		d.turnAway(ctx, job, m.Link)
 		return
 	}
-	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", load.Str("user"), load.Value("fun"), jid))
+	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", job.User(), job.Fun(), jid))
 	why := ""
-	if !aboutJobs(load) {
+	if !aboutJobs(job) {
 		why = d.full(jid)
 	}
 	if why != "" {
 		d.enqueue(ctx, m, why)
 	} else {
-		d.spawn(ctx, &jobRecord{load: load, link: m.Link, again: m.again, turn: fileName(m.at, load)})
+		d.spawn(ctx, &jobRecord{job: job, link: m.Link, again: m.again, turn: fileName(m.at, jid)})
 	}
 	d.reg.began(jid)
 }
 
 // isPast tells of a job that another process may have taken already, and says so.
 func (d *dispatcher) isPast(m *JobReceived) bool {
-	jid := m.Load.Str("jid")
+	jid := m.Job.JID()
 	switch {
 	case d.opt.past.has(jid, m.mark):
-		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun", m.Load.Value("fun"))
+		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
 	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
-		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it", "jid", jid, "fun", m.Load.Value("fun"))
+		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it", "jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.cfg.MinionJIDQueueAge.String())
 	default:
 		return false
@@ -234,40 +234,33 @@ func (d *dispatcher) isPast(m *JobReceived) bool {
 }
 
 // remember puts a job on disk as taken, unless it only asks for jobs: that may be asked twice.
-func (d *dispatcher) remember(load *payload.Map, mark auth.Mark) {
-	if load.Str("jid") == jidReq || onlyAsks(load) {
+func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
+	if job.JID() == jidReq || onlyAsks(job) {
 		return
 	}
-	err := d.opt.past.take(load.Str("jid"), mark, d.opt.clock.Now())
+	err := d.opt.past.take(job.JID(), mark, d.opt.clock.Now())
 	if err != nil && !d.reg.unwritten {
 		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart would run again", "err", err)
 	}
 	d.reg.unwritten = err != nil
 }
 
-// lacks names a field that a job must have, "" when there are all.
-func lacks(load *payload.Map) string {
-	for _, field := range []string{"tgt", "jid", "fun", "arg"} {
-		if !load.Has(field) {
-			return field
-		}
-	}
-	return ""
-}
+// shownTarget is whom a job is for, as notes tell it.
+func shownTarget(job *payload.Job) string { return fmt.Sprintf("%v (%s)", job.Tgt(), job.TgtType()) }
 
 // onLostJob answers for a job of a dead process, which counts as seen.
 func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
-	jid := m.load.Str("jid")
+	jid := m.job.JID()
 	d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM)
 	d.reg.began(jid)
-	rec := &jobRecord{load: m.load, link: m.Link, key: m.name, lost: true}
+	rec := &jobRecord{job: m.job, link: m.Link, key: m.name, lost: true}
 	rec.shown.Store(m.shown)
 	d.spawn(ctx, rec)
 }
 
 // spawn starts the actor of a job.
 func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
-	jid := rec.load.Str("jid")
+	jid := rec.job.JID()
 	switch {
 	case rec.key != "":
 	case jid == jidReq:
@@ -277,7 +270,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 		rec.key = safeName(jid)
 	}
 	rec.name = jobName(rec.key)
-	rec.entry = procEntry(rec.load)
+	rec.entry = newEntry(rec.job)
 	rec.dispatcher = d.self
 	ref, err := d.add(rec)
 	if err != nil {
@@ -285,7 +278,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
 		return
 	}
-	d.reg.add(&runningJob{jid: jid, name: rec.name, load: rec.entry, kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }})
+	d.reg.add(&runningJob{jid: jid, name: rec.name, entry: rec.entry, shown: rec.entry.Map(), kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }})
 }
 
 // jobName is the name of a job's actor.
@@ -324,7 +317,7 @@ func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
 	case j.over():
 		return ""
 	default:
-		pid = j.pid()
+		pid = j.pid
 	}
 	switch {
 	case j != nil && (jobprocess.Ends(m.Sig) || pid != os.Getpid()):

@@ -7,6 +7,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
+	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -92,7 +93,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 			return
 		}
 		s.held.pop()
-		s.deliver(ctx, &JobReceived{Load: load, mark: mark, size: len(frame)}, err)
+		s.deliver(ctx, &JobReceived{Job: payload.NewJob(load), mark: mark, size: len(frame)}, err)
 	}
 }
 

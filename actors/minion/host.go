@@ -138,11 +138,15 @@ func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer strin
 func (h host) Running() []*payload.Map {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	jobs, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- []*payload.Map) any { return &GetRunning{Reply: r} })
+	jobs, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
 	if err != nil {
 		h.m.log.Error("the running jobs are not known", "err", err)
 	}
-	return jobs
+	out := make([]*payload.Map, len(jobs))
+	for i, j := range jobs {
+		out[i] = j.shown
+	}
+	return out
 }
 
 // Signal ends a running job.

@@ -58,11 +58,11 @@ type jobOptions struct {
 	journal    *supervisor.Ref
 	proc       procDir
 	clock      supervisor.Clock
-	cache      func(jid string, ret *payload.Map) error        // keeps the return locally (cache_jobs); nil: not
-	started    func(l *link, load *payload.Map)                // fires the start event a job asked for (3008)
-	crashed    func(l *link, jid string, text string)          // reports an exception (_salt_error)
-	returns    bool                                            // to returners, also when the job names none
-	extra      func(ctx context.Context, load, r *payload.Map) // calls the returners the job names
+	cache      func(jid string, ret *payload.Return) error                    // keeps the return locally (cache_jobs); nil: not
+	started    func(l *link, job *payload.Job)                                // fires the start event a job asked for (3008)
+	crashed    func(l *link, jid string, text string)                         // reports an exception (_salt_error)
+	returns    bool                                                           // to returners, also when the job names none
+	extra      func(ctx context.Context, job *payload.Job, r *payload.Return) // calls the returners the job names
 	queue      jobQueue
 	launch     launcher // starts processes for functions; nil: they run in this one
 	pubRet     bool
@@ -77,7 +77,7 @@ type jobOptions struct {
 // jobRecord is what a job's incarnations share. The Dispatcher makes it; after that only the incarnation that
 // lives writes, and an abandoned one may read.
 type jobRecord struct {
-	load    *payload.Map
+	job     *payload.Job
 	link    *link          // of the master that is answered; nil: of none
 	lost    bool           // begun by a process before this one
 	told    string         // when set, the function is not run, and this is the return
@@ -89,14 +89,14 @@ type jobRecord struct {
 
 	dispatcher *supervisor.Ref
 
-	key   string       // of the job in files
-	name  string       // of the actor
-	entry *payload.Map // as Salt shows a running job
+	key   string // of the job in files
+	name  string // of the actor
+	entry entry
 
-	ret       atomic.Pointer[payload.Map] // the return, once there is one
-	answered  atomic.Bool                 // it is on disk, or delivered
-	postponed atomic.Bool                 // it is in the queue again, and another actor will run it
-	shown     atomic.Bool                 // it has a proc entry
+	ret       atomic.Pointer[payload.Return] // the return, once there is one
+	answered  atomic.Bool                    // it is on disk, or delivered
+	postponed atomic.Bool                    // it is in the queue again, and another actor will run it
+	shown     atomic.Bool                    // it has a proc entry
 }
 
 // job is one actor per job. Its first incarnation runs the function. A later one, and one made for a job of a
@@ -141,7 +141,7 @@ func (j *job) Receive(ctx actor.Context) {
 	}
 }
 
-func (j *job) jid() string { return j.rec.load.Str("jid") }
+func (j *job) jid() string { return j.rec.job.JID() }
 
 func (j *job) onStarted(ctx actor.Context) {
 	j.self = supervisor.Self(ctx)
@@ -168,7 +168,7 @@ func (j *job) onStarted(ctx actor.Context) {
 // begin makes the record by which a later process can answer for the job. When it stands the function is called;
 // where it cannot be made, all the same.
 func (j *job) begin(ctx actor.Context) {
-	body, err := payload.MarshalBin(j.withFacts(j.rec.entry))
+	body, err := payload.MarshalBin(j.withFacts(j.rec.entry.Map()))
 	if err != nil { // it came as msgpack, so this is not
 		supervisor.Crash(fmt.Errorf("pack job %s: %w", j.jid(), err))
 	}
@@ -190,12 +190,12 @@ func (j *job) onBegunNoted(ctx actor.Context) {
 	if err := removeIfThere(j.rec.queued); err != nil {
 		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
 	}
-	j.opt.log.Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.Value("pid")))
-	if j.rec.load.Bool("start_event") {
-		j.opt.started(j.rec.link, j.rec.load)
+	j.opt.log.Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.pid))
+	if j.rec.job.StartEvent() {
+		j.opt.started(j.rec.link, j.rec.job)
 	}
 	after(ctx, j.opt.clock, showAfter, &showJob{})
-	if j.opt.launch != nil && !inProcess(j.rec.load) {
+	if j.opt.launch != nil && !inProcess(j.rec.job) {
 		j.runProcess(ctx)
 	} else {
 		j.run(ctx)
@@ -209,9 +209,9 @@ func (j *job) show() {
 	}
 	j.rec.shown.Store(true)
 	j.opt.tell(j.rec.key, j.rec.link)
-	entry, err := payload.MarshalBin(j.rec.entry.Clone().Set("pid", int64(j.pid())))
+	body, err := payload.MarshalBin(entry{pid: j.pid(), job: j.rec.entry.job}.Map())
 	if err == nil {
-		err = j.opt.proc.write(j.rec.key, entry)
+		err = j.opt.proc.write(j.rec.key, body)
 	}
 	if err != nil {
 		j.opt.log.Debug("the job has no proc entry", "jid", j.jid(), "err", err)
@@ -252,28 +252,28 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 
 // tell answers for a job whose function has no result.
 func (j *job) tell(ctx actor.Context, what string, outcome ledger.Outcome, detail string) {
-	r := modules.Result{Job: j.rec.load, Return: what, Retcode: int64(1), Success: false, Out: "nested"}
-	j.close(ctx, r.Map(), false, false, outcome, detail)
+	r := modules.Result{Job: j.rec.job.Map(), Return: what, Retcode: int64(1), Success: false, Out: "nested"}
+	j.close(ctx, payload.NewReturn(r.Map()), false, false, outcome, detail)
 }
 
 // finish makes the return, of the first outcome only: a function may come to its end after it was killed.
 func (j *job) finish(ctx actor.Context, r modules.Result) {
-	j.conclude(ctx, r.Map(), r.NoReturn, r.Crashed)
+	j.conclude(ctx, payload.NewReturn(r.Map()), r.NoReturn, r.Crashed)
 }
 
 // conclude ends a job whose function has come to its end.
-func (j *job) conclude(ctx actor.Context, ret *payload.Map, noReturn, crashed bool) {
+func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed bool) {
 	j.close(ctx, ret, noReturn, crashed, outcomeOf(ret, noReturn), "")
 }
 
-func (j *job) close(ctx actor.Context, ret *payload.Map, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
+func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}
 	j.noteEnd(outcome, detail)
 	if j.opt.meter != nil {
 		facts, _ := j.opt.diary.Get(j.rec.key)
-		j.opt.meter.job(j.rec.load, ret, facts)
+		j.opt.meter.job(j.rec.job, ret, facts)
 	}
 	if noReturn {
 		j.drop(ctx)
@@ -286,8 +286,7 @@ func (j *job) close(ctx actor.Context, ret *payload.Map, noReturn, crashed bool,
 		}
 	}
 	if crashed {
-		text, _ := ret.Value("return").(string)
-		j.opt.crashed(j.rec.link, j.jid(), text)
+		j.opt.crashed(j.rec.link, j.jid(), ret.Text())
 	}
 	j.send(ctx)
 }
@@ -311,13 +310,13 @@ func (j *job) onAnswered(ctx actor.Context) {
 	j.over = true
 	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
 	tree, self := supervisor.Of(ctx), j.self
-	if j.opt.extra == nil || j.rec.load.Str("ret") == "" && !j.opt.returns {
+	if j.opt.extra == nil || len(j.rec.job.Returners()) == 0 && !j.opt.returns {
 		tree.Done(self.Name())
 		return
 	}
-	load, ret, extra := j.rec.load, j.rec.ret.Load(), j.opt.extra
+	job, ret, extra := j.rec.job, j.rec.ret.Load(), j.opt.extra
 	supervisor.Go(ctx, "returners", func(ctx context.Context) error {
-		extra(ctx, load, ret)
+		extra(ctx, job, ret)
 		tree.Done(self.Name())
 		return nil
 	})

@@ -13,7 +13,7 @@ import (
 // JobList tells what this minion has in hand: the jobs that run, those that wait behind process_count_max, and the
 // returns that a master has not acknowledged.
 func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
-	jobs, err := supervisor.Ask(ctx, m.dispatcher, func(r chan<- []*payload.Map) any { return &GetRunning{Reply: r} })
+	jobs, err := supervisor.Ask(ctx, m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
 	if err != nil {
 		return nil, err
 	}
@@ -22,16 +22,16 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 		since[strings.TrimPrefix(c.Name, "Job-")] = c.Since
 	}
 	running, queued := []any{}, []any{}
-	for _, load := range jobs {
-		job := payload.M("jid", load.Value("jid"), "fun", load.Value("fun"), "user", load.Value("user"))
-		if place, waits := load.Int("queued"); waits {
-			queued = append(queued, job.Set("place", place))
+	for _, j := range jobs {
+		row := payload.M("jid", j.job.Field(payload.FieldJID), "fun", j.job.Fun(), "user", j.job.Field(payload.FieldUser))
+		if j.place > 0 {
+			queued = append(queued, row.Set("place", j.place))
 			continue
 		}
-		if at, ok := since[safeName(load.Str("jid"))]; ok {
-			job.Set("since", stats.Stamp(at))
+		if at, ok := since[safeName(j.job.JID())]; ok {
+			row.Set("since", stats.Stamp(at))
 		}
-		running = append(running, job.Set("pid", load.Value("pid")))
+		running = append(running, row.Set("pid", j.pid))
 	}
 	returns, err := m.unacknowledged(ctx)
 	return payload.M("running", running, "queued", queued, "most", m.cfg.ProcessCountMax, "returns", returns), err

@@ -27,7 +27,7 @@ type queuedJob struct {
 	path string // "" when it could not be written
 	name string // of the file; they begin in the order of names
 	size int    // bytes of the publication
-	load *payload.Map
+	job  *payload.Job
 	link *link
 }
 
@@ -37,12 +37,12 @@ func (q jobQueue) dir(l *link) string { return filepath.Join(string(q), l.queueN
 const fileSuffix = ".p"
 
 // fileName is the name of a job that came at a time.
-func fileName(at time.Time, load *payload.Map) string {
-	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), safeName(load.Str("jid")), fileSuffix)
+func fileName(at time.Time, jid string) string {
+	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), safeName(jid), fileSuffix)
 }
 
-func (q jobQueue) put(name string, load *payload.Map, l *link) (string, error) {
-	b, err := payload.MarshalBin(load)
+func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
+	b, err := payload.MarshalBin(job.Map())
 	if err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
@@ -79,14 +79,15 @@ func (q jobQueue) read(l *link) ([]*queuedJob, error) {
 			err = errors.Join(err, fmt.Errorf("queued job %s: %w", e.Name(), parseErr), removeIfThere(path))
 			continue
 		}
-		jobs = append(jobs, &queuedJob{jid: load.Str("jid"), path: path, name: e.Name(), size: len(b), load: load, link: l})
+		job := payload.NewJob(load)
+		jobs = append(jobs, &queuedJob{jid: job.JID(), path: path, name: e.Name(), size: len(b), job: job, link: l})
 	}
 	return jobs, err
 }
 
 // enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
 func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
-	load, l, jid, name := m.Load, m.Link, m.Load.Str("jid"), fileName(m.at, m.Load)
+	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.at, m.Job.JID())
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
 	}
@@ -96,32 +97,32 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	}
 	if most > 0 && len(d.reg.waiting) >= most || len(d.reg.waiting) > 0 && bytes > d.opt.bounds.queueBytes {
 		d.opt.log.Error("the job queue is full", "jid", jid)
-		d.spawn(ctx, &jobRecord{load: load, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
+		d.spawn(ctx, &jobRecord{job: job, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
 			outcome: ledger.QueueFull, detail: fmt.Sprintf("%d jobs wait", len(d.reg.waiting))})
 		return
 	}
 	d.opt.log.Warn(why, "jid", jid)
-	path, err := d.opt.queue.put(name, load, l)
+	path, err := d.opt.queue.put(name, job, l)
 	if err != nil {
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
-	d.noteQueued(load, l)
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.size, load: load, link: l})
+	d.noteQueued(jid, l)
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.size, job: job, link: l})
 	d.arm(ctx)
 }
 
 // overrun refuses a publication while so many jobs are in hand that there may not be more actors: questions about jobs, and
 // jobs whose return nobody takes, which process_count_max does not hold up. It gets no return, for that would be one more.
 func (d *dispatcher) overrun(m *JobReceived) bool {
-	n := len(d.reg.running)
-	if n < d.opt.room.most+d.opt.bounds.actors || d.reg.taken(m.Load.Str("jid")) {
+	n, jid := len(d.reg.running), m.Job.JID()
+	if n < d.opt.room.most+d.opt.bounds.actors || d.reg.taken(jid) {
 		return false
 	}
 	if d.reg.overrun++; d.reg.overrun&(d.reg.overrun-1) == 0 {
-		d.opt.log.Error("a job is refused: too many are in hand", "jid", m.Load.Str("jid"), "fun", m.Load.Value("fun"), "jobs", n, "times", d.reg.overrun)
+		d.opt.log.Error("a job is refused: too many are in hand", "jid", jid, "fun", m.Job.Fun(), "jobs", n, "times", d.reg.overrun)
 	}
 	d.note(m, ledger.QueueFull, fmt.Sprintf("%d jobs were in hand", n))
-	d.opt.tell(safeName(m.Load.Str("jid")), m.Link)
+	d.opt.tell(safeName(jid), m.Link)
 	return true
 }
 
@@ -147,7 +148,7 @@ func (d *dispatcher) next(ctx actor.Context) {
 		q := d.reg.waiting[0]
 		d.reg.waiting = d.reg.waiting[1:]
 		d.opt.log.Info(fmt.Sprintf("Popping queued job %s from the queue for execution", q.jid), "jid", q.jid)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, turn: q.name})
+		d.spawn(ctx, &jobRecord{job: q.job, link: q.link, queued: q.path, turn: q.name})
 	}
 }
 
@@ -171,13 +172,13 @@ func (d *dispatcher) onTakeQueued(ctx actor.Context) {
 func (d *dispatcher) onJobPostponed(ctx actor.Context, m *JobPostponed) {
 	d.reg.ended(m.Name)
 	d.opt.room.refused(d.opt.clock.Now())
-	q := &queuedJob{jid: m.Load.Str("jid"), path: m.Path, name: m.Turn, load: m.Load, link: m.Link}
+	q := &queuedJob{jid: m.Job.JID(), path: m.Path, name: m.Turn, job: m.Job, link: m.Link}
 	i := slices.IndexFunc(d.reg.waiting, func(o *queuedJob) bool { return o.name > q.name })
 	if i < 0 {
 		i = len(d.reg.waiting)
 	}
 	d.reg.waiting = slices.Insert(d.reg.waiting, i, q)
-	d.noteQueued(m.Load, m.Link)
+	d.noteQueued(q.jid, m.Link)
 	d.arm(ctx)
 	d.checkStopped()
 }
@@ -190,7 +191,7 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	}
 	if q := d.reg.waiting[i]; jobprocess.Ends(m.Sig) {
 		d.reg.waiting = slices.Delete(d.reg.waiting, i, i+1)
-		d.spawn(ctx, &jobRecord{load: q.load, link: q.link, queued: q.path, told: jobprocess.TextSignal(m.Sig) + " before it had begun",
+		d.spawn(ctx, &jobRecord{job: q.job, link: q.link, queued: q.path, told: jobprocess.TextSignal(m.Sig) + " before it had begun",
 			outcome: ledger.Killed, detail: signalText(m.Sig)})
 	}
 	return true

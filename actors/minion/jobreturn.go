@@ -17,8 +17,8 @@ func (j *job) send(ctx actor.Context) {
 		j.drop(ctx)
 		return
 	}
-	load, body := j.packed()
-	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Load: load, Body: body, Kept: j.kept,
+	ret, body := j.packed()
+	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Return: ret, Body: body, Kept: j.kept,
 		Failed: func(why error) { self.Send(&returnFailed{why}) }})
 }
 
@@ -34,9 +34,9 @@ func (j *job) kept() {
 const mostReturn = payload.MaxFrame / 16 * 15
 
 // packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
-func (j *job) packed() (*payload.Map, []byte) {
-	load := returnLoad(j.rec.link, j.rec.ret.Load())
-	body, err := j.pack(load)
+func (j *job) packed() (*payload.Return, []byte) {
+	ret := toMaster(j.rec.link, j.rec.ret.Load())
+	body, err := j.pack(ret)
 	why, outcome := "", ledger.Unpackable
 	switch {
 	case err != nil:
@@ -44,15 +44,14 @@ func (j *job) packed() (*payload.Map, []byte) {
 	case len(body) > j.opt.mostReturn:
 		why, outcome = fmt.Sprintf("The return is too large to be sent: %d bytes, at most %d", len(body), j.opt.mostReturn), ledger.TooBig
 	default:
-		return load, body
+		return ret, body
 	}
 	j.noteEnd(outcome, why)
 	j.opt.log.Error("a return is replaced by the reason why it cannot be sent", "jid", j.jid(), "why", why)
-	load.Set("return", why).Set("retcode", int64(1)).Set("success", false)
-	if body, err = j.pack(load); err != nil {
+	if body, err = j.pack(ret.Fail(why)); err != nil {
 		supervisor.Crash(fmt.Errorf("pack return of %s: %w", j.jid(), err))
 	}
-	return load, body
+	return ret, body
 }
 
 // drop ends a job whose return nobody wants.
@@ -63,9 +62,9 @@ func (j *job) drop(ctx actor.Context) {
 	j.onAnswered(ctx)
 }
 
-// returnLoad is the load of a _return request, in Salt's order.
-func returnLoad(l *link, ret *payload.Map) *payload.Map {
-	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
-	load.Update(ret)
-	return load
+// toMaster is the load of a _return request, in Salt's order.
+func toMaster(l *link, ret *payload.Return) *payload.Return {
+	load := payload.M("cmd", payload.CmdReturn, payload.FieldID, l.cfg.ID)
+	load.Update(ret.Map())
+	return payload.NewReturn(load)
 }

@@ -16,18 +16,16 @@ func (m *Minion) eventLoad(tag string, data any) *payload.Map {
 }
 
 // jobStarted fires the event that a job published with start_event asks for (3008).
-func (m *Minion) jobStarted(l *link, load *payload.Map) {
+func (m *Minion) jobStarted(l *link, job *payload.Job) {
 	if l == nil {
 		return
 	}
-	jid := load.Str("jid")
-	data := payload.M("id", m.cfg.ID, "jid", jid, "fun", load.Value("fun"), "tgt", load.Value("tgt"),
-		"tgt_type", load.Value("tgt_type"), "user", load.Value("user"))
-	for _, k := range []string{"master_id", "metadata"} {
-		if v, ok := load.Get(k); ok {
-			data.Set(k, v)
-		}
+	jid := job.JID()
+	data := payload.M(payload.FieldID, m.cfg.ID, payload.FieldJID, jid)
+	for _, name := range []string{payload.FieldFun, payload.FieldTgt, payload.FieldTgtType, payload.FieldUser} {
+		data.Set(name, job.Field(name))
 	}
+	job.Pass(data, payload.FieldMasterID, payload.FieldMetadata)
 	tag := event.TagJobStart(jid, m.cfg.ID)
 	l.post(&SendRequest{Done: m.logFailure(tag), Load: m.eventLoad(tag, data)})
 }
@@ -43,8 +41,8 @@ func (m *Minion) jobCrashed(l *link, jid, text string) {
 }
 
 // cacheJob keeps a return on the minion (cache_jobs), where saltutil.find_cached_job looks for it.
-func (m *Minion) cacheJob(jid string, ret *payload.Map) error {
-	b, err := payload.MarshalBin(ret)
+func (m *Minion) cacheJob(jid string, ret *payload.Return) error {
+	b, err := payload.MarshalBin(ret.Map())
 	if err != nil {
 		return err
 	}
@@ -52,26 +50,22 @@ func (m *Minion) cacheJob(jid string, ret *payload.Map) error {
 }
 
 // callReturners hands a return to the returners the job and the option return name.
-func (m *Minion) callReturners(ctx context.Context, load, ret *payload.Map) {
+func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
 	names := map[string]bool{}
-	for _, n := range append(strings.Split(load.Str("ret"), ","), m.cfg.Return...) {
+	for _, n := range append(job.Returners(), m.cfg.Return...) {
 		if n = strings.TrimSpace(n); n != "" {
 			names[n] = true
 		}
 	}
 	for n := range names {
 		if slices.Contains(m.cfg.DisableReturners, n) {
-			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", load.Str("jid"))
+			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", job.JID())
 			continue
 		}
-		full := ret.Clone().Set("id", m.cfg.ID)
-		for _, k := range []string{"ret_config", "ret_kwargs"} {
-			if v, ok := load.Get(k); ok {
-				full.Set(k, v)
-			}
-		}
+		full := ret.Map().Clone().Set(payload.FieldID, m.cfg.ID)
+		job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
 		if err := m.opt.Returner(ctx, n, full); err != nil {
-			m.log.Error("Returner "+n+".returner could not be called", "jid", load.Str("jid"), "err", err)
+			m.log.Error("Returner "+n+".returner could not be called", "jid", job.JID(), "err", err)
 		}
 	}
 }

@@ -27,12 +27,12 @@ type (
 	// ReadReturn asks for one of them. The error is errUnreadable when it will never be had.
 	ReadReturn struct {
 		Key  string
-		Done func(*payload.Map, error)
+		Done func(*payload.Return, error)
 	}
 	// ReplaceReturn puts another return in the place of one, made of that; size is of what Make has made.
 	ReplaceReturn struct {
 		Key  string
-		Make func(*payload.Map) ([]byte, error)
+		Make func(*payload.Return) ([]byte, error)
 		Done func(size int64, err error)
 	}
 	// WriteReason puts a return into the journal unless it holds one of that job; put tells whether.
@@ -279,22 +279,26 @@ func (j *journal) onList(m *ListReturns) {
 	m.Done(all)
 }
 
-func (j *journal) read(key string) (*payload.Map, error) {
+func (j *journal) read(key string) (*payload.Return, error) {
 	if j.file == nil {
 		return nil, errJournalClosed
 	}
-	return j.file.load(key)
+	load, err := j.file.load(key)
+	if err != nil {
+		return nil, err
+	}
+	return payload.NewReturn(load), nil
 }
 
 // onReplace goes by what is in the file: a return that the master has by now is not replaced.
 func (j *journal) onReplace(m *ReplaceReturn) {
 	j.flush()
-	load, err := j.read(m.Key)
+	ret, err := j.read(m.Key)
 	if err != nil {
 		m.Done(0, err)
 		return
 	}
-	body, err := m.Make(load)
+	body, err := m.Make(ret)
 	if err != nil {
 		m.Done(0, err)
 		return

@@ -124,8 +124,8 @@ func TestJournalReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.flushed(journalRecord{journalReturn, "1", "m", body}, journalRecord{journalReturn, "2", "m", []byte{0xc1}})
-	if load, err := j.read("1"); err != nil || load.Str("jid") != "1" {
-		t.Errorf("a return: %v, %v", load, err)
+	if ret, err := j.read("1"); err != nil || ret.JID() != "1" {
+		t.Errorf("a return: %v, %v", ret, err)
 	}
 	for _, key := range []string{"2", "3"} {
 		if _, err := j.read(key); !errors.Is(err, errUnreadable) {

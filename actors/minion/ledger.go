@@ -18,8 +18,8 @@ const diaryJobs = 1000
 
 // note notes what becomes of a publication that is no job yet. What is known of a job of that jid stays.
 func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string) {
-	jid := m.Load.Str("jid")
-	if jid == "" || jid == jidReq || m.Load.Str("fun") == brinemod.Job { // that one asks
+	jid := m.Job.JID()
+	if jid == "" || jid == jidReq || m.Job.Function() == brinemod.Job { // that one asks
 		return
 	}
 	at := ledger.At(m.at)
@@ -31,8 +31,8 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 }
 
 // noteQueued notes a job that has to wait, and lets the master know.
-func (d *dispatcher) noteQueued(load *payload.Map, l *link) {
-	key, now := safeName(load.Str("jid")), ledger.At(d.opt.clock.Now())
+func (d *dispatcher) noteQueued(jid string, l *link) {
+	key, now := safeName(jid), ledger.At(d.opt.clock.Now())
 	behind := int64(d.reg.counted() + len(d.reg.waiting))
 	d.opt.diary.Note(key, func(f *ledger.Minion) { f.Queued, f.Behind = now, behind })
 	d.opt.tell(key, l)
@@ -58,11 +58,11 @@ func (j *job) noteEnd(outcome ledger.Outcome, detail string) {
 }
 
 // outcomeOf is the outcome of a function.
-func outcomeOf(ret *payload.Map, noReturn bool) ledger.Outcome {
+func outcomeOf(ret *payload.Return, noReturn bool) ledger.Outcome {
 	switch {
 	case noReturn:
 		return ledger.NoReturn
-	case modules.BlackedOut(ret.Value("return")):
+	case modules.BlackedOut(ret.Value()):
 		return ledger.BlackedOut
 	}
 	return ledger.Done
@@ -92,7 +92,8 @@ func (j *job) withFacts(load *payload.Map) *payload.Map {
 }
 
 // pack makes the bytes of a return for the journal, with the facts, which the load itself does not keep.
-func (j *job) pack(load *payload.Map) ([]byte, error) {
+func (j *job) pack(ret *payload.Return) ([]byte, error) {
+	load := ret.Map()
 	if f, ok := j.opt.diary.Get(j.rec.key); ok {
 		load.Set(ledger.Field, f.Pack())
 		defer load.Delete(ledger.Field)
@@ -115,7 +116,8 @@ func restore(d *ledger.Diary, key string, load *payload.Map) {
 
 // addFacts makes the load of one attempt to deliver a return: with the facts of its job where the master is brine's,
 // never where it is Salt's.
-func (o *returnSenderOptions) addFacts(load *payload.Map, p *pendingReturn) *payload.Map {
+func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *payload.Map {
+	load := ret.Map()
 	if load.Has(ledger.Field) { // from the journal
 		restore(o.diary, p.key, load)
 		load = load.Clone()

@@ -72,15 +72,15 @@ func (m *Minion) measure() error {
 const outcomeFailed = "failed"
 
 // job counts a job that has ended.
-func (m *meter) job(load, ret *payload.Map, facts ledger.Minion) {
+func (m *meter) job(job *payload.Job, ret *payload.Return, facts ledger.Minion) {
 	if m == nil {
 		return
 	}
 	fun, outcome := "other", string(facts.Outcome)
-	if name, ok := load.Value("fun").(string); ok && m.known(name) {
+	if name := job.Function(); name != "" && m.known(name) {
 		fun = name
 	}
-	if code, _ := ret.Int("retcode"); facts.Outcome == ledger.Done && (code != 0 || !ret.Bool("success")) {
+	if good, _ := ret.Success(); facts.Outcome == ledger.Done && (ret.Code() != 0 || !good) {
 		outcome = outcomeFailed
 	}
 	m.jobs.WithLabelValues(fun, outcome).Inc()

@@ -113,10 +113,10 @@ func TestLabelsOfJobsAreBounded(t *testing.T) {
 	if err := m.measure(); err != nil {
 		t.Fatal(err)
 	}
-	ret := payload.M("retcode", 0, "success", true)
+	ret := payload.NewReturn(payload.M("retcode", 0, "success", true))
 	for i := range 1000 {
-		m.meter.job(payload.M("fun", fmt.Sprintf("x%d.y", i)), ret, ledger.Minion{Outcome: ledger.Done, Started: 1, Ended: 2})
-		m.meter.job(payload.M("fun", []any{"a", "b"}), ret, ledger.Minion{Outcome: ledger.Killed})
+		m.meter.job(payload.NewJob(payload.M("fun", fmt.Sprintf("x%d.y", i))), ret, ledger.Minion{Outcome: ledger.Done, Started: 1, Ended: 2})
+		m.meter.job(payload.NewJob(payload.M("fun", []any{"a", "b"})), ret, ledger.Minion{Outcome: ledger.Killed})
 		m.meter.signIn(&link{}, auth.Verdict(i))
 	}
 	if got := gathered(t, reg); len(got) > 20 {
@@ -131,7 +131,7 @@ func TestLabelsOfJobsAreBounded(t *testing.T) {
 func TestNoMeter(t *testing.T) {
 	var m *meter
 	l := &link{}
-	m.job(payload.M("fun", "x"), payload.M(), ledger.Minion{})
+	m.job(payload.NewJob(payload.M("fun", "x")), payload.NewReturn(payload.M()), ledger.Minion{})
 	m.inHand(1, 1)
 	m.signIn(l, auth.Accepted)
 	m.connected(l)

@@ -38,7 +38,7 @@ type Options struct {
 	Registry *modules.Registry
 	Grains   func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
 	// Match tells whether a publication means this minion, of which nobody has asked anything yet.
-	Match func(load *payload.Map, about matchers.Facts) bool
+	Match func(job *payload.Job, about matchers.Facts) bool
 	// Returner calls one returner that a job names; nil: there are none.
 	Returner func(ctx context.Context, name string, ret *payload.Map) error
 	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
@@ -177,8 +177,8 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
 		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
-		match: func(load *payload.Map, l *link) bool {
-			return m.opt.Match(load, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
+		match: func(job *payload.Job, l *link) bool {
+			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
 		},
 		job: func(rec *jobRecord) func() actor.Actor {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }

@@ -27,13 +27,13 @@ type spooled struct {
 type pendingReturn struct {
 	spooled
 	jid    string
-	load   *payload.Map // nil: it is read from the journal when its turn comes
-	bytes  int64        // of the return itself, wherever it is
-	asked  *SendReturn  // still to be told that the return is kept
-	bulky  bool         // it is held in memory; in the journal stands the reason why it is not there
-	tries  int          // attempts that have failed
-	failed bool         // an attempt has failed
-	taken  bool         // an attempt of a predecessor was acknowledged
+	ret    *payload.Return // nil: it is read from the journal when its turn comes
+	bytes  int64           // of the return itself, wherever it is
+	asked  *SendReturn     // still to be told that the return is kept
+	bulky  bool            // it is held in memory; in the journal stands the reason why it is not there
+	tries  int             // attempts that have failed
+	failed bool            // an attempt has failed
+	taken  bool            // an attempt of a predecessor was acknowledged
 
 	refusals int       // attempts that the master answered without taking it
 	due      time.Time // before that no other attempt is made
@@ -165,11 +165,11 @@ func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time)
 
 // replace puts the reason into the journal in place of a return.
 func (r *returnSender) replace(ctx actor.Context, p *pendingReturn) {
-	p.load, p.reason = nil, true
+	p.ret, p.reason = nil, true
 	r.resize(p, reasonSize)
 	self, opt, size := r.self, r.opt, p.bytes
 	supervisor.Send(ctx, r.opt.journal, &ReplaceReturn{Key: p.key,
-		Make: func(load *payload.Map) ([]byte, error) { return opt.reason(p.key, load, size) },
+		Make: func(ret *payload.Return) ([]byte, error) { return opt.reason(p.key, ret, size) },
 		Done: func(n int64, err error) { self.Send(&returnReplaced{p, n, err, r}) },
 	})
 }
@@ -197,7 +197,7 @@ func (r *returnSender) onReplaced(m *returnReplaced) {
 
 // giveUp lets a return go that is held in memory. The reason stands in the journal.
 func (r *returnSender) giveUp(p *pendingReturn) {
-	p.load, p.bulky, p.reason = nil, false, true
+	p.ret, p.bulky, p.reason = nil, false, true
 	r.release(p)
 	r.noteReplaced(p)
 }
@@ -206,14 +206,14 @@ func (r *returnSender) giveUp(p *pendingReturn) {
 const textUnkept = "The return is lost: the minion keeps at most %d bytes of returns (return_spool_max_bytes) for a master that does not answer, and this one had %d"
 
 // reason packs what takes the place of a return. It may be called by any goroutine.
-func (o *returnSenderOptions) reason(key string, load *payload.Map, size int64) ([]byte, error) {
-	small := load.Clone().Set("return", fmt.Sprintf(textUnkept, o.maxBytes, size)).Set("retcode", int64(1)).Set("success", false)
+func (o *returnSenderOptions) reason(key string, ret *payload.Return, size int64) ([]byte, error) {
+	small := ret.Clone().Fail(fmt.Sprintf(textUnkept, o.maxBytes, size))
 	note := func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, o.unkeptText(size), ledger.At(o.link.clock.Now())
 	}
 	body, err := packReason(o.diary, key, small, note)
 	if err == nil && len(body) > reasonSize {
-		return packReason(o.diary, key, small.Set("fun_args", []any{}), note)
+		return packReason(o.diary, key, small.DropArgs(), note)
 	}
 	return body, err
 }

@@ -16,15 +16,38 @@ import (
 // process has to answer for stands in the journal.
 type procDir string
 
-// procEntry is a job as Salt shows it.
-func procEntry(load *payload.Map) *payload.Map {
-	entry := payload.M("pid", int64(os.Getpid()))
-	entry.Update(modules.WithResourceFields(load))
-	return entry
+// entry is a job as Salt shows it in such a file, and in its lists of jobs that run.
+type entry struct {
+	pid int // of the process that runs the function
+	job *payload.Job
 }
 
-// procMaster is the field in which releases before the journal named the master to answer.
-const procMaster = "brine_master"
+// newEntry is the entry of a job that is about to begin, in this process for now.
+func newEntry(job *payload.Job) entry {
+	return entry{pid: os.Getpid(), job: payload.NewJob(modules.WithResourceFields(job.Map()))}
+}
+
+// Map is the entry as it is written: the pid, and then the fields of the job.
+func (e entry) Map() *payload.Map {
+	out := payload.NewMap(e.job.Map().Len()+1).Set(fieldPID, e.pid)
+	out.Update(e.job.Map())
+	return out
+}
+
+// Fields of an entry that are none of the job.
+const (
+	fieldPID   = "pid"
+	procMaster = "brine_master" // in which releases before the journal named the master to answer
+)
+
+// readEntry takes an entry apart. master is the one to answer, where the entry tells.
+func readEntry(load *payload.Map) (e entry, master string) {
+	pid, _ := load.Int(fieldPID)
+	master = load.Str(procMaster)
+	load.Delete(fieldPID)
+	load.Delete(procMaster)
+	return entry{pid: int(pid), job: payload.NewJob(load)}, master
+}
 
 // write makes the entry of a job.
 func (d procDir) write(name string, entry []byte) error {
@@ -49,7 +72,7 @@ func (d procDir) remove(name string) error { return removeIfThere(d.path(name)) 
 type orphan struct {
 	name   string // of the job in files
 	master string // of the link to answer, "" when that is not known
-	load   *payload.Map
+	job    *payload.Job
 	shown  bool // there is a proc entry to be removed
 }
 
@@ -66,19 +89,16 @@ func (d procDir) orphans(runs func(name string, pid int) bool) ([]orphan, error)
 			continue
 		}
 		b, readErr := os.ReadFile(d.path(e.Name()))
-		job, parseErr := payload.UnmarshalBinMap(b)
+		load, parseErr := payload.UnmarshalBinMap(b)
 		if bad := errors.Join(readErr, parseErr); bad != nil {
 			err = errors.Join(err, fmt.Errorf("proc entry %s: %w", e.Name(), bad), d.remove(e.Name()))
 			continue
 		}
-		pid, _ := job.Int("pid")
-		if pid != int64(os.Getpid()) && runs(e.Name(), int(pid)) {
+		found, master := readEntry(load)
+		if found.pid != os.Getpid() && runs(e.Name(), found.pid) {
 			continue
 		}
-		master := job.Str(procMaster)
-		job.Delete("pid")
-		job.Delete(procMaster)
-		jobs = append(jobs, orphan{name: e.Name(), master: master, load: job})
+		jobs = append(jobs, orphan{name: e.Name(), master: master, job: found.job})
 	}
 	return jobs, err
 }

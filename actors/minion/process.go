@@ -45,8 +45,8 @@ type jobProcess struct {
 
 // inProcess tells the jobs that never get a process of their own: questions about jobs, and their ends, which must be
 // answered when nothing can be started any more, and what acts on this process.
-func inProcess(load *payload.Map) bool {
-	return aboutJobs(load) || load.Str("fun") == "sys.reload_modules"
+func inProcess(job *payload.Job) bool {
+	return aboutJobs(job) || job.Function() == "sys.reload_modules"
 }
 
 // runProcess calls the function in a process of its own, which ends with this incarnation.
@@ -117,7 +117,7 @@ func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
 	}
 	j.opt.log.Warn("the process of a job cannot be started now; the job is queued", "jid", j.jid(), "err", m.err)
 	j.proc = nil // whoever ends the job now finds none
-	path, err := j.opt.queue.put(j.rec.turn, j.rec.load, j.rec.link)
+	path, err := j.opt.queue.put(j.rec.turn, j.rec.job, j.rec.link)
 	if err != nil {
 		j.opt.log.Error("a queued job does not survive the end of this process", "jid", j.jid(), "err", err)
 	}
@@ -135,7 +135,7 @@ func (j *job) onPostponeNoted(ctx actor.Context) {
 	j.over = true
 	rec := j.rec
 	rec.postponed.Store(true)
-	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Load: rec.load, Link: rec.link})
+	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Job: rec.job, Link: rec.link})
 	supervisor.Of(ctx).Done(j.self.Name())
 }
 
@@ -151,9 +151,7 @@ func noRoom(err error) bool {
 
 // execution is the job as the function gets it.
 func (j *job) execution() modules.Job {
-	load := j.rec.entry.Clone()
-	load.Delete("pid")
-	return modules.Job{Load: load, Connected: j.rec.link != nil && j.rec.link.up()}
+	return modules.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.up()}
 }
 
 // pid is the number of the process that runs the function.

@@ -30,7 +30,7 @@ func (m *FireEvent) Content() []byte { return m.Body }
 func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
 
 // Content is the job, whoever published it.
-func (m *JobReceived) Content() []byte { return []byte(m.Load.Str("jid")) }
+func (m *JobReceived) Content() []byte { return []byte(m.Job.JID()) }
 
 // Lost sends a job again that a Dispatcher died of, once. The second time the message is set aside.
 func (m *JobReceived) Lost(why error) {
@@ -38,10 +38,10 @@ func (m *JobReceived) Lost(why error) {
 	switch {
 	case m.to == nil:
 	case died && !m.again:
-		m.to.Send(&JobReceived{Load: m.Load, Link: m.Link, mark: m.mark, at: m.at, to: m.to, size: m.size, again: true})
+		m.to.Send(&JobReceived{Job: m.Job, Link: m.Link, mark: m.mark, at: m.at, to: m.to, size: m.size, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
-		m.to.Send(&JobSetAside{Load: m.Load, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
+		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
 	}
 }
 
@@ -51,37 +51,37 @@ const textSetAside = "The job was not run: the minion's Dispatcher died of it tw
 // onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not mean
 // does not answer; what it knows the master is told.
 func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
-	jid := m.Load.Str("jid")
-	if jid == "" || lacks(m.Load) != "" {
+	jid := m.Job.JID()
+	if jid == "" || m.Job.Lacks() != "" {
 		return
 	}
-	matched := d.reg.taken(jid) || d.named(m.Load)
+	matched := d.reg.taken(jid) || d.named(m.Job)
 	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) {
 		return
 	}
 	d.reg.began(jid)
-	d.remember(m.Load, m.mark)
+	d.remember(m.Job, m.mark)
 	if d.begun(jid) {
 		return
 	}
 	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash", m.Hash, "err", m.Why)
 	if !matched {
-		d.note(&JobReceived{Load: m.Load, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%v (%s): %v", m.Load.Value("tgt"), m.Load.Str("tgt_type"), m.Why))
+		d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
 		d.opt.tell(safeName(jid), m.Link)
 		return
 	}
-	d.note(&JobReceived{Load: m.Load, at: m.at}, ledger.OutcomeNone, "")
-	d.spawn(ctx, &jobRecord{load: m.Load, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash), outcome: ledger.SetAside, detail: m.Why.Error()})
+	d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.OutcomeNone, "")
+	d.spawn(ctx, &jobRecord{job: m.Job, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash), outcome: ledger.SetAside, detail: m.Why.Error()})
 }
 
 // named tells whether a target is or lists the id of this minion, so that no matching is needed.
-func (d *dispatcher) named(load *payload.Map) bool {
-	id, tgt := d.opt.cfg.ID, load.Value("tgt")
-	switch load.Str("tgt_type") {
+func (d *dispatcher) named(job *payload.Job) bool {
+	id := any(d.opt.cfg.ID)
+	switch job.TgtType() {
 	case "", "glob":
-		return tgt == any(id)
+		return job.Tgt() == id
 	case "list":
-		return slices.Contains(load.List("tgt"), any(id))
+		return slices.Contains(job.Listed(), id)
 	}
 	return false
 }

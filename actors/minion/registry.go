@@ -29,9 +29,18 @@ type seenJob struct {
 type runningJob struct {
 	jid  string
 	name string // of the actor
-	load *payload.Map
-	kill func(*killJob)
-	over func() bool // it has its return
+	entry
+	shown *payload.Map // the entry, as it is listed
+	kill  func(*killJob)
+	over  func() bool // it has its return
+}
+
+// jobInHand is a job that runs, or waits.
+type jobInHand struct {
+	job   *payload.Job
+	pid   int          // of its process
+	place int          // in the queue, from 1; 0: it runs
+	shown *payload.Map // the job as Salt lists it
 }
 
 // jidReq is the jid of jobs that the minion begins itself: any number of them.
@@ -73,15 +82,10 @@ func (r *registry) began(jid string) {
 func (r *registry) started(name string, pid int) {
 	for _, j := range r.running {
 		if j.name == name {
-			j.load = j.load.Clone().Set("pid", int64(pid))
+			j.pid = pid
+			j.shown = j.Map()
 		}
 	}
-}
-
-// pid is the number of the process in which the job runs.
-func (j *runningJob) pid() int {
-	pid, _ := j.load.Int("pid")
-	return int(pid)
 }
 
 func (r *registry) add(j *runningJob) { r.running = append(r.running, j) }
@@ -101,13 +105,13 @@ func (r *registry) find(jid string) *runningJob {
 }
 
 // list shows the jobs that run, in order of their start, and after them those that wait.
-func (r *registry) list() []*payload.Map {
-	out := make([]*payload.Map, 0, len(r.running)+len(r.waiting))
+func (r *registry) list() []jobInHand {
+	out := make([]jobInHand, 0, len(r.running)+len(r.waiting))
 	for _, j := range r.running {
-		out = append(out, j.load)
+		out = append(out, jobInHand{job: j.job, pid: j.pid, shown: j.shown})
 	}
 	for i, q := range r.waiting {
-		out = append(out, q.load.Clone().Set("queued", int64(i+1)))
+		out = append(out, jobInHand{job: q.job, place: i + 1, shown: q.job.Map().Clone().Set("queued", int64(i+1))})
 	}
 	return out
 }
@@ -117,7 +121,7 @@ func (r *registry) list() []*payload.Map {
 func (r *registry) counted() int {
 	n := 0
 	for _, j := range r.running {
-		if !aboutJobs(j.load) {
+		if !aboutJobs(j.job) {
 			n++
 		}
 	}
@@ -125,8 +129,8 @@ func (r *registry) counted() int {
 }
 
 // onlyAsks tells the functions that ask about jobs and actors, and change nothing.
-func onlyAsks(load *payload.Map) bool {
-	switch load.Str("fun") {
+func onlyAsks(job *payload.Job) bool {
+	switch job.Function() {
 	case brinemod.Actors, brinemod.Jobs, brinemod.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running", "saltutil.find_cached_job":
 		return true
 	}
@@ -134,11 +138,12 @@ func onlyAsks(load *payload.Map) bool {
 }
 
 // aboutJobs tells the functions that ask about jobs and actors, or end them.
-func aboutJobs(load *payload.Map) bool {
-	if fun := load.Str("fun"); fun == brinemod.Actors || fun == brinemod.Jobs || fun == brinemod.Job {
+func aboutJobs(job *payload.Job) bool {
+	fun := job.Function()
+	if fun == brinemod.Actors || fun == brinemod.Jobs || fun == brinemod.Job {
 		return true
 	}
-	name, ok := strings.CutPrefix(load.Str("fun"), "saltutil.")
+	name, ok := strings.CutPrefix(fun, "saltutil.")
 	if !ok {
 		return false
 	}

@@ -66,9 +66,9 @@ func (m *Minion) recall(mem *memory) {
 		mem.keys[e.key] = true
 		load, err := mem.file.load(e.key)
 		if err == nil {
-			load.Delete("pid")
 			m.takeFacts(e.key, load)
-			mem.lost = append(mem.lost, orphan{name: e.key, master: e.link, load: load})
+			begun, _ := readEntry(load)
+			mem.lost = append(mem.lost, orphan{name: e.key, master: e.link, job: begun.job})
 			continue
 		}
 		if errors.Is(err, errUnreadable) {

@@ -41,7 +41,9 @@ func TestAfterDeath(t *testing.T) {
 		must(err)
 		return b
 	}
-	entry := func(n int) []byte { return pack(procEntry(load(jid(n), "t.echo")).Set("pid", int64(1<<30))) } // nobody's
+	entry := func(n int) []byte {
+		return pack(newEntry(payload.NewJob(load(jid(n), "t.echo"))).Map().Set("pid", int64(1<<30)))
+	} // nobody's
 	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
 	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun, jid(2), l.name(), entry(2)},
@@ -57,14 +59,14 @@ func TestAfterDeath(t *testing.T) {
 		"return", "of old", "success", true, "retcode", int64(0))), 0o600))
 	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
 	must(proc.write(jid(10), entry(10)))
-	must(proc.write(jid(12), pack(procEntry(load(jid(12), "t.echo")).Set("pid", int64(1<<30)).Set(procMaster, l.name()))))
+	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid", int64(1<<30)).Set(procMaster, l.name()))))
 	must(proc.write(jid(1), entry(1)))
 	must(proc.write(jid(2), entry(2)))
 	must(proc.write(jid(3), entry(3))) // of a minion of Salt
 	must(os.WriteFile(proc.path(jid(5)), nil, 0o600))
 	must(os.WriteFile(proc.path("rubbish"), []byte("\xc1"), 0o600))
 	for _, n := range []int{2, 4, 6, 7} { // the first is answered already
-		_, err = queue.put(fileName(r.clock.Now(), load(jid(n), "t.echo")), load(jid(n), "t.echo", int64(n)), l)
+		_, err = queue.put(fileName(r.clock.Now(), jid(n)), payload.NewJob(load(jid(n), "t.echo", int64(n))), l)
 		must(err)
 		r.clock.Advance(1000)
 	}
@@ -118,8 +120,8 @@ func TestLiveNeighbour(t *testing.T) {
 	var names []string
 	for _, o := range lost {
 		names = append(names, o.name)
-		if o.load.Has("pid") {
-			t.Errorf("%s: %v", o.name, o.load)
+		if o.job.Map().Has("pid") {
+			t.Errorf("%s: %v", o.name, o.job.Map())
 		}
 	}
 	if got := strings.Join(names, " "); got != "dead mine" {

@@ -34,10 +34,10 @@ func (r *returnSender) fly(ctx actor.Context) {
 
 // deliver makes one attempt. It runs outside the actor.
 func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingReturn) error {
-	load := p.load
-	if load == nil {
+	ret := p.ret
+	if ret == nil {
 		var err error
-		if load, err = o.read(ctx, p.key); err != nil {
+		if ret, err = o.read(ctx, p.key); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 			return fmt.Errorf("deliver the return: %w", err)
 		}
 	}
-	load = o.addFacts(load, p)
+	load := o.addFacts(ret, p)
 	answer, err := l.request(ctx, load, l.returnTimeout(), l.times.Load().returnRetryTries)
 	if err != nil {
 		return err
@@ -55,15 +55,15 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 }
 
 // read takes a return from the journal.
-func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Map, error) {
+func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Return, error) {
 	type found struct {
-		load *payload.Map
-		err  error
+		ret *payload.Return
+		err error
 	}
 	reply := make(chan found, 1)
-	o.journal.Send(&ReadReturn{Key: key, Done: func(load *payload.Map, err error) {
+	o.journal.Send(&ReadReturn{Key: key, Done: func(ret *payload.Return, err error) {
 		select {
-		case reply <- found{load, err}:
+		case reply <- found{ret, err}:
 		default: // told already
 		}
 	}})
@@ -72,7 +72,7 @@ func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Ma
 		if f.err != nil {
 			return nil, fmt.Errorf("read the return: %w", f.err)
 		}
-		return f.load, nil
+		return f.ret, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -168,7 +168,7 @@ func (r *returnSender) setBack(p *pendingReturn) {
 	case p.bulky && p.tries >= bulkTries:
 		r.giveUp(p)
 	case !p.bulky && p.onDisk() && len(r.failed)+len(r.untaken.list) >= maxLoaded:
-		p.load = nil
+		p.ret = nil
 	}
 }
 

@@ -18,7 +18,7 @@ func TestDisabledReturners(t *testing.T) {
 			called = append(called, name)
 			return nil
 		}}}
-	m.callReturners(t.Context(), payload.M("jid", "1", "ret", "mysql, local_cache"), payload.M("return", true))
+	m.callReturners(t.Context(), payload.NewJob(payload.M("jid", "1", "ret", "mysql, local_cache")), payload.NewReturn(payload.M("return", true)))
 	slices.Sort(called)
 	if want := []string{"etcd", "local_cache"}; !slices.Equal(called, want) {
 		t.Errorf("called %v, want %v", called, want)

@@ -22,11 +22,11 @@ type (
 	SendReturn struct {
 		Key    string
 		JID    string
-		Load   *payload.Map
-		Body   []byte // Load packed for the journal
+		Return *payload.Return // as it goes to the master
+		Body   []byte          // Return packed for the journal
 		Kept   func()
 		Failed func(why error)
-		bulk   int64 // bytes of a Body that is larger than the journal may take, and not held beside Load
+		bulk   int64 // bytes of a Body that is larger than the journal may take, and not held beside Return
 		reason bool  // it says why there is no other return
 	}
 	// TakeReturn delivers a return that somebody else has put into the journal.
@@ -234,10 +234,10 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 		return
 	}
 	body, size := m.Body, max(m.bulk, int64(len(m.Body)))
-	p := &pendingReturn{jid: m.JID, load: m.Load, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 && size > r.opt.maxBytes}
+	p := &pendingReturn{jid: m.JID, ret: m.Return, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 && size > r.opt.maxBytes}
 	if p.bulky {
 		var err error
-		if body, err = r.opt.reason(m.Key, m.Load, size); err != nil {
+		if body, err = r.opt.reason(m.Key, m.Return, size); err != nil {
 			supervisor.Crash(fmt.Errorf("pack reason for %s: %w", m.JID, err))
 		}
 	}
@@ -295,9 +295,9 @@ func (r *returnSender) keep(p *pendingReturn, err error) {
 	r.size += p.size
 	p.asked.kept()
 	if p.bulky {
-		*r.opt.unkept = append(*r.opt.unkept, &SendReturn{Key: p.key, JID: p.jid, Load: p.load, bulk: p.bytes})
+		*r.opt.unkept = append(*r.opt.unkept, &SendReturn{Key: p.key, JID: p.jid, Return: p.ret, bulk: p.bytes})
 	} else if len(r.waiting) >= maxLoaded {
-		p.load = nil
+		p.ret = nil
 	}
 	p.asked = nil
 }

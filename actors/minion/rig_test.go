@@ -103,8 +103,8 @@ func (r *rig) options() Options {
 			})
 		},
 		Grains: func(bool) Grains { return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web")} },
-		Match: func(load *payload.Map, about matchers.Facts) bool {
-			hit, _ := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), "", &about)
+		Match: func(job *payload.Job, about matchers.Facts) bool {
+			hit, _ := matchers.Match(job.Tgt(), job.TgtType(), "", &about)
 			return hit
 		},
 		Exit:  func(e Exit) { r.exits <- e },

@@ -27,11 +27,11 @@ const poison = "t.poison"
 // unmatchable lets the Dispatcher die of such jobs while they are matched, as many times as there are deaths.
 func (r *rig) unmatchable(deaths *atomic.Int64) *rig {
 	match := r.opt.Match
-	r.opt.Match = func(load *payload.Map, about matchers.Facts) bool {
-		if load.Str("fun") == poison && deaths.Add(-1) >= 0 {
+	r.opt.Match = func(job *payload.Job, about matchers.Facts) bool {
+		if job.Function() == poison && deaths.Add(-1) >= 0 {
 			panic("poisoned")
 		}
-		return match(load, about)
+		return match(job, about)
 	}
 	return r
 }

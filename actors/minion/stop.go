@@ -78,9 +78,9 @@ func (d *dispatcher) checkStopped() {
 }
 
 // turnAway answers for a job that comes while the minion stops.
-func (d *dispatcher) turnAway(ctx actor.Context, load *payload.Map, l *link) {
-	d.reg.began(load.Str("jid"))
-	d.spawn(ctx, &jobRecord{load: load, link: l, told: textStopping, outcome: ledger.Stopping})
+func (d *dispatcher) turnAway(ctx actor.Context, job *payload.Job, l *link) {
+	d.reg.began(job.JID())
+	d.spawn(ctx, &jobRecord{job: job, link: l, told: textStopping, outcome: ledger.Stopping})
 }
 
 // onCloseIntake ends the subscription. What has come before is still opened.

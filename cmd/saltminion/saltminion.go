@@ -135,7 +135,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			machine.Refresh = fresh
 			return machine.Grains()
 		},
-		Match: func(load *payload.Map, about matchers.Facts) bool { return matches(s, load, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
+		Match: func(job *payload.Job, about matchers.Facts) bool { return matches(s, job, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
 		Returner: noReturner,
 		Exit: func(e minion.Exit) {
 			select {
@@ -189,11 +189,11 @@ func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 }
 
 // matches tells whether a publication means this minion; a target that cannot be read matches nobody.
-func matches(s *session.Session, load *payload.Map, about matchers.Facts, nodegroups *payload.Map) bool {
+func matches(s *session.Session, job *payload.Job, about matchers.Facts, nodegroups *payload.Map) bool {
 	about.Nodegroups = nodegroups
-	hit, err := matchers.Match(load.Value("tgt"), load.Str("tgt_type"), load.Str("delimiter"), &about)
+	hit, err := matchers.Match(job.Tgt(), job.TgtType(), job.Delimiter(), &about)
 	if err != nil {
-		s.Log.Error("target cannot be matched", "jid", load.Str("jid"), "err", err)
+		s.Log.Error("target cannot be matched", "jid", job.JID(), "err", err)
 	}
 	return hit
 }

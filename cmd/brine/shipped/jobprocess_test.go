@@ -24,10 +24,10 @@ func TestJobProcess(t *testing.T) {
 			}
 			l := jobprocess.New(jobprocess.Options{Path: qemu, Args: g.argv(t, jobprocess.Name)})
 			args := []any{"text", []byte{0xff, 0}, int64(1) << 40, uint64(1) << 63, 1.5, nil, payload.M("b", 1, "a", 2)}
-			if got := runJob(t, l, "test.arg", args...).Return.Map("return").Value("args"); !payload.Equal(got, args) {
+			if got := runJob(t, l, "test.arg", args...).Return.Map().Map("return").Value("args"); !payload.Equal(got, args) {
 				t.Errorf("the process returns %v, want %v", got, args)
 			}
-			if got := runJob(t, l, "cmd.run", "echo $((6*7))").Return.Value("return"); got != "42" {
+			if got := runJob(t, l, "cmd.run", "echo $((6*7))").Return.Value(); got != "42" {
 				t.Errorf("cmd.run: %v", got)
 			}
 			death := runJob(t, l, "cmd.run", "kill -KILL $PPID; sleep 60").Death

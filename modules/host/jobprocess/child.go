@@ -132,11 +132,11 @@ func lazy(b []byte) func() *payload.Map {
 
 // sendReturn hands the return over; one that cannot be packed is replaced by the reason.
 func sendReturn(to *stream, r modules.Result) error {
-	ret := r.Map()
-	err := to.send(msgReturn, ret, r.NoReturn, r.Crashed)
+	ret := payload.NewReturn(r.Map())
+	err := to.send(msgReturn, ret.Map(), r.NoReturn, r.Crashed)
 	if errors.Is(err, payload.ErrUnencodable) {
-		ret.Set("return", fmt.Sprintf("The return cannot be packed: %v", err)).Set("retcode", int64(1)).Set("success", false)
-		err = to.send(msgReturn, ret, false, false)
+		ret.Fail(fmt.Sprintf("The return cannot be packed: %v", err))
+		err = to.send(msgReturn, ret.Map(), false, false)
 	}
 	return err
 }

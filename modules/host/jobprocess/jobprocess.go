@@ -26,10 +26,10 @@ type Limits struct {
 
 // Outcome is what a job came to.
 type Outcome struct {
-	Return   *payload.Map // as it goes to the master; nil when the process ended without one
-	NoReturn bool         // nothing is sent: the job was queued and runs again
-	Crashed  bool         // the function raised an exception that Salt would report as a _salt_error event
-	Death    Death        // without a return
+	Return   *payload.Return // as it goes to the master; nil when the process ended without one
+	NoReturn bool            // nothing is sent: the job was queued and runs again
+	Crashed  bool            // the function raised an exception that Salt would report as a _salt_error event
+	Death    Death           // without a return
 }
 
 // start is the first message to the process. The maps are packed: they are the same for many jobs.

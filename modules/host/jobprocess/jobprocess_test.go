@@ -123,13 +123,13 @@ func TestReturn(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()
 	args := []any{"text", []byte{0xff, 0}, int64(-1), uint64(1) << 63, 1.5, nil, true, payload.M("b", []any{}, "a", payload.NewMap(0))}
 	out := run(t, l, m, job("w.echo", args...))
-	if got := out.Return.Value("return"); !payload.Equal(got, args) {
+	if got := out.Return.Value(); !payload.Equal(got, args) {
 		t.Errorf("return %v, want %v", got, args)
 	}
-	if !payload.Equal(out.Return.Value("fun_args"), args) || out.Return.Value("success") != true || out.Return.Str("jid") != "20260102030405000001" {
+	if !payload.Equal(out.Return.FunArgs(), args) || out.Return.Field("success") != true || out.Return.JID() != "20260102030405000001" {
 		t.Errorf("return %v", out.Return)
 	}
-	facts := run(t, l, m, job("w.facts")).Return.Map("return")
+	facts := run(t, l, m, job("w.facts")).Return.Map().Map("return")
 	if pid, _ := facts.Int("pid"); int(pid) == os.Getpid() || pid == 0 {
 		t.Errorf("it ran in process %d", pid)
 	}
@@ -152,7 +152,7 @@ func TestHost(t *testing.T) {
 		"text", "Signal 15 sent to job 20260102030405000001 at pid 7", "ok", true, "ghost", false, "master", true, "local", true,
 		"running", []any{payload.M("jid", "20260102030405000001")}, "pillar", payload.M("o", 1, "saltenv", "base", "pillarenv", ""),
 		"actors", nil, "list", payload.M("running", []any{}), "actors_err", "no actor nosuch", "reload", "not now", "runner", false)
-	got := out.Return.Map("return")
+	got := out.Return.Map().Map("return")
 	got.Set("actors", nil) // an empty map is no map
 	if !payload.Equal(got, want) {
 		t.Errorf("the host answers\n%v, want\n%v", got, want)
@@ -164,10 +164,10 @@ func TestHost(t *testing.T) {
 		t.Errorf("the master was asked %v", asked)
 	}
 	m.Answers = []any{fmt.Errorf("no: %w", modules.ErrRequestTimeout)}
-	if got := run(t, launcher(t, Limits{}), m, job("w.ask")).Return.Value("return"); got != true {
+	if got := run(t, launcher(t, Limits{}), m, job("w.ask")).Return.Value(); got != true {
 		t.Errorf("a timeout of the master is known as one: %v", got)
 	}
-	if got := run(t, launcher(t, Limits{}), m, job("w.giveup")).Return.Value("return"); got != false {
+	if got := run(t, launcher(t, Limits{}), m, job("w.giveup")).Return.Value(); got != false {
 		t.Errorf("an event that never comes: %v", got)
 	}
 	await(t, "the minion hears that nobody waits", m.quit)
@@ -217,7 +217,7 @@ func TestDeaths(t *testing.T) {
 	}
 	for fun, want := range map[string]string{"w.panic": "RuntimeError: boom", "w.odd": "The return cannot be packed", "w.nosuch": "'w.nosuch' is not available."} {
 		out := run(t, launcher(t, Limits{}), newMinion(), job(fun))
-		if text := fmt.Sprint(out.Return.Value("return")); !strings.Contains(text, want) || out.Return.Value("success") != false {
+		if text := fmt.Sprint(out.Return.Value()); !strings.Contains(text, want) || out.Return.Field("success") != false {
 			t.Errorf("%s: %v, want %q", fun, out.Return, want)
 		}
 		if out.Crashed != (fun == "w.panic") {
@@ -353,7 +353,7 @@ func TestDaemon(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()
 	for _, j := range []modules.Job{job("w.daemon"), job("cmd.run", "sleep 600 >/dev/null 2>&1 & echo $!")} {
 		out := run(t, l, m, j)
-		text, _ := out.Return.Value("return").(string)
+		text := out.Return.Text()
 		pid, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || !lives(pid) {
 			t.Fatalf("%v: the daemon does not live: %v, %v", j.Load.Value("fun"), out, err)

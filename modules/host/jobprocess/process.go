@@ -74,9 +74,17 @@ func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Ou
 			d.drop(field[int64](m, 0))
 		case kind == msgReturn:
 			go p.reap()
-			return Outcome{Return: field[*payload.Map](m, 0), NoReturn: field[bool](m, 1), Crashed: field[bool](m, 2)}
+			return Outcome{Return: returned(field[*payload.Map](m, 0)), NoReturn: field[bool](m, 1), Crashed: field[bool](m, 2)}
 		}
 	}
+}
+
+// returned is the return that a process has handed over; nil when it was none.
+func returned(load *payload.Map) *payload.Return {
+	if load == nil {
+		return nil
+	}
+	return payload.NewReturn(load)
 }
 
 // begin sends the job.

@@ -36,7 +36,9 @@ func (ld *loading) applyCommon(opts *payload.Map) error {
 	fullBackendNames(opts)
 	for _, key := range []string{"cachedir", "sock_dir"} {
 		if _, ok := opts.Value(key).(string); !ok {
-			return ld.badPath(opts, key)
+			if err := ld.fault(ld.badPath(opts, key)); err != nil {
+				return err
+			}
 		}
 	}
 	if len(opts.Str("sock_dir")) > len(opts.Str("cachedir"))+10 {
@@ -152,7 +154,10 @@ func isLetter(s string) bool { return s != "" && (s[0]|0x20) >= 'a' && (s[0]|0x2
 func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) error {
 	root, ok := opts.Value("root_dir").(string)
 	if !ok {
-		return ld.badPath(opts, "root_dir")
+		if err := ld.fault(ld.badPath(opts, "root_dir")); err != nil {
+			return err
+		}
+		root = opts.Str("root_dir")
 	}
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -170,7 +175,10 @@ func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) 
 		}
 		path, ok := v.(string)
 		if !ok {
-			return ld.badPath(opts, key)
+			if err := ld.fault(ld.badPath(opts, key)); err != nil {
+				return err
+			}
+			path = opts.Str(key)
 		}
 		opts.Set(key, filepath.Join(root, strings.TrimPrefix(path, root+string(os.PathSeparator))))
 	}

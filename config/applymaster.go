@@ -35,17 +35,17 @@ func (ld *loading) applyMaster(opts *payload.Map) error {
 	ld.applyRoots(opts, "file_roots", "file_roots", "/srv/salt")
 	ld.applyRoots(opts, "pillar_roots", "file_roots", "/srv/salt")
 	ld.applyIgnores(opts)
-	if err := ld.applyWorkers(opts); err != nil {
-		return err
-	}
-	if err := ld.applyLast(opts); err != nil {
-		return err
-	}
-	applyNodegroups(opts)
-	if err := ld.applyAlgorithm(opts, "publish_signing_algorithm", "publish signing", signingAlgorithms...); err != nil {
-		return err
-	}
-	return ld.applyAlgorithm(opts, "cluster_encryption_algorithm", "cluster encryption", encryptionAlgorithms...)
+	return ld.inTurn(
+		func() error { return ld.applyWorkers(opts) },
+		func() error { return ld.applyLast(opts) },
+		func() error { applyNodegroups(opts); return nil },
+		func() error {
+			return ld.applyAlgorithm(opts, "publish_signing_algorithm", "publish signing", signingAlgorithms...)
+		},
+		func() error {
+			return ld.applyAlgorithm(opts, "cluster_encryption_algorithm", "cluster encryption", encryptionAlgorithms...)
+		},
+	)
 }
 
 // applyMasterID gives the master an id: the host's minion id with "_master".

@@ -32,17 +32,22 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 		opts.Set("beacons", payload.NewMap(0))
 	}
 	ld.applyIPCBuffer(opts)
+	return ld.inTurn(
+		func() error { return ld.checkQueueAge(opts) },
+		func() error { return ld.applyLast(opts) },
+		func() error {
+			return ld.applyAlgorithm(opts, "encryption_algorithm", "encryption", encryptionAlgorithms...)
+		},
+		func() error { return ld.applyAlgorithm(opts, "signing_algorithm", "signing", signingAlgorithms...) },
+	)
+}
+
+func (ld *loading) checkQueueAge(opts *payload.Map) error {
 	if n, ok := opts.Int("minion_jid_queue_age"); !ok || n != 0 && n < 86400 || n > maxJIDQueueAge {
 		v := opts.Value("minion_jid_queue_age")
 		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds of a day to ten years", pyStr(v))
 	}
-	if err := ld.applyLast(opts); err != nil {
-		return err
-	}
-	if err := ld.applyAlgorithm(opts, "encryption_algorithm", "encryption", encryptionAlgorithms...); err != nil {
-		return err
-	}
-	return ld.applyAlgorithm(opts, "signing_algorithm", "signing", signingAlgorithms...)
+	return nil
 }
 
 // maxJIDQueueAge is ten years, in seconds.

@@ -19,6 +19,8 @@ type Common struct {
 	File *payload.Map `mapstructure:"-"`
 	// Notices are Salt's log lines about the configuration, for the caller to log.
 	Notices []Notice `mapstructure:"-"`
+	// Faults are what ends a daemon, of a Loader that looks for them All.
+	Faults  Faults   `mapstructure:"-"`
 	layers  *layers  // which layer set each option
 	folders []string // see Folders
 	// ConfigDir is the directory of the configuration file.

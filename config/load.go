@@ -30,6 +30,7 @@ type Loader struct {
 	CacheID        bool                // write a generated minion id to the file minion_id
 	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
 	Again          bool                // for a daemon that runs: the main file must be there, every broken file is an error, none is put aside
+	All            bool                // go on after a fault: Common.Faults holds them all
 	HostNames      func() []string     // candidates for a generated id, best first; those of this host unless set
 }
 
@@ -91,7 +92,7 @@ func (l Loader) Minion() (*Minion, error) {
 	if err := file.decode(opts, m); err != nil {
 		return nil, err
 	}
-	if m.Masters, err = file.masters(opts, m.MasterPort); err != nil {
+	if m.Masters, err = file.masters(opts, m.MasterPort); file.fault(err) != nil {
 		return nil, err
 	}
 	file.fill(&m.Common, opts)
@@ -106,7 +107,9 @@ type loading struct {
 	standard      *payload.Map // the defaults, before anything was read
 	read          *source      // files, with the environment over them
 	layers        *layers
-	folders       []string // where files of this configuration may be
+	folders       []string     // where files of this configuration may be
+	opts          *payload.Map // what will be decoded, once the files were read
+	faults        Faults       // with All
 	notices       []Notice
 	warned        map[string]bool // options whose type Salt complains about
 	idFromAddress bool
@@ -138,12 +141,14 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	}
 	ld.layers.into(opts, ld.read)
 	opts.Set("conf_file", ld.main)
+	ld.opts = opts
 	if err := apply(ld, opts); err != nil {
 		return nil, nil, err
 	}
 	if err := ld.validate(opts); err != nil {
 		return nil, nil, err
 	}
+	ld.checkLevels()
 	if err := ld.checkSpans(opts); err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +160,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
 	c.Raw, c.File, c.Notices, c.layers, c.folders = opts, ld.read.opts, ld.notices, ld.layers, ld.folders
-	c.ConfigDir = filepath.Dir(ld.main)
+	c.ConfigDir, c.Faults = filepath.Dir(ld.main), ld.faults
 }
 
 // bad makes an error about the value of an option. text is the whole message.

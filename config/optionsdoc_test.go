@@ -39,7 +39,10 @@ Four layers, each over those before it:
 4. command line.
 
 ` + "`brine config get KEY` and `brine config dump --origin`" + ` show what holds and which layer, file and line it comes from;
-` + "`brine config check`" + ` says what a daemon would say at its start.
+` + "`brine config check`" + ` says what a daemon would say at its start, and all that would keep it from starting.
+
+A daemon ends with code 64 when ` + "`-c` or `SALT_CONFIG_DIR`" + ` names a directory that does not exist. Salt's starts with its defaults
+then: a master listens on every interface because of a slip in a name.
 
 ## Verdicts
 

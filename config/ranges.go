@@ -51,7 +51,10 @@ func (ld *loading) checkSpans(opts *payload.Map) error {
 			continue
 		}
 		if n, err := toNumber(v); err != nil || n < s.low || n > s.high {
-			return ld.bad(s.key, v, "Config option '%s' with value %s must be a number, at least %v and at most %v", s.key, pyStr(v), s.low, s.high)
+			err := ld.fault(ld.bad(s.key, v, "Config option '%s' with value %s must be a number, at least %v and at most %v", s.key, pyStr(v), s.low, s.high))
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

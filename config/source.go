@@ -76,10 +76,12 @@ func (ld *loading) readFiles(defaultInclude string, env *source) error {
 	ld.watch(ld.main)
 	if b, err := os.ReadFile(ld.main); err == nil {
 		s, err := ld.parse(ld.main, b)
-		if err != nil {
+		if err := ld.fault(err); err != nil {
 			return err
 		}
-		ld.read = s
+		if s != nil {
+			ld.read = s
+		}
 	} else if ld.Again {
 		return &Error{File: ld.main, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
 	} else if !os.IsNotExist(err) {
@@ -133,11 +135,11 @@ const maxIncludeDepth = 32
 func (ld *loading) include(key string, patterns any, from string, verbose bool, depth int) (*source, error) {
 	out := newSource()
 	globs, err := ld.globs(key, patterns)
-	if err != nil {
-		return nil, err
+	if err == nil && depth > maxIncludeDepth {
+		globs, err = nil, ld.bad(key, patterns, "option '%s': files include each other", key)
 	}
-	if depth > maxIncludeDepth {
-		return nil, ld.bad(key, patterns, "option '%s': files include each other", key)
+	if err := ld.fault(err); err != nil {
+		return nil, err
 	}
 	for _, glob := range globs {
 		glob = expandHome(glob)
@@ -188,12 +190,13 @@ func (ld *loading) included(file string, depth int) (*source, error) {
 	ld.watch(file)
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &Error{File: file, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
+		err = &Error{File: file, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
+		return newSource(), ld.fault(err)
 	}
 	s, err := ld.parse(file, b)
 	if err != nil {
 		if ld.StrictIncludes || ld.Again {
-			return nil, err
+			return newSource(), ld.fault(err)
 		}
 		ld.notice(slog.LevelError, "%v", err)
 		return newSource(), nil
@@ -266,6 +269,8 @@ func (ld *loading) setAside(file string, cause error) (*source, error) {
 	}
 	return newSource(), nil
 }
+
+func (ld *loading) warn(format string, args ...any) { ld.notice(slog.LevelWarn, format, args...) }
 
 func (ld *loading) notice(level slog.Level, format string, args ...any) {
 	ld.notices = append(ld.notices, Notice{level, fmt.Sprintf(format, args...)})

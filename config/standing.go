@@ -86,7 +86,7 @@ func eachStanding(line func(key, text string) bool) error {
 
 // CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not honoured
 // is a notice, said by name, as is one that nobody knows and that resembles another; one on which somebody may rely, for
-// protection or delivery, is a *Error with ExitNotYet, and the daemon must not start. Unlike Salt: it keeps silent about options
+// protection or delivery, is a *Error with ExitNotYet, several are Faults, and the daemon must not start. Unlike Salt: it keeps silent about options
 // that it does not know. Tools do not ask: they work with every configuration.
 func (c *Common) CheckStanding() ([]Notice, error) {
 	if c.File.Len() == 0 {
@@ -98,6 +98,7 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 		return nil, &Error{Code: ExitGeneric, Err: err}
 	}
 	var notices []Notice
+	var refused Faults
 	var failed error
 	var known []string
 	err = eachStanding(func(key, text string) bool {
@@ -113,7 +114,7 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 		}
 		switch one.act(role, v) {
 		case actRefuse:
-			failed = c.NotYet(key, v, "%s", one.why)
+			refused = append(refused, c.NotYet(key, v, "%s", one.why))
 		case actWarn:
 			notices = append(notices, Notice{slog.LevelWarn,
 				fmt.Sprintf("Config option '%s' with value %s is not honoured: %s (%s)", key, c.shown(key), one.why, c.Origin(key))})
@@ -123,6 +124,8 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 	switch {
 	case failed != nil:
 		return notices, failed
+	case len(refused) > 0:
+		return notices, refused
 	case err != nil:
 		return notices, &Error{Code: ExitGeneric, Err: err}
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"log/slog"
 	"math/big"
 	"slices"
 	"strconv"
@@ -35,8 +34,8 @@ func (ld *loading) validate(opts *payload.Map) error {
 		names := typeNames(want)
 		if !fits(v, names) {
 			ld.warned[pyStr(key)] = true
-			ld.notice(slog.LevelWarn, "Config option '%s' with value %s has an invalid type of %s, a %s is required for this option",
-				pyStr(key), pyStr(v), pyType(v), orList(names))
+			ld.warn("Config option '%s' with value %s has an invalid type of %s, a %s is required for this option%s",
+				pyStr(key), pyStr(v), pyType(v), orList(names), ld.fromVariable(pyStr(key)))
 		}
 	}
 	return nil

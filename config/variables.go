@@ -48,7 +48,10 @@ func (ld *loading) environment() (*source, error) {
 		value, err := variableValue(path, text)
 		if err != nil {
 			err = fmt.Errorf("variable %s: %w", name, err)
-			return nil, &Error{Key: path[0], Code: ExitGeneric, Err: err}
+			if err = ld.fault(&Error{Key: path[0], Code: ExitGeneric, Err: err}); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		for i := len(path) - 1; i > 0; i-- {
 			value = payload.M(path[i], value)

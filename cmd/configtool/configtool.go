@@ -3,6 +3,7 @@
 package configtool
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -64,14 +65,14 @@ func (t *configTool) mainFile(dir string) string {
 	return filepath.Join(dir, "master")
 }
 
-// load loads the configuration whose main file is at path. strict takes no missing or broken file.
+// load loads the configuration whose main file is at path. strict takes no missing or broken file, and keeps all faults.
 func (t *configTool) load(path string, strict bool) (*session.Session, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", path, err)
 	}
 	s := &session.Session{Call: t.Call}
-	l := config.Loader{Path: path, Again: strict}
+	l := config.Loader{Path: path, Again: strict, All: strict}
 	if t.minion {
 		if s.Minion, err = l.Minion(); err != nil {
 			return nil, err
@@ -152,7 +153,8 @@ func (t *configTool) dump(dir string) error {
 	return err
 }
 
-// check says what a daemon would say of a configuration, and answers with the error with which it would end.
+// check says what a daemon would say of a configuration, and answers with the errors with which it would end: all of them, where the
+// daemon ends at the first.
 func (t *configTool) check(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return tool.Exit(tool.ExitGeneric, "There is no file %s.", path)
@@ -161,7 +163,12 @@ func (t *configTool) check(path string) error {
 	if err != nil {
 		return err
 	}
-	failed := daemon.CheckStanding(s)
+	faults := s.Common.Faults
+	var standing config.Faults
+	if err := daemon.CheckStanding(s); err != nil && !errors.As(err, &standing) {
+		return err
+	}
+	faults = append(faults, standing...)
 	said := 0
 	for _, n := range append(s.Common.Notices, s.Unhonoured...) {
 		if n.Level >= slog.LevelWarn {
@@ -169,8 +176,8 @@ func (t *configTool) check(path string) error {
 			fmt.Fprintln(t.Stdout, n.Text)
 		}
 	}
-	if failed == nil && said == 0 {
+	if len(faults) == 0 && said == 0 {
 		fmt.Fprintf(t.Stdout, "%s: no fault was found\n", path)
 	}
-	return failed
+	return faults.Err()
 }

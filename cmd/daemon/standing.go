@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,23 +12,23 @@ import (
 	"brine/wire/payload"
 )
 
-// CheckStanding ends a daemon whose configuration asks for a protection that it cannot give, and keeps what else is not
+// CheckStanding ends a daemon whose configuration asks for a protection that it cannot give, with all such faults, and keeps what else is not
 // honoured for tellStanding. See docs/decisions/0023.
 func CheckStanding(s *session.Session) error {
 	notices, err := s.Common.CheckStanding()
-	if err != nil {
+	var faults config.Faults
+	if err != nil && !errors.As(err, &faults) {
 		return err
 	}
 	if m := s.Minion; m != nil && !payload.ValidID(m.ID) { // before it names a directory
-		return &config.Error{Key: "id", Value: m.ID, Code: config.ExitUsage, Err: fmt.Errorf("Config option 'id' with value %q is no id of a minion", m.ID)}
+		faults = append(faults, &config.Error{Key: "id", Value: m.ID, Code: config.ExitUsage,
+			Err: fmt.Errorf("Config option 'id' with value %q is no id of a minion", m.ID)})
 	}
 	if s.Master != nil {
-		if err := knownBackends(s.Master); err != nil {
-			return err
-		}
+		faults = append(faults, unknownBackends(s.Master)...)
 	}
 	s.Unhonoured = notices
-	return nil
+	return faults.Err()
 }
 
 // TellStanding names the options that are not honoured, when nothing else is in the way of the start.
@@ -37,14 +38,14 @@ func TellStanding(s *session.Session) {
 	}
 }
 
-// knownBackends ends a master whose external_auth names a backend with which nobody can log in here.
-func knownBackends(m *config.Master) error {
+// unknownBackends are faults of a master whose external_auth names backends with which nobody can log in here.
+func unknownBackends(m *config.Master) (faults config.Faults) {
 	for k, v := range m.ExternalAuth.All() {
 		name, _ := k.(string)
 		if name == "" || name[0] == '^' || slices.Contains(eauth.Backends(), name) || v == nil {
 			continue
 		}
-		return m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name)
+		faults = append(faults, m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name))
 	}
-	return nil
+	return faults
 }

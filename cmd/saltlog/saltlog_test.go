@@ -6,11 +6,25 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"brine/config"
 )
+
+// TestLevelsOfConfiguration: what the log knows as a level is what a configuration may say.
+func TestLevelsOfConfiguration(t *testing.T) {
+	names := config.LogLevels()
+	slices.Sort(names)
+	own := Names()
+	slices.Sort(own)
+	if !slices.Equal(names, own) {
+		t.Errorf("got %v, want %v", names, own)
+	}
+}
 
 func TestConsole(t *testing.T) {
 	var b bytes.Buffer

@@ -126,6 +126,10 @@ func (s *Session) readConfig(o Opening) error {
 	dir := expandUser(s.Opt.Str("config_dir"))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		fmt.Fprintf(s.Stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir)
+		// Unlike Salt: its daemons go on with defaults, and a master listens on every interface because of a slip in the name.
+		if o.Daemon && (s.Opt.Given("config_dir") || os.Getenv("SALT_CONFIG_DIR") != "") {
+			return tool.Exit(tool.ExitUsage, "[ERROR   ] Nothing is started: a daemon works with its defaults only where the directory was not named.")
+		}
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

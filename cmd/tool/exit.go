@@ -45,6 +45,7 @@ func (c *Call) Finish(err error) int {
 	var answered *optparse.Answered
 	var usage *optparse.UsageError
 	var ended *ExitError
+	var all config.Faults
 	var conf *config.Error
 	switch {
 	case err == nil:
@@ -58,6 +59,11 @@ func (c *Call) Finish(err error) int {
 	case errors.As(err, &ended):
 		fmt.Fprint(c.Stderr, ended.Text)
 		return ended.code
+	case errors.As(err, &all):
+		for _, fault := range all {
+			fmt.Fprintf(c.Stderr, "[ERROR   ] %s\n", fault)
+		}
+		return all[0].Code
 	case errors.As(err, &conf):
 		fmt.Fprintf(c.Stderr, "[ERROR   ] %s\n", conf)
 		return conf.Code

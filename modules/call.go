@@ -50,11 +50,14 @@ func (c *Call) Opts() *payload.Map { return provided(c.Env.Opts) }
 func (c *Call) Grains() *payload.Map { return provided(c.Env.Grains) }
 
 // Grain is one grain, found without computing the others where the minion can do that.
-func (c *Call) Grain(name string) (any, bool) {
-	if c.Env.GrainOf != nil {
-		return c.Env.GrainOf(name)
+func (c *Call) Grain(name string) (any, bool) { return c.Env.Grain(name) }
+
+// Grain is one grain of the host.
+func (e *Env) Grain(name string) (any, bool) {
+	if e.GrainOf != nil {
+		return e.GrainOf(name)
 	}
-	return c.Grains().Get(name)
+	return provided(e.Grains).Get(name)
 }
 
 // Pillar is the minion's pillar.

@@ -51,8 +51,13 @@ func job(fun any, arg ...any) modules.Job {
 
 func TestExecuteOne(t *testing.T) {
 	env := modtest.Env(t, nil, sample())
-	env.Registry.Refuse("xyz", "xyz is not installed")
-	env.Registry.Refuse("abc", "")
+	no := func(why string) func(modules.Place) (bool, string) {
+		return func(modules.Place) (bool, string) { return false, why }
+	}
+	if err := env.Registry.Offer(modules.Module{File: "xyz", Name: "xyz", Virtual: no("xyz is not installed")}, modules.Module{File: "abc", Name: "abc", Virtual: no("")}); err != nil {
+		t.Fatal(err)
+	}
+	env.Registry.On(env)
 	for _, tt := range []struct {
 		name    string
 		job     modules.Job

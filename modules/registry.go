@@ -2,7 +2,6 @@ package modules
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -17,6 +16,11 @@ type Registry struct {
 	funcs   map[string]*Func
 	refused map[string]string // module → why it did not load
 	limits  Limits
+	offered []*offer // modules that decide themselves whether they load
+	place   *Env     // what they go by
+
+	loading sync.Mutex // held while they decide
+	context contextStore
 }
 
 // Limits say which modules a process may use at all.
@@ -38,8 +42,7 @@ func (r *Registry) Limit(l Limits) {
 	defer r.mu.Unlock()
 	r.limits = l
 	for name, f := range r.funcs {
-		mod, file := ModuleOf(name), strings.TrimSuffix(path.Base(f.Source), ".py")
-		if slices.Contains(l.Disabled, mod) || slices.Contains(l.Disabled, file) || len(l.Whitelist) > 0 && !slices.Contains(l.Whitelist, mod) {
+		if l.forbid(f.Module(), f.file()) {
 			delete(r.funcs, name)
 		}
 	}
@@ -98,15 +101,16 @@ func (f *Func) check() error {
 	return nil
 }
 
-// Refuse records why a module is not here, in the words of its __virtual__; "" for a bare False.
-func (r *Registry) Refuse(module, reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.refused[module] = reason
-}
-
 // Lookup finds a function by its full name.
 func (r *Registry) Lookup(name string) (*Func, bool) {
+	if f, ok := r.loaded(name); ok {
+		return f, true
+	}
+	r.load(ModuleOf(name))
+	return r.loaded(name)
+}
+
+func (r *Registry) loaded(name string) (*Func, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	f, ok := r.funcs[name]
@@ -115,6 +119,7 @@ func (r *Registry) Lookup(name string) (*Func, bool) {
 
 // Names are all function names, sorted.
 func (r *Registry) Names() []string {
+	r.load("")
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	names := make([]string, 0, len(r.funcs))
@@ -127,6 +132,7 @@ func (r *Registry) Names() []string {
 
 // Modules are the names of all modules with a function, sorted.
 func (r *Registry) Modules() []string {
+	r.load("")
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var mods []string
@@ -139,6 +145,7 @@ func (r *Registry) Modules() []string {
 
 // MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string).
 func (r *Registry) MissingText(name string) string {
+	r.load(ModuleOf(name))
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	mod := ModuleOf(name)
@@ -151,6 +158,13 @@ func (r *Registry) MissingText(name string) string {
 	default:
 		return fmt.Sprintf("'%s' __virtual__ returned False: %s", mod, reason)
 	}
+}
+
+// has tells whether a module has a function.
+func (r *Registry) has(mod string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.hasModule(mod)
 }
 
 func (r *Registry) hasModule(mod string) bool {

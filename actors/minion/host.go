@@ -159,8 +159,9 @@ func (h host) Signal(jid string, sig int) (string, bool) {
 	return text, err == nil && text != ""
 }
 
-// Reload drops what the process caches: the grains are read anew.
+// Reload drops what the process caches: the grains are read anew, and modules are asked again whether they load.
 func (h host) Reload() error {
+	h.m.opt.Registry.Reload()
 	h.m.refresher.Send(&RefreshGrains{})
 	return nil
 }

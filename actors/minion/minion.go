@@ -105,6 +105,7 @@ func Start(opt Options) (*Minion, error) {
 		m.cfg.Raw.Set("command_output_max_bytes", program.MaxOutput())
 	}
 	m.env = m.newEnv(nil)
+	m.opt.Registry.On(m.env)
 	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {
 		return nil, err
 	}

@@ -37,5 +37,7 @@ func NewEnv(m Machine) (*modules.Env, error) {
 		return nil, err
 	}
 	facts := m.Grains()
-	return &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}, nil
+	env := &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}
+	reg.On(env)
+	return env, nil
 }

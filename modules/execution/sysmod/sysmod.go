@@ -198,6 +198,7 @@ func specs(reg *modules.Registry, word string) *payload.Map {
 }
 
 func reload(c *modules.Call, _ modules.Args) (any, error) {
+	c.Registry().Reload()
 	if m := c.Host().Minion; m != nil {
 		if err := m.Reload(); err != nil {
 			return nil, err

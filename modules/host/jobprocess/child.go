@@ -115,8 +115,10 @@ func listen(s *stream, back *remote) error {
 
 // env is what the function runs in.
 func (s start) env(reg *modules.Registry, back *remote) *modules.Env {
-	return &modules.Env{Registry: reg, ID: s.id, Opts: lazy(s.opts), Grains: lazy(s.grains), Pillar: lazy(s.pillar),
+	env := &modules.Env{Registry: reg, ID: s.id, Opts: lazy(s.opts), Grains: lazy(s.grains), Pillar: lazy(s.pillar),
 		Host: back.host(s.offers)}
+	reg.On(env)
+	return env
 }
 
 // lazy reads a packed map once, when a function asks for it.

@@ -1,6 +1,8 @@
 package yaml
 
 import (
+	"strings"
+
 	"brine/wire/payload"
 )
 
@@ -11,11 +13,11 @@ const maxValues = 1 << 22
 // constructor turns nodes into values. Like PyYAML's it goes level by level: the items of a collection are looked at
 // when all its neighbours have been, so the outermost of several faults is the one that is told.
 type constructor struct {
-	omapIsMap bool
-	shared    map[*node]any     // values of collections, when there are aliases
-	flat      map[*node][]*node // items of mappings with their merge keys resolved
-	busy      map[*node]bool    // mappings being flattened
-	queue     []unfilled
+	dialect Dialect
+	shared  map[*node]any     // values of collections, when there are aliases
+	flat    map[*node][]*node // items of mappings with their merge keys resolved
+	busy    map[*node]bool    // mappings being flattened
+	queue   []unfilled
 }
 
 // unfilled is a collection whose items are still to come.
@@ -52,7 +54,7 @@ func (c *constructor) document(root *node) (any, error) {
 // value constructs a scalar, or a collection that is filled later.
 func (c *constructor) value(n *node) (any, error) {
 	if n.kind == scalarNode && !isCollectionTag(n.tag) {
-		return scalar(n)
+		return c.scalar(n)
 	}
 	if v, ok := c.shared[n]; ok {
 		return v, nil
@@ -81,7 +83,7 @@ func (c *constructor) value(n *node) (any, error) {
 
 // room is what a collection will be put into.
 func (c *constructor) room(n *node) any {
-	if n.tag == tagMap || n.tag == tagOmap && c.omapIsMap {
+	if n.tag == tagMap || n.tag == tagOmap && c.dialect == SLS {
 		return payload.NewMap(len(n.items) / 2)
 	}
 	if n.kind == sequenceNode {
@@ -108,7 +110,7 @@ func (c *constructor) scalarOf(n *node) (any, error) {
 	if n.kind == mappingNode {
 		for i := 0; i+1 < len(n.items); i += 2 {
 			if value := n.items[i+1]; n.items[i].tag == tagValue && value.kind == scalarNode {
-				return scalar(&node{tag: n.tag, text: value.text, start: value.start})
+				return c.scalar(&node{tag: n.tag, text: value.text, start: value.start})
 			}
 		}
 	}
@@ -175,7 +177,7 @@ func (c *constructor) mapping(n *node, m *payload.Map) error {
 			_, twice = seen[identity(key)]
 			seen[identity(key)] = struct{}{}
 		}
-		if twice {
+		if twice && c.dialect != Plain {
 			return within(inMapping, n, items[i], "found conflicting ID '%s'", keyText(key))
 		}
 		m.Set(key, value)
@@ -192,9 +194,12 @@ func (c *constructor) key(owner, n *node) (any, error) {
 		return c.value(n) // an error
 	}
 	if isCollectionTag(n.tag) {
+		if c.dialect == Plain {
+			return nil, within(inMapping, owner, n, "found unhashable key")
+		}
 		return nil, within(inMapping, owner, n, "found unacceptable key %s", nodeText(n))
 	}
-	v, err := scalar(n)
+	v, err := c.scalar(n)
 	if raw, ok := v.([]byte); ok {
 		return payload.Bytes(raw), err
 	}
@@ -228,8 +233,15 @@ func (c *constructor) pairs(n *node, out []any) error {
 }
 
 // scalar constructs a scalar node.
-func scalar(n *node) (any, error) {
-	v, err := typed(n.tag, n.text)
+func (c *constructor) scalar(n *node) (any, error) {
+	text := n.text
+	switch {
+	case c.dialect == Plain && strings.HasPrefix(n.tag, tagEncrypted):
+		return text, nil
+	case n.tag == tagInt && c.dialect != Plain:
+		text = decimal(text)
+	}
+	v, err := typed(n.tag, text)
 	switch err := err.(type) {
 	case nil:
 		return v, nil

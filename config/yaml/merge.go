@@ -27,6 +27,10 @@ func (c *constructor) flatten(n *node) ([]*node, error) {
 		}
 		merged = append(merged, more...)
 	}
+	if c.dialect == Plain {
+		own = append(merged, own...)
+		merged = nil
+	}
 	items := withoutOwn(merged, own)
 	c.flat[n] = items
 	return items, nil

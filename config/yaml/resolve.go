@@ -22,6 +22,8 @@ const (
 	tagSet     = tagPrefix + "set"
 	tagOmap    = tagPrefix + "omap"
 	tagPairs   = tagPrefix + "pairs"
+
+	tagEncrypted = "!encrypted" // of Salt's serializer: plain text
 )
 
 func isCollectionTag(tag string) bool {

@@ -27,7 +27,24 @@ func notWhole(base int, text string) error {
 var errNoText = &valueError{text: "string index out of range"}
 
 // plain constructs the value of an untagged plain scalar.
-func plain(s string) (any, error) { return typed(resolve(s), s) }
+func plain(s string) (any, error) {
+	tag := resolve(s)
+	if tag == tagInt {
+		s = decimal(s)
+	}
+	return typed(tag, s)
+}
+
+// decimal strips the leading zeros that would make a number octal, as Salt does: 010 is ten. Behind a sign they stay.
+func decimal(s string) string {
+	if s == "0" || !strings.HasPrefix(s, "0") || strings.HasPrefix(s, "0b") || strings.HasPrefix(s, "0x") {
+		return s
+	}
+	if s = strings.TrimLeft(s, "0"); s == "" {
+		return "0"
+	}
+	return s
+}
 
 // typed constructs a scalar of a known tag.
 func typed(tag, s string) (any, error) {
@@ -58,18 +75,12 @@ func parseBool(s string) (any, error) {
 	return nil, &valueError{text: quote(strings.ToLower(s))} // the KeyError of a table
 }
 
-// parseInt reads an integer. Salt strips leading zeros, so 010 is ten; behind a sign they still mean octal.
+// parseInt reads an integer.
 func parseInt(s string) (any, error) {
 	if v, err := strconv.ParseInt(s, 10, 64); err == nil && s[0] != '0' && s[0] != '+' && !strings.HasPrefix(s, "-0") {
 		return v, nil
 	}
-	text := s
-	if text != "0" && strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "0b") && !strings.HasPrefix(text, "0x") {
-		if text = strings.TrimLeft(text, "0"); text == "" {
-			text = "0"
-		}
-	}
-	text = strings.ReplaceAll(text, "_", "")
+	text := strings.ReplaceAll(s, "_", "")
 	if text == "" {
 		return nil, errNoText
 	}

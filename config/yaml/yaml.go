@@ -16,25 +16,33 @@ type Document struct {
 	Lines map[string]int // line of each text key of the outermost mapping, from 1; keys that came by a merge have their own line
 }
 
+// Dialect tells the loaders of Salt apart.
+type Dialect uint8
+
+// Salt is salt.utils.yaml.safe_load. SLS is the renderer's: an !!omap is a mapping. Plain is PyYAML's own, which
+// salt.serializers.yaml uses: a leading zero means octal, the last of two equal keys wins.
+const (
+	Salt Dialect = iota
+	SLS
+	Plain
+)
+
 // Load parses a text that holds at most one YAML document. An empty text is nil.
 //
 // Values are nil, bool, int64, uint64, *big.Int (beyond uint64), float64, string, []byte (!!binary), []any
 // (sequences, sets, pairs) and *payload.Map. What an anchor names is shared by all its aliases, not copied.
 // Every error is a *Error.
-func Load(b []byte) (any, error) {
-	v, _, err := load(b, false)
-	return v, err
-}
+func Load(b []byte) (any, error) { return LoadAs(b, Salt) }
 
-// LoadSLS is Load as Salt's renderer does it: an !!omap is a mapping.
-func LoadSLS(b []byte) (any, error) {
-	v, _, err := load(b, true)
+// LoadAs is Load as one of Salt's loaders does it. Dates stay text in all of them.
+func LoadAs(b []byte, dialect Dialect) (any, error) {
+	v, _, err := load(b, dialect)
 	return v, err
 }
 
 // LoadDocument is Load that also tells where the outermost keys stand.
 func LoadDocument(b []byte) (*Document, error) {
-	v, lines, err := load(b, false)
+	v, lines, err := load(b, Salt)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +50,7 @@ func LoadDocument(b []byte) (*Document, error) {
 }
 
 // load returns the value and a way to ask for the lines of its keys.
-func load(b []byte, omapIsMap bool) (any, func() map[string]int, error) {
+func load(b []byte, dialect Dialect) (any, func() map[string]int, error) {
 	none := func() map[string]int { return map[string]int{} }
 	if err := readable(b); err != nil {
 		return nil, none, err
@@ -55,7 +63,7 @@ func load(b []byte, omapIsMap bool) (any, func() map[string]int, error) {
 		return nil, none, nil
 	}
 	c := newConstructor(aliases)
-	c.omapIsMap = omapIsMap
+	c.dialect = dialect
 	v, err := c.document(root)
 	return v, func() map[string]int { return c.lines(root) }, err
 }

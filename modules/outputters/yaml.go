@@ -2,6 +2,8 @@ package outputters
 
 import (
 	"encoding/base64"
+	"iter"
+	"math/big"
 	"strings"
 
 	"brine/modules/text/pytext"
@@ -21,8 +23,33 @@ const (
 // DumpYAML writes v as Salt's safe_dump does (PyYAML's C emitter with allow_unicode): keys sorted, lines folded
 // at 80. Empty collections are always in brackets. indent outside 2 to 9 is 2.
 func DumpYAML(v any, flow FlowStyle, indent int) string {
-	e := newEmitter(indent)
-	e.document(represent(v, flow))
+	return DumpYAMLBy(v, YAMLOptions{Flow: flow, Indent: indent})
+}
+
+// YAMLOptions are options of PyYAML's dump. The zero value of each is safe_dump's default, but for Flow.
+type YAMLOptions struct {
+	Flow          FlowStyle
+	Indent, Width int
+	KeepOrder     bool // of keys
+	ASCII         bool // other letters as escapes
+	ExplicitStart bool // "---" first
+}
+
+// DumpYAMLBy is DumpYAML with all options.
+func DumpYAMLBy(v any, o YAMLOptions) string {
+	e := newEmitter(o.Indent)
+	e.ascii = o.ASCII
+	if o.Width > 2*e.step {
+		e.width = o.Width
+	}
+	n := represent(v, o)
+	if o.ExplicitStart {
+		e.indicator("---", true, false, false)
+		if n.kind != yamlScalar {
+			e.writeIndent()
+		}
+	}
+	e.document(n)
 	return e.out.String()
 }
 
@@ -59,7 +86,7 @@ const (
 )
 
 // represent turns a value into a node (yaml/representer.py, SafeRepresenter).
-func represent(v any, flow FlowStyle) *yamlNode {
+func represent(v any, o YAMLOptions) *yamlNode {
 	switch x := v.(type) {
 	case nil:
 		return &yamlNode{text: "null", plainOK: true}
@@ -67,6 +94,8 @@ func represent(v any, flow FlowStyle) *yamlNode {
 		return &yamlNode{text: strings.ToLower(pytext.Repr(x)), plainOK: true}
 	case int64, uint64:
 		return &yamlNode{text: pytext.Repr(x), plainOK: true}
+	case *big.Int:
+		return &yamlNode{text: x.String(), plainOK: true}
 	case float64:
 		return &yamlNode{text: yamlFloat(x), plainOK: true}
 	case string:
@@ -80,20 +109,34 @@ func represent(v any, flow FlowStyle) *yamlNode {
 	case []any:
 		n := &yamlNode{kind: yamlSequence}
 		for _, item := range x {
-			n.items = append(n.items, represent(item, flow))
+			n.items = append(n.items, represent(item, o))
 		}
-		n.setFlow(flow)
+		n.setFlow(o.Flow)
 		return n
 	case *payload.Map:
 		n := &yamlNode{kind: yamlMapping}
-		list, _ := sorted(x)
-		for _, e := range list {
-			n.items = append(n.items, represent(e.key, flow), represent(e.value, flow))
+		for key, value := range itemsOf(x, o.KeepOrder) {
+			n.items = append(n.items, represent(key, o), represent(value, o))
 		}
-		n.setFlow(flow)
+		n.setFlow(o.Flow)
 		return n
 	}
 	return &yamlNode{text: "NULL", plainOK: true} // what Salt writes for objects it has no form for
+}
+
+// itemsOf lists a map in its own order or sorted.
+func itemsOf(m *payload.Map, keepOrder bool) iter.Seq2[any, any] {
+	if keepOrder {
+		return m.All()
+	}
+	return func(yield func(any, any) bool) {
+		list, _ := sorted(m)
+		for _, e := range list {
+			if !yield(e.key, e.value) {
+				return
+			}
+		}
+	}
 }
 
 func (n *yamlNode) setFlow(flow FlowStyle) {

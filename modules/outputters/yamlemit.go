@@ -16,6 +16,8 @@ const (
 type emitter struct {
 	out        strings.Builder
 	step       int
+	width      int
+	ascii      bool // no other letters
 	indent     int
 	column     int
 	flowLevel  int
@@ -27,7 +29,7 @@ func newEmitter(step int) *emitter {
 	if step < yamlMinIndent || step > yamlMaxIndent {
 		step = yamlMinIndent
 	}
-	return &emitter{step: step, indent: -1, whitespace: true, indention: true}
+	return &emitter{step: step, width: yamlWidth, indent: -1, whitespace: true, indention: true}
 }
 
 func (e *emitter) document(n *yamlNode) {
@@ -138,7 +140,7 @@ func (e *emitter) flowPair(key, value *yamlNode) {
 }
 
 func (e *emitter) foldFlow() {
-	if e.column > yamlWidth {
+	if e.column > e.width {
 		e.writeIndent()
 	}
 }

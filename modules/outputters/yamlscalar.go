@@ -3,6 +3,7 @@ package outputters
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 const binaryTag = "!!binary"
@@ -31,11 +32,11 @@ func isYAMLPrintable(r rune) bool {
 	return false
 }
 
-func analyze(s string) scalarTraits {
+func analyze(s string, ascii bool) scalarTraits {
 	if s == "" {
 		return scalarTraits{blockPlain: true, singleQuoted: true}
 	}
-	a := scalarAnalysis{runes: []rune(s)}
+	a := scalarAnalysis{runes: []rune(s), ascii: ascii}
 	if strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
 		a.flowIndicator, a.blockIndicator = true, true
 	}
@@ -48,6 +49,7 @@ func analyze(s string) scalarTraits {
 
 type scalarAnalysis struct {
 	runes                         []rune
+	ascii                         bool
 	flowIndicator, blockIndicator bool
 	lineBreaks, special           bool
 	outer                         bool // white space at either end
@@ -77,7 +79,7 @@ func (a *scalarAnalysis) indicators(i int) {
 func (a *scalarAnalysis) spaces(i int) {
 	r := a.runes[i]
 	end := i == 0 || i == len(a.runes)-1
-	a.special = a.special || !isYAMLPrintable(r)
+	a.special = a.special || !isYAMLPrintable(r) || a.ascii && r > unicode.MaxASCII
 	switch {
 	case r == ' ':
 		a.outer = a.outer || end
@@ -108,7 +110,7 @@ func (e *emitter) scalar(n *yamlNode, simpleKey bool) {
 		e.binary(n, simpleKey)
 		return
 	}
-	t := analyze(n.text)
+	t := analyze(n.text, e.ascii)
 	allowed := t.blockPlain
 	if e.flowLevel > 0 {
 		allowed = t.flowPlain
@@ -132,7 +134,7 @@ func (e *emitter) plain(s string, fold bool) {
 	}
 	runes := []rune(s)
 	for i, r := range runes {
-		if r == ' ' && fold && e.column > yamlWidth && !blankRune(runes, i-1) && !blankRune(runes, i+1) {
+		if r == ' ' && fold && e.column > e.width && !blankRune(runes, i-1) && !blankRune(runes, i+1) {
 			e.writeIndent()
 			continue
 		}
@@ -156,7 +158,7 @@ func (e *emitter) singleQuoted(s string, fold bool) {
 	for i, r := range runes {
 		inner := i > 0 && i < len(runes)-1
 		switch {
-		case r == ' ' && fold && e.column > yamlWidth && inner && !blankRune(runes, i-1) && !blankRune(runes, i+1):
+		case r == ' ' && fold && e.column > e.width && inner && !blankRune(runes, i-1) && !blankRune(runes, i+1):
 			e.writeIndent()
 		case r == ' ':
 			e.put(" ")
@@ -201,10 +203,10 @@ func (e *emitter) doubleQuoted(s string, fold bool) {
 	spaces := false
 	for i, r := range runes {
 		switch {
-		case !isYAMLPrintable(r) || isYAMLBreak(r) || r == '"' || r == '\\':
+		case !isYAMLPrintable(r) || e.ascii && r > unicode.MaxASCII || isYAMLBreak(r) || r == '"' || r == '\\':
 			e.put(yamlEscape(r))
 			spaces = false
-		case r == ' ' && fold && !spaces && e.column > yamlWidth && i > 0 && i < len(runes)-1:
+		case r == ' ' && fold && !spaces && e.column > e.width && i > 0 && i < len(runes)-1:
 			e.writeIndent()
 			if blankRune(runes, i+1) {
 				e.put(`\`)

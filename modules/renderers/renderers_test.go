@@ -1,0 +1,188 @@
+package renderers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// row is a template of testdata/make.py and what Salt made of it.
+type row struct {
+	kind, pipe, text string
+	missing          bool // there is no file
+	result           string
+	log              []string
+}
+
+func (r *row) UnmarshalJSON(b []byte) error {
+	var text *string
+	if err := json.Unmarshal(b, &[]any{&r.kind, &r.pipe, &text, &r.result, &r.log}); err != nil {
+		return err
+	}
+	if r.missing = text == nil; !r.missing {
+		r.text = *text
+	}
+	return nil
+}
+
+func recorded(t testing.TB) []row {
+	t.Helper()
+	b, err := os.ReadFile("testdata/salt3008.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	if err := json.Unmarshal(b, &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// show writes a value as testdata/make.py does.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case int64, uint64:
+		return fmt.Sprintf("int %d", v)
+	case *big.Int:
+		return "int " + v.String()
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "float " + strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))
+		}
+		return fmt.Sprintf("float %.17g", v)
+	case string:
+		return "str " + v
+	case []byte:
+		return fmt.Sprintf("bytes %x", v)
+	case payload.Bytes:
+		return fmt.Sprintf("bytes %x", string(v))
+	case []any:
+		var parts []string
+		for _, e := range v {
+			parts = append(parts, show(e))
+		}
+		return "[" + strings.Join(parts, "|") + "]"
+	case *payload.Map:
+		var parts []string
+		for k, e := range v.All() {
+			parts = append(parts, show(k)+"=>"+show(e))
+		}
+		return "{" + strings.Join(parts, "|") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+// answer is show of what came out, or the error in the form of make.py.
+func answer(v any, err error) string {
+	if err == nil {
+		return show(v)
+	}
+	class := modules.ClassOf(err)
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	if class == "RecursionError" {
+		return "error " + class
+	}
+	return "error " + class + ": " + modules.Message(err)
+}
+
+// bigValue is an integer beyond uint64 in a map, which a payload.Map holds as text.
+var bigValue = regexp.MustCompile(`([{|>])int (\d{20,})`)
+
+func TestAsSalt(t *testing.T) {
+	dir := t.TempDir()
+	rows := recorded(t)
+	if len(rows) < 250 {
+		t.Fatalf("%d rows are too few", len(rows))
+	}
+	for _, r := range rows {
+		log := []string{}
+		set := New(Options{GPG: GPG{KeyDir: func() string { return dir }}, Log: func(level slog.Level, text string) {
+			name := map[slog.Level]string{slog.LevelWarn: "WARNING", slog.LevelError: "ERROR"}[level]
+			log = append(log, name+" "+strings.ReplaceAll(text, dir, "DIR"))
+		}})
+		in := Input{Template: InString, Data: r.text}
+		if r.kind == "file" {
+			in = Input{Template: filepath.Join(dir, "t.sls")}
+			_ = os.Remove(in.Template)
+			if !r.missing {
+				if err := os.WriteFile(in.Template, []byte(r.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.result = bigValue.ReplaceAllString(r.result, "${1}str $2")
+		got := answer(set.Compile(t.Context(), r.pipe, in))
+		if got != r.result || !slices.Equal(log, r.log) {
+			t.Errorf("%s %q %q:\n got %s %q\nSalt %s %q", r.kind, r.pipe, r.text, got, log, r.result, r.log)
+		}
+	}
+}
+
+// fakeJinja puts the text into capitals: the engine is another package's.
+type fakeJinja struct{}
+
+func (fakeJinja) Render(_ context.Context, in Input) (string, error) {
+	text := in.Data.(string)
+	if strings.Contains(text, "{{") {
+		return "", modules.Raise("salt.exceptions.SaltRenderError", "no {{")
+	}
+	return strings.ToUpper(text), nil
+}
+
+func TestPipes(t *testing.T) {
+	set := New(Options{Jinja: fakeJinja{}, Blacklist: []string{"json"}, Disabled: []string{"gpg"}})
+	for _, tt := range []struct{ pipe, text, want string }{
+		{"jinja|yaml", "a: b", "{str A=>str B}"},
+		{"yaml_jinja", "a: b", "{str A=>str B}"},
+		{"jinja", "a: b", "str A: B"},
+		{"jinja", "a: b\r\nc", "str A: B\r\nC"},
+		{"jinja -s|yaml", "a: b", "{str A=>str B}"},
+		{"jinja -x|yaml", "a: b", "error SaltRenderError: Unknown renderer option: -x"},
+		{"jinja|yaml", "a: {{ b }}", "error SaltRenderError: no {{"},
+		{"jinja|json|yaml", "a: b", "{str A=>str B}"},
+		{"json", "[]", "{}"},
+		{"yaml|gpg", "a: b", "{}"},
+		{"py", "a", `error SaltRenderError: brine does not have the renderer "py" yet`},
+		{"mako|yaml", "a", `error SaltRenderError: brine does not have the renderer "mako" yet`},
+	} {
+		in := Input{Template: InString, Data: tt.text}
+		if got := answer(set.Compile(t.Context(), tt.pipe, in)); got != tt.want {
+			t.Errorf("%s of %q: got %s, want %s", tt.pipe, tt.text, got, tt.want)
+		}
+	}
+	white := New(Options{Whitelist: []string{"yaml"}})
+	if got := answer(white.Compile(t.Context(), "json|yaml", Input{Template: InString, Data: "a: b"})); got != "{str a=>str b}" {
+		t.Errorf("whitelist: got %s", got)
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, r := range recorded(f) {
+		f.Add(r.pipe, r.text)
+	}
+	set := New(Options{Jinja: fakeJinja{}, Blacklist: []string{"gpg"}})
+	f.Fuzz(func(t *testing.T, pipe, text string) {
+		v, err := set.Compile(t.Context(), pipe, Input{Template: InString, Data: text})
+		if err == nil {
+			if _, err := payload.Marshal(v); err != nil {
+				t.Errorf("%q through %q: %v cannot be packed: %v", text, pipe, v, err)
+			}
+		} else if err.Error() == "" {
+			t.Errorf("%q through %q: an error without words: %#v", text, pipe, err)
+		}
+	})
+}

@@ -54,7 +54,7 @@ func TestWaitsTooLong(t *testing.T) {
 	if err := r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
 		t.Fatal(err)
 	}
-	server, _ := r.m.core.top.Lookup(nameReqServer)
+	server, _ := r.m.core.tree.Load().Lookup(nameReqServer)
 	frame := packed(t, clearEnvelope(cmd("ping")))
 	send := func(at time.Time) <-chan []byte {
 		reply := make(chan []byte, 1)

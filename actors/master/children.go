@@ -35,7 +35,7 @@ func (c *core) children() []child {
 	return []child{
 		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
 		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
-		{&c.jobs, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
+		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.trace.child(),
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},

@@ -131,9 +131,9 @@ func runner(c *core, r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jids.Next(time.Now())
+	jid := c.jobs.ids.Next(time.Now())
 	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
-	if err := c.startRunner(&RunRunner{Req: req}); err != nil {
+	if err := c.functions.start(&RunRunner{Req: req}); err != nil {
 		return nil, err
 	}
 	return payload.M("tag", runners.Tag(runners.KindRunner, jid), "jid", jid), nil
@@ -174,8 +174,8 @@ func callWheel(c *core, r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jids.Next(time.Now())
-	res := c.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.events.fire)
+	jid := c.jobs.ids.Next(time.Now())
+	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.events.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

@@ -91,8 +91,8 @@ func TestPublishBeforeFiles(t *testing.T) {
 			r := newRig(t)
 			r.accept("m1", "minion")
 			m := r.minion("m1")
-			slow := &slowFiles{jobCache: r.m.core.store, write: make(chan struct{}), err: refused}
-			r.m.core.store = slow
+			slow := &slowFiles{jobCache: r.m.core.jobs.store, write: make(chan struct{}), err: refused}
+			r.m.core.jobs.store = slow
 			ear := r.hear()
 			answered := make(chan error, 1)
 			load := r.publishLoad(payload.M("tgt", "m*"))
@@ -142,14 +142,14 @@ func TestPublishNoFiles(t *testing.T) {
 	jid := publish()
 	m.ask(ret("m1", jid))
 	equal(t, "return", r.stored(jid).Len(), 1)
-	load, err := r.m.core.store.Load(jid)
+	load, err := r.m.core.jobs.store.Load(jid)
 	if err != nil || load.Str("tgt") != "m*" || load.Has("key") {
 		t.Errorf("load: %v, %v", load, err)
 	}
 	if found, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, "jobs", "*", "*")); err != nil || len(found) > 0 {
 		t.Errorf("there are files of jobs: %v, %v", found, err)
 	}
-	r.m.core.store = &noNotes{r.m.core.store}
+	r.m.core.jobs.store = &noNotes{r.m.core.jobs.store}
 	r.jobDir(publish()) // files, where it cannot be noted
 }
 

@@ -138,8 +138,8 @@ func TestMine(t *testing.T) {
 	equal(t, "no such function", get(m2, "*", "zz"), payload.NewMap(0))
 	equal(t, "guarded, for m2", get(m2, "*", "guarded"), payload.M("m1", "for m2"))
 	equal(t, "guarded, for m1", get(m1, "*", "guarded"), payload.NewMap(0))
-	equal(t, "guarded, for the runner", must(inside{r.m.core}.MineGet(t.Context(), "*", "guarded", "glob")), payload.NewMap(0))
-	equal(t, "for the runner", must(inside{r.m.core}.MineGet(t.Context(), "*", "a", "glob")), payload.M("m1", 1, "m2", 2))
+	equal(t, "guarded, for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "guarded", "glob")), payload.NewMap(0))
+	equal(t, "for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "a", "glob")), payload.M("m1", 1, "m2", 2))
 	equal(t, "no fields", m1.ask(cmd("_mine")), payload.NewMap(0))
 	equal(t, "merge", m1.ask(cmd("_mine", "data", payload.M("c", 3))), true)
 	equal(t, "merged", get(m2, "m1", "a,c"), payload.M("a", payload.M("m1", 1), "c", payload.M("m1", 3)))
@@ -172,7 +172,7 @@ func TestMineGetOption(t *testing.T) {
 	equal(t, "allowed", get(m2, "abc"), payload.M("m1", 1))
 	equal(t, "another function", get(m2, "xyz"), payload.NewMap(0))
 	equal(t, "another minion", get(m1, "abc"), payload.NewMap(0))
-	equal(t, "the runner", must(inside{r.m.core}.MineGet(t.Context(), "*", "abc", "glob")), payload.NewMap(0))
+	equal(t, "the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "abc", "glob")), payload.NewMap(0))
 }
 
 func TestFileRecv(t *testing.T) {

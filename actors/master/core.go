@@ -10,10 +10,10 @@ import (
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/door"
-	"brine/modules/fleet/jobids"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/mine"
 	"brine/modules/fleet/presence"
 	"brine/modules/fleet/pushed"
 	"brine/modules/fleet/quota"
@@ -47,24 +47,18 @@ type core struct {
 	rules      *atomic.Pointer[rules] // who may do what, and what else a reload replaces
 	keys       *keys.Store
 	cache      *datacache.Banks
-	store      jobCache
-	// filesAreStore says that store is Salt's own layout of files.
-	filesAreStore bool
-	addresses     *presence.AddressBook
-	jids          *jobids.Book
-	pools         *pools
-	book          *ledger.Book // what is known of jobs and minions
-	run           runFunc      // runs a runner or wheel function and fires its events
-	manager       func(preserve bool) *keys.Manager
-	meter         *meter   // nil: nothing is counted
-	trace         *tracing // nil: nothing is traced
-	owed          *owed    // to the job store
+	jobs       *jobs
+	functions  *ownFunctions
+	mines      *mine.Reader
+	addresses  *presence.AddressBook
+	pools      *pools
+	book       *ledger.Book // what is known of jobs and minions
+	meter      *meter       // nil: nothing is counted
+	trace      *tracing     // nil: nothing is traced
 
 	// Set when the children start, each before whoever uses it.
-	top          *supervisor.Supervisor
+	tree         *atomic.Pointer[supervisor.Supervisor]
 	publisherRef *supervisor.Ref // Publisher
-	jobs         *supervisor.Ref // JobStore
-	returnRoom   *room           // of the returns that wait in it
 	requestBytes int64           // of requests that wait for their answers
 	maxMessage   int64           // of one request; 0: the adapter's
 	guard        *zmq.Guard      // of what libzmq holds at both ports
@@ -84,39 +78,37 @@ type core struct {
 	weakKeys  weakKeys
 	rotate    atomic.Bool // a new shared key is to be made
 	steady    *steady.Clock
-	runs      sync.Map // name of a runner's actor → its runners.Request
 }
 
 // newCore puts together what workers share.
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg, log, book := opt.Config, opt.Logger, newBook(opt.book)
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, cache: st.cache, rules: &atomic.Pointer[rules]{},
-		store: st.jobs, addresses: newAddressBook(st), jids: jobids.New(cfg.UniqueJID), turns: door.NewTurns(), pools: ps, book: book,
+		tree: &atomic.Pointer[supervisor.Supervisor]{}, jobs: newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, book, log), addresses: newAddressBook(st), turns: door.NewTurns(), pools: ps, book: book,
 		complaints: &complaints{log: log},
 		events:     newEvents(newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), log), cfg.MaxEventSize, log),
 		attendance: newAttendance(&book.Peers, st.presence, log),
 	}
 	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
+	c.mines = newMines(cfg, st.cache, c.targets)
 	c.steady = steady.New(steady.Since(time.Now()), nil) // Maintenance tells
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm))))
 	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
 	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
 	c.peers.Most, c.pushed = peersAtOnce, newPushed(cfg)
-	c.owed, c.returnRoom = &owed{log: c.log}, newReturnRoom(cfg.JobStoreQueueMax, c.log)
 	if opt.Memory > 0 {
 		c.maxMessage = opt.within(opt.Config.RequestBytesMax, messageShare)
 	}
 	c.guard = c.newGuard(opt)
 	c.requestBytes = opt.within(opt.Config.RequestBytesMax, requestShare)
 	book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
-	_, c.filesAreStore = st.jobs.(*jobstore.LocalCache)
 	var err error
 	if c.auth, err = signInSide(opt, st, c); err != nil {
 		return nil, err
 	}
 	c.attendance.vouches = c.auth.Vouches
-	c.manager = func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }
-	if c.run, err = functionRunner(c, opt.Version); err != nil {
+	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: c.mines, gone: c.gone, tree: c.tree, log: log}
+	if c.functions, err = newOwnFunctions(in, st, c.attendance, c.jobs, opt.Version); err != nil {
 		return nil, err
 	}
 	if err = c.measure(opt); err != nil {

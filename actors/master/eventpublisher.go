@@ -174,7 +174,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		},
 		subs: subs,
 		onKeys: func() {
-			if ref, ok := c.top.Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
+			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
 				ref.Send(&CheckKeys{})
 			}
 		},

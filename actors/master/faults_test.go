@@ -124,7 +124,7 @@ func TestRunnerDies(t *testing.T) {
 			jid = data.Str("jid")
 		}
 	}
-	if running := r.m.core.runningRunners(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
+	if running := r.m.core.functions.list(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
 		t.Errorf("running: %v", running)
 	}
 	if err := r.m.Supervisor().Inject("Runner-"+jid, supervisor.FaultPanic); err != nil {
@@ -135,7 +135,7 @@ func TestRunnerDies(t *testing.T) {
 	equal(t, "success", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
 	equal(t, "answer", actortest.Wait(t, "answer", answer), "")
 	r.eventually("end of the runner", func() error {
-		if n := len(r.m.core.runningRunners()); n > 0 {
+		if n := len(r.m.core.functions.list()); n > 0 {
 			return fmt.Errorf("%d run", n)
 		}
 		return nil
@@ -353,7 +353,7 @@ func TestNoFilesOfJobs(t *testing.T) {
 		m.giveBack(jid, "test.ping", true)
 		equal(t, "return", r.stored(jid).Map("m1").Value("return"), true)
 	}
-	settledJobs{r.m.core}.settle() // what could not be written is said when a commit is over
+	settledJobs{r.m.core.jobs}.settle() // what could not be written is said when a commit is over
 	if err := os.Remove(jobs); err != nil {
 		t.Fatal(err)
 	}

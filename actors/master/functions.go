@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/config"
 	"brine/modules"
@@ -14,46 +15,55 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/runners"
 	"brine/modules/wheel"
-	"brine/wire/event"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
 
-// functionRunner makes the function that runs runner and wheel functions inside the master.
-func functionRunner(c *core, version string) (runFunc, error) {
-	in := inside{c}
-	manager := c.manager(false)
+// ownFunctions runs the runner and wheel functions of this master. Any number of goroutines may use it.
+type ownFunctions struct {
+	inside
+	run     runFunc
+	manager func(preserve bool) *keys.Manager // of keys
+	jobs    *jobs
+	busy    sync.Map // name of a runner's actor → its runners.Request
+}
+
+// newOwnFunctions registers the functions, which act on the master by what is inside.
+func newOwnFunctions(in inside, st *stores, who *attendance, jobs *jobs, version string) (*ownFunctions, error) {
+	f := &ownFunctions{inside: in, jobs: jobs, manager: func(preserve bool) *keys.Manager { return keyManager(in.cfg, st, preserve) }}
+	manager := f.manager(false)
 	wheels, runs := modules.NewRegistry(), modules.NewRegistry()
-	onMaster, err := execution.NewEnv(execution.Machine{ID: c.cfg.ID, Opts: c.cfg.Raw, Version: version, ZMQVersion: zmq.LibraryVersion()})
+	onMaster, err := execution.NewEnv(execution.Machine{ID: in.cfg.ID, Opts: in.cfg.Raw, Version: version, ZMQVersion: zmq.LibraryVersion()})
 	if err != nil {
 		return nil, err
 	}
-	onMaster.Host.Log = logger{c.log}
+	onMaster.Host.Log = logger{in.log}
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: c.attendance, Values: func() (*payload.Map, error) {
-			m, err := config.LoadMaster(c.cfg.ConfFile, nil)
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: func() (*payload.Map, error) {
+			m, err := config.LoadMaster(in.cfg.ConfFile, nil)
 			if err != nil {
 				return nil, err
 			}
 			return m.Raw, nil
 		}}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{c}, Data: c.cache, Keys: manager, Presence: c.attendance, Bus: in, Mine: in, Targets: c.targets.expander,
-			Running: c.runningRunners, Runners: runs, Wheel: wheels, Execution: onMaster, Version: version,
+			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Targets: in.targets.expander,
+			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: version,
 		}))
 	if err != nil {
 		return nil, err
 	}
 	for what, reg := range map[string]*modules.Registry{"wheels": wheels, "runners": runs} {
-		reg.Limit(modules.LimitsOf(c.cfg.Raw, what))
+		reg.Limit(modules.LimitsOf(in.cfg.Raw, what))
 	}
 	env := func(reg *modules.Registry) *modules.Env {
-		return &modules.Env{Registry: reg, ID: c.cfg.ID, Opts: func() *payload.Map { return c.cfg.Raw }, Host: modules.Host{Log: logger{c.log}}}
+		return &modules.Env{Registry: reg, ID: in.cfg.ID, Opts: func() *payload.Map { return in.cfg.Raw }, Host: modules.Host{Log: logger{in.log}}}
 	}
 	envs := map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
-	return func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
+	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, envs[req.Kind], req, fire)
-	}, nil
+	}
+	return f, nil
 }
 
 // keyManager changes keys on the master's behalf.
@@ -63,28 +73,13 @@ func keyManager(cfg *config.Master, st *stores, preserve bool) *keys.Manager {
 	return keys.NewManager(st.keys, o)
 }
 
-// revokeKey deletes the key of a minion that asks for it.
-func (c *core) revokeKey(id string, preserve bool) error {
-	m := c.manager(preserve)
-	sel, err := m.MatchList([]string{id})
-	if err != nil {
-		return err
-	}
-	done, err := m.Delete(sel)
-	for _, e := range done.Events {
-		c.events.fire(event.TagKey, e.Data())
-	}
-	c.attendance.relink(id)
-	return errors.Join(err, c.auth.Revoke(id))
-}
-
-// runningRunners lists the runner functions under way, as jobs.master shows them.
-func (c *core) runningRunners() []*payload.Map {
+// list tells the runner functions under way, as jobs.master shows them.
+func (f *ownFunctions) list() []*payload.Map {
 	var out []*payload.Map
-	c.runs.Range(func(_, v any) bool {
+	f.busy.Range(func(_, v any) bool {
 		req := v.(runners.Request)
 		out = append(out, payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args,
-			"tgt", c.cfg.ID, "pid", int64(os.Getpid())))
+			"tgt", f.cfg.ID, "pid", int64(os.Getpid())))
 		return true
 	})
 	slices.SortFunc(out, func(a, b *payload.Map) int { return strings.Compare(a.Str("jid"), b.Str("jid")) })

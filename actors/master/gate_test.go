@@ -180,7 +180,7 @@ func TestReturnOfOthers(t *testing.T) {
 		id   string
 		want bool
 	}{{m1, "r1", true}, {m1, "m2", false}, {m1, "r2", false}, {m1, "r3", false}, {m2, "r2", true}, {m2, "r1", false}, {m2, "m2", true}} {
-		jid := r.m.core.jids.Next(time.Now())
+		jid := r.m.core.jobs.ids.Next(time.Now())
 		equal(t, "answer", tt.m.ask(ret("", jid, "resource_id", tt.id)), nil)
 		if got := r.stored(jid).Has(tt.id); got != tt.want {
 			t.Errorf("%s returns for %s: stored %v", tt.m.id, tt.id, got)
@@ -188,7 +188,7 @@ func TestReturnOfOthers(t *testing.T) {
 	}
 	equal(t, "register", m1.ask(cmd("_register_resources", "resources", payload.NewMap(0))), true)
 	equal(t, "register", m2.ask(cmd("_register_resources", "resources", payload.M("ssh", []any{"r1"}))), true)
-	jid := r.m.core.jids.Next(time.Now())
+	jid := r.m.core.jobs.ids.Next(time.Now())
 	m2.ask(ret("", jid, "resource_id", "r1"))
 	if !r.stored(jid).Has("r1") {
 		t.Error("a resource that was given up has no new manager")
@@ -255,10 +255,10 @@ func TestSyndics(t *testing.T) {
 			}
 			return nil
 		})
-		if load, err := r.m.core.store.Load(jid); err != nil || load.Str("fun") != "test.ping" {
+		if load, err := r.m.core.jobs.store.Load(jid); err != nil || load.Str("fun") != "test.ping" {
 			t.Errorf("load %v, %v", load, err)
 		}
-		if load, _ := r.m.core.store.Load("20990101000000000000"); load != nil {
+		if load, _ := r.m.core.jobs.store.Load("20990101000000000000"); load != nil {
 			t.Errorf("a job was made: %v", load)
 		}
 	})

@@ -3,9 +3,12 @@ package master
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"brine/config"
 	"brine/modules"
 	"brine/modules/fleet/mine"
 	"brine/modules/runners"
@@ -18,7 +21,17 @@ import (
 
 // inside is the master as its own runner and wheel functions see it: what salt-run reaches through sockets, they
 // reach through the mailboxes of this process.
-type inside struct{ c *core }
+type inside struct {
+	cfg     *config.Master
+	user    string // whom this process belongs to
+	rules   *atomic.Pointer[rules]
+	targets *targets
+	events  *events
+	mines   *mine.Reader
+	gone    func(ctx context.Context, jid string, ids []string) []string // who certainly did not get a job
+	tree    *atomic.Pointer[supervisor.Supervisor]                       // of the master; holds it when the children start
+	log     *slog.Logger
+}
 
 // Collect publishes a job and waits for its returns.
 func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collected, error) {
@@ -47,16 +60,16 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 
 // client speaks to this master as the command line does, without a socket.
 func (in inside) client() *client.Client {
-	cfg, now := in.c.cfg, in.c.rules.Load()
+	cfg, now := in.cfg, in.rules.Load()
 	return client.New(client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
-		User: in.c.running, KeyOwner: cfg.User, Timeout: now.timeout, GatherJobTimeout: now.gatherTimeout,
-		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.c.log,
-		Gone: in.c.gone})
+		User: in.user, KeyOwner: cfg.User, Timeout: now.timeout, GatherJobTimeout: now.gatherTimeout,
+		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.log,
+		Gone: in.gone})
 }
 
 // exchange hands a request to the ReqServer as if it had come from the request port.
 func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
-	server, ok := in.c.top.Lookup(nameReqServer)
+	server, ok := in.tree.Load().Lookup(nameReqServer)
 	if !ok {
 		return nil, supervisor.ErrGone
 	}
@@ -72,27 +85,27 @@ func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 
 // Fire puts an event on the bus.
 func (in inside) Fire(_ context.Context, tag string, data *payload.Map) error {
-	in.c.events.fire(tag, data)
+	in.events.fire(tag, data)
 	return nil
 }
 
 // Push puts a packed event on the bus.
 func (in inside) Push(_ context.Context, body []byte) error {
-	in.c.events.put(body)
+	in.events.put(body)
 	return nil
 }
 
 // MineGet reads mines as the master itself.
 func (in inside) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
-	return in.c.mines().Get(ctx, mine.Question{Asker: in.c.cfg.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
+	return in.mines.Get(ctx, mine.Question{Asker: in.cfg.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }
 
 // Watch subscribes to the events of this master, or of the minion on this machine.
 func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
-	if node == "minion" || (sockDir != "" && sockDir != in.c.cfg.SockDir) {
+	if node == "minion" || (sockDir != "" && sockDir != in.cfg.SockDir) {
 		return in.watchSocket(ctx, node, sockDir)
 	}
-	s, err := in.c.events.subscribe(ctx)
+	s, err := in.events.subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +115,12 @@ func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Strea
 // watchSocket subscribes at the socket of another daemon.
 func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners.Stream, error) {
 	if sockDir == "" {
-		sockDir = in.c.cfg.SockDir
+		sockDir = in.cfg.SockDir
 	}
 	name := event.MasterPubSocket
 	if node == "minion" {
 		var err error
-		if name, _, err = event.MinionSockets(in.c.cfg.ID, in.c.cfg.HashType); err != nil {
+		if name, _, err = event.MinionSockets(in.cfg.ID, in.cfg.HashType); err != nil {
 			return nil, fmt.Errorf("watch events: %w", err)
 		}
 	}
@@ -120,7 +133,7 @@ func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners
 
 // Subscribe opens a stream of event bodies.
 func (in inside) Subscribe(ctx context.Context) (client.Events, error) {
-	s, err := in.c.events.subscribe(ctx)
+	s, err := in.events.subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,28 +3,46 @@ package master
 import (
 	"context"
 	"errors"
-	"time"
+	"log/slog"
 
+	"brine/modules/fleet/jobids"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/ledger"
 	"brine/modules/runners"
+	"brine/supervisor"
 	"brine/wire/payload"
 )
 
-// Jobs reads the job store, for tools that cannot open it themselves.
-func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
-
-// JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
-func (m *Master) JobEnd(jid string) string {
-	if times, ok := m.stores.jobs.(runners.EndTimes); ok {
-		return times.EndTime(jid)
-	}
-	return ""
+// jobs knows the jobs of this master: what is stored of them, and whose their ids are. Any number of goroutines may use it.
+type jobs struct {
+	store  jobCache
+	files  bool            // store is Salt's own layout of files
+	writer *supervisor.Ref // JobStore; set when that has started
+	room   *room           // of the returns that wait in it
+	owed   *owed           // to the store
+	ids    *jobids.Book
+	book   *ledger.Book
 }
 
-// AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
-// just seen the end of may come before the disk has.
-func (m *Master) AwaitJobs(ctx context.Context) error {
+// newJobs reads and writes a store in whose writer so many returns may wait. unique is unique_jid.
+func newJobs(store jobCache, queueMax int, unique bool, book *ledger.Book, log *slog.Logger) *jobs {
+	_, files := store.(*jobstore.LocalCache)
+	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: &owed{log: log}, ids: jobids.New(unique), book: book}
+}
+
+// knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.
+func (j *jobs) knows(jid string) bool {
+	if j.book.Knows(jid) {
+		return true
+	}
+	load, err := j.store.Load(jid)
+	return err == nil && load != nil
+}
+
+// await waits until all that was sent to the store before is on disk, or could not be put there.
+func (j *jobs) await(ctx context.Context) error {
 	stored := make(chan struct{})
-	m.core.jobs.Send(&AwaitJobs{Done: func() { close(stored) }})
+	j.writer.Send(&AwaitJobs{Done: func() { close(stored) }})
 	select {
 	case <-stored:
 		return nil
@@ -33,14 +51,35 @@ func (m *Master) AwaitJobs(ctx context.Context) error {
 	}
 }
 
+// Jobs reads the job store, for tools that cannot open it themselves.
+func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
+
+// JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
+func (m *Master) JobEnd(jid string) string {
+	return m.core.jobs.endTime(jid)
+}
+
+func (j *jobs) endTime(jid string) string {
+	if times, ok := j.store.(runners.EndTimes); ok {
+		return times.EndTime(jid)
+	}
+	return ""
+}
+
+// AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
+// just seen the end of may come before the disk has.
+func (m *Master) AwaitJobs(ctx context.Context) error {
+	return m.core.jobs.await(ctx)
+}
+
 // KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
 func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
 	if jid == "" || id == "" || load == nil {
 		return errors.New("a job needs jid, id and load")
 	}
 	stored := make(chan error, 1)
-	m.core.jobs.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
-	m.core.jobs.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) { stored <- err }})
+	m.core.jobs.writer.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
+	m.core.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) { stored <- err }})
 	select {
 	case err := <-stored:
 		return err
@@ -60,45 +99,4 @@ func runnerLoad(load *payload.Map, id string) *payload.Map {
 		out.Set("user", user)
 	}
 	return out
-}
-
-// settledJobs is the job store as the master's own runners read it: with what the bus has told of.
-type settledJobs struct{ c *core }
-
-func (s settledJobs) settle() {
-	stored := make(chan struct{})
-	s.c.jobs.Send(&AwaitJobs{Done: func() { close(stored) }})
-	select {
-	case <-stored:
-	case <-time.After(settlePatience): // a store that cannot write is read all the same
-	}
-}
-
-// settlePatience bounds how long a reader waits for the commit under way.
-const settlePatience = 5 * time.Second
-
-// Load returns the publish load of a job.
-func (s settledJobs) Load(jid string) (*payload.Map, error) {
-	s.settle()
-	return s.c.store.Load(jid)
-}
-
-// Returns maps each id that answered to what it returned.
-func (s settledJobs) Returns(jid string) (*payload.Map, error) {
-	s.settle()
-	return s.c.store.Returns(jid)
-}
-
-// Loads maps every known jid to its publish load.
-func (s settledJobs) Loads() (*payload.Map, error) {
-	s.settle()
-	return s.c.store.Loads()
-}
-
-// EndTime is when the last return of a job came, "" when that is not known.
-func (s settledJobs) EndTime(jid string) string {
-	if times, ok := s.c.store.(runners.EndTimes); ok {
-		return times.EndTime(jid)
-	}
-	return ""
 }

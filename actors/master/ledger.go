@@ -127,21 +127,12 @@ func minionFacts(c *core, r *call) (any, error) {
 	for k, v := range jobs.All() {
 		jid, isText := k.(string)
 		m, err := ledger.UnpackMinion(payload.AsBytes(v))
-		if !isText || err != nil || !c.knows(jid) {
+		if !isText || err != nil || !c.jobs.knows(jid) {
 			continue
 		}
 		c.book.Hear(jid, r.id, c.timed(r.id, m, r.load, r.from))
 	}
 	return true, nil
-}
-
-// knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.
-func (c *core) knows(jid string) bool {
-	if c.book.Knows(jid) {
-		return true
-	}
-	load, err := c.store.Load(jid)
-	return err == nil && load != nil
 }
 
 // noteKept notes that a return is on disk, or why it is not.

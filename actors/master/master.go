@@ -68,7 +68,7 @@ func Start(opt Options) (*Master, error) {
 		}
 	}
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), tree)
-	m.core.top = m.top
+	m.core.tree.Store(m.top)
 	if err = m.begin(starting); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
@@ -139,7 +139,7 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.owed, filesFailed: c.filesFailed}
+	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.filesFailed}
 }
 
 func (c *core) reqOptions() reqServerOptions {

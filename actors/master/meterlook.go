@@ -56,7 +56,7 @@ func (c *core) tellGauges(tell gauges.Tell) {
 		tell(lookSubscribers, float64(n))
 		tell(lookDropped, float64(dropped))
 	}
-	if s, ok := c.store.(sized); ok {
+	if s, ok := c.jobs.store.(sized); ok {
 		if n, err := s.Bytes(); err == nil {
 			tell(lookStored, float64(n))
 		}

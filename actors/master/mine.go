@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"brine/config"
+	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
 	"brine/modules/host/packedfile"
@@ -78,18 +80,18 @@ func mineGet(c *core, r *call) (any, error) {
 		tgtType = r.load.Str("expr_form")
 	}
 	q := mine.Question{Asker: r.id, Tgt: r.load.Value("tgt"), TgtType: tgtType, Fun: r.load.Value("fun")}
-	get := func(ctx context.Context) (any, error) { return c.mines().Get(ctx, q) }
+	get := func(ctx context.Context) (any, error) { return c.mines.Get(ctx, q) }
 	if oneID(q.Tgt, tgtType) {
 		return get(r.ctx)
 	}
 	return c.inTurn(r, "mine of minions", get)
 }
 
-// mines reads the mines of this master.
-func (c *core) mines() *mine.Reader {
-	return &mine.Reader{Opts: c.cfg.Raw, Mine: c.cache.Mine,
+// newMines reads the mines of this master.
+func newMines(cfg *config.Master, cache *datacache.Banks, targets *targets) *mine.Reader {
+	return &mine.Reader{Opts: cfg.Raw, Mine: cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
-			who, err := c.targets.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
+			who, err := targets.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
 			return who.Minions, err
 		}}
 }

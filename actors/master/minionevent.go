@@ -143,7 +143,7 @@ func (e *eventList) fire(ev *payload.Map, tag string) (size int) {
 // noteMinions adds the minions that a syndic tells of to their job.
 func (c *core) noteMinions(syndic string, data *payload.Map) {
 	jid, ids := data.Str("jid"), data.List("minions")
-	if jid == "" || ids == nil || !c.knows(jid) {
+	if jid == "" || ids == nil || !c.jobs.knows(jid) {
 		return
 	}
 	minions := make([]string, 0, len(ids))
@@ -152,7 +152,7 @@ func (c *core) noteMinions(syndic string, data *payload.Map) {
 			minions = append(minions, text)
 		}
 	}
-	c.jobs.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
+	c.jobs.writer.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
 }
 
 // maxMinionError is how much of an error that a minion reports is logged, in bytes.

@@ -95,7 +95,7 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 	if err := guest.q.Close(); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := r.m.core.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
+	if _, err := r.m.core.functions.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
 		r.t.Fatal(err)
 	}
 	top := r.m.Supervisor()
@@ -157,7 +157,7 @@ func TestMonth(t *testing.T) {
 		began := time.Now()
 		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
 		r.eventually("rest", func() error {
-			if n := r.m.core.jobs.Depth() + r.m.core.events.ref.Depth(); n > 0 {
+			if n := r.m.core.jobs.writer.Depth() + r.m.core.events.ref.Depth(); n > 0 {
 				return fmt.Errorf("%d messages wait", n)
 			}
 			return nil

@@ -35,7 +35,7 @@ func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map
 	for i, p := range found {
 		jobs[i] = pendingMap(p)
 	}
-	return payload.M("jobs", jobs, "whole", whole, "runners", m.core.runnersAtWork()), nil
+	return payload.M("jobs", jobs, "whole", whole, "runners", m.core.functions.atWork()), nil
 }
 
 // pendingMap is one job; its arguments are nobody's business here.
@@ -49,16 +49,16 @@ func pendingMap(p jobstore.Pending) *payload.Map {
 		"outstanding", len(p.Silent), "waiting_for", silent)
 }
 
-// runnersAtWork are the runner and wheel functions that run as actors.
-func (c *core) runnersAtWork() []any {
+// atWork are the runner and wheel functions that run as actors.
+func (f *ownFunctions) atWork() []any {
 	list := []any{}
-	c.runs.Range(func(name, v any) bool {
+	f.busy.Range(func(name, v any) bool {
 		req, ok := v.(runners.Request)
 		if !ok {
 			return true
 		}
 		run := payload.M("jid", req.JID, "fun", string(req.Kind)+"."+req.Fun, "user", req.User)
-		if child, err := c.top.Look(name.(string)); err == nil {
+		if child, err := f.tree.Load().Look(name.(string)); err == nil {
 			run.Set("since", stats.Stamp(child.Since))
 		}
 		list = append(list, run)

@@ -348,7 +348,7 @@ func TestFilteredPublication(t *testing.T) {
 func TestPushedEvents(t *testing.T) {
 	r := newRig(t)
 	ear := r.hear()
-	stream, err := inside{r.m.core}.Watch(testContext(t), "master", "")
+	stream, err := r.m.core.functions.Watch(testContext(t), "master", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestCollect(t *testing.T) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		got, err := inside{r.m.core}.Collect(testContext(t), runners.Job{Tgt: "*", Fun: "test.kwarg", Args: []any{1}, KW: payload.M("k", "v")})
+		got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "*", Fun: "test.kwarg", Args: []any{1}, KW: payload.M("k", "v")})
 		done <- outcome{got, err}
 	}()
 	jid := ear.jobOf("test.kwarg")
@@ -438,7 +438,7 @@ func TestCollect(t *testing.T) {
 	if o.got.Returns.Len() != 1 || o.got.Returns.Map("m1").Value("return") != "here" {
 		t.Errorf("returns %s", text(o.got.Returns))
 	}
-	if got, err := (inside{r.m.core}).Collect(testContext(t), runners.Job{Tgt: "zz", Fun: "test.ping"}); err != nil || len(got.Minions) > 0 {
+	if got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "zz", Fun: "test.ping"}); err != nil || len(got.Minions) > 0 {
 		t.Errorf("nobody: %v, %v", got, err)
 	}
 }

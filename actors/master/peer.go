@@ -59,7 +59,7 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
-		"jid", c.jids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
+		"jid", c.jobs.ids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
 	who, err := c.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return nil, found{}
@@ -246,7 +246,7 @@ func pubRet(c *core, r *call) (any, error) {
 	if string(owner) != r.id {
 		return payload.NewMap(0), nil
 	}
-	returns, err := settledJobs{c}.Returns(jid)
+	returns, err := settledJobs{c.jobs}.Returns(jid)
 	if err != nil {
 		return nil, err
 	}
@@ -277,9 +277,9 @@ func minionRunner(c *core, r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	pos, kw := args.Split(parseArgs(r.load), nil)
-	err := c.startRunner(&RunRunner{
+	err := c.functions.start(&RunRunner{
 		Limit: c.cfg.RequestTimeout + workerGrace, // its request has been answered by then
-		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jids.Next(time.Now()), User: r.id},
+		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jobs.ids.Next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			leave()
 			if err != nil {

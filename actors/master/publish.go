@@ -42,7 +42,7 @@ func publish(c *core, r *call) (any, error) {
 		return nil, err
 	}
 	jid, who := load.Str("jid"), one.owner()
-	if jid != "" && !c.claimJob(jid, who) { // told to him alone: an event would go to who waits for that job
+	if jid != "" && !c.jobs.claim(jid, who) { // told to him alone: an event would go to who waits for that job
 		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why", "the job id is none, or somebody else's")
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
@@ -69,7 +69,7 @@ func publish(c *core, r *call) (any, error) {
 		return nil, err
 	}
 	if jid == "" {
-		jid = c.jids.NextOf(time.Now(), who)
+		jid = c.jobs.ids.NextOf(time.Now(), who)
 	}
 	load.Set("jid", jid)
 	pub := publication(c, load, extra)
@@ -240,13 +240,13 @@ func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
 	c.trace.job(traced)
 	c.announce(load, who)
 	one := jobstore.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
-	if c.filesAreStore {
+	if c.jobs.files {
 		c.writeFiles(one)
 		c.send(pub, who)
 		return
 	}
 	noted := from.noFiles && c.note(one)
-	c.jobs.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
+	c.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
 	c.send(pub, who)
 	if !noted {
 		c.writeFiles(one)
@@ -255,7 +255,7 @@ func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
 
 // note keeps a load of which no files are wanted until it is stored. Where it cannot, files do.
 func (c *core) note(one jobstore.Load) bool {
-	err := c.store.Note(one)
+	err := c.jobs.store.Note(one)
 	if err != nil {
 		c.log.Debug("a job cannot be noted, its files are written", "jid", one.JID, "err", err)
 	}
@@ -273,9 +273,9 @@ func (c *core) announce(load *payload.Map, who found) {
 
 // writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
 func (c *core) writeFiles(one jobstore.Load) {
-	if err := c.store.Announce(one); err != nil {
+	if err := c.jobs.store.Announce(one); err != nil {
 		c.filesFailed(one.JID, err)
-		c.jobs.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
+		c.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
 	} else if c.mute.Swap(false) {
 		c.log.Warn("the files of jobs can be written again")
 	}

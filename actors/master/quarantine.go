@@ -26,7 +26,7 @@ func (w *Work) Content() []byte { return w.Req.frame }
 
 // quarantined tells the bus of a message that was set aside.
 func (c *core) quarantined(q stats.Quarantined) {
-	if _, ok := c.top.Lookup(nameEventPublisher); ok {
+	if _, ok := c.tree.Load().Lookup(nameEventPublisher); ok {
 		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)); body != nil {
 			c.events.putNow(body) // the supervisor waits for nobody
 		}

@@ -76,7 +76,7 @@ func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	own, q := c.jids.Next(time.Now()), &question{answers: make(chan answer, len(ids))}
+	own, q := c.jobs.ids.Next(time.Now()), &question{answers: make(chan answer, len(ids))}
 	for _, id := range ids {
 		q.open.Store(id, true)
 	}

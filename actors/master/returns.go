@@ -45,7 +45,7 @@ func storeReturn(c *core, r *call) (any, error) {
 	if !c.mayStore(who, r.load) {
 		return false, nil
 	}
-	if !c.returnRoom.wait(context.Background(), 0) { // the minion keeps it, and sends it again
+	if !c.jobs.room.wait(context.Background(), 0) { // the minion keeps it, and sends it again
 		c.meter.fail(failedShed)
 		r.req.fail()
 		return nil, errLater
@@ -90,11 +90,8 @@ func (c *core) isReturn(load *payload.Map) bool {
 // returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its place (req asks
 // the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
 func (c *core) returnsTo(jid string) bool {
-	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && c.knows(jid)
+	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && c.jobs.knows(jid)
 }
-
-// validJID tells whether a text from outside may be a job id: it is one part of a tag, on one line.
-func validJID(jid string) bool { return len(jid) <= payload.MaxJID && payload.ValidID(jid) }
 
 // mayStore takes a return out of the quota of who sent it, unless it is the first to a job that the master gave to that minion.
 // Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic answers for
@@ -144,13 +141,13 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 		stored(nil)
 		return
 	}
-	c.returnRoom.enter(0)
+	c.jobs.room.enter(0)
 	kept := func(err error) {
-		c.returnRoom.leave(0)
+		c.jobs.room.leave(0)
 		c.noteKept(jid, id, err)
 		stored(err)
 	}
-	if !c.jobs.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept, Keep: who.syndic}) {
+	if !c.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept, Keep: who.syndic}) {
 		stored(errors.New("the job store does not take returns"))
 	}
 }
@@ -160,13 +157,13 @@ func (c *core) storesReturns() bool { return c.cfg.JobCache && c.cfg.ExtJobCache
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (c *core) assignJID(who speaker, load *payload.Map) string {
-	jid, id := c.jids.Next(time.Now()), load.Str("id")
+	jid, id := c.jobs.ids.Next(time.Now()), load.Str("id")
 	arg := load.Value("arg")
 	if arg == nil {
 		arg = load.Value("fun_args")
 	}
 	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
-	c.jobs.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id, Again: c.storesReturns()})
+	c.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id, Again: c.storesReturns()})
 	return jid
 }
 
@@ -275,11 +272,11 @@ func (c *core) syndicJob(who speaker, load *payload.Map, from origin, all *gathe
 				c.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
 			}
 		}
-		if job != nil && !c.knows(jid) {
-			c.jobs.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
+		if job != nil && !c.jobs.knows(jid) {
+			c.jobs.writer.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
 		}
 		job = nil
-		c.returnRoom.wait(context.Background(), syndicPatience)
+		c.jobs.room.wait(context.Background(), syndicPatience)
 		c.returned(who, one, from, all.one())
 	}
 }

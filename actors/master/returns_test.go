@@ -20,7 +20,7 @@ func ret(id, jid string, kv ...any) *payload.Map {
 // stored is what the job store holds of a job.
 func (r *rig) stored(jid string) *payload.Map {
 	r.t.Helper()
-	m, err := r.m.core.store.GetJID(jid)
+	m, err := r.m.core.jobs.store.GetJID(jid)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestReturnReq(t *testing.T) {
 	equal(t, "tgt_type", data.Value("tgt_type"), "glob")
 	equal(t, "stored", r.stored(jid).Map("m1").Value("return"), true)
 	r.eventually("load of the job", func() error {
-		load, err := r.m.core.store.Load(jid)
+		load, err := r.m.core.jobs.store.Load(jid)
 		if err == nil && load.Str("fun") != "test.ping" {
 			err = os.ErrNotExist
 		}
@@ -265,7 +265,7 @@ func TestSyndicReturn(t *testing.T) {
 		}
 		return nil
 	})
-	load, err := r.m.core.store.Load(someJID)
+	load, err := r.m.core.jobs.store.Load(someJID)
 	if err != nil || load.Str("tgt") != "*" || load.Has("key") {
 		t.Errorf("load %v, %v", load, err)
 	}

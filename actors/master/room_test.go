@@ -114,7 +114,7 @@ func TestBusFlood(t *testing.T) {
 // keeps it. Loads are taken.
 func TestReturnsWait(t *testing.T) {
 	r := newRig(t, "job_store_queue_max: 2")
-	m, room := r.minion("m1"), r.m.core.returnRoom
+	m, room := r.minion("m1"), r.m.core.jobs.room
 	ear := r.hear()
 	room.enter(0)
 	room.enter(0)

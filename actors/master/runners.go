@@ -108,17 +108,17 @@ func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
-// startRunner adds a Runner under the master's supervisor.
-func (c *core) startRunner(m *RunRunner) error {
+// start adds a Runner under the master's supervisor.
+func (f *ownFunctions) start(m *RunRunner) error {
 	name := "Runner-" + m.Req.JID
-	c.runs.Store(name, m.Req)
-	ended := func() { c.runs.Delete(name) }
-	_, err := c.top.Add(supervisor.Spec{
+	f.busy.Store(name, m.Req)
+	ended := func() { f.busy.Delete(name) }
+	_, err := f.tree.Load().Add(supervisor.Spec{
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{run: c.run, fire: c.events.fire, id: c.cfg.ID, log: c.log, ended: ended,
-				store: func(l *SaveLoad, r *StoreReturn) { c.jobs.Send(l); c.jobs.Send(r) }}}
+			return &runnerActor{req: m, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.cfg.ID, log: f.log, ended: ended,
+				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}
 		},
 	})
 	if err != nil {

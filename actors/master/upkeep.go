@@ -48,8 +48,8 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 		foreign:  c.auth.EndForeign,
 		first:    c.listWeakKeys,
 		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
-		jobs:     func(now time.Time) { c.jobs.Send(&CleanJobs{Now: now}) },
-		facts:    func() { c.jobs.Send(&SaveFacts{}) },
+		jobs:     func(now time.Time) { c.jobs.writer.Send(&CleanJobs{Now: now}) },
+		facts:    func() { c.jobs.writer.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
 			func(time.Time) error {
 				if !past.clock.Calm() {
@@ -85,7 +85,7 @@ func (c *core) exchanged(id string) {
 	c.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
 	c.attendance.relink(id)
 	if c.cfg.RotateAESKey && !c.rotate.Swap(true) {
-		if m, ok := c.top.Lookup(nameMaintenance); ok {
+		if m, ok := c.tree.Load().Lookup(nameMaintenance); ok {
 			m.Send(&CheckKeys{})
 		}
 	}
@@ -96,6 +96,21 @@ func (c *core) lost(id string) error {
 	c.rotate.Store(c.cfg.RotateAESKey)
 	c.attendance.relink(id)
 	return c.auth.Revoke(id)
+}
+
+// revokeKey deletes the key of a minion that asks for it.
+func (c *core) revokeKey(id string, preserve bool) error {
+	m := c.functions.manager(preserve)
+	sel, err := m.MatchList([]string{id})
+	if err != nil {
+		return err
+	}
+	done, err := m.Delete(sel)
+	for _, e := range done.Events {
+		c.events.fire(event.TagKey, e.Data())
+	}
+	c.attendance.relink(id)
+	return errors.Join(err, c.auth.Revoke(id))
 }
 
 // takeDrop looks for the file by which salt-key asks for a new key.
@@ -239,7 +254,7 @@ func (c *core) pingAll() {
 	}
 	who, _ := c.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", c.jids.Next(time.Now()), "user", c.cfg.User)
+		"jid", c.jobs.ids.Next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)
 	c.begin(load, extra, publication(c, load, extra), who, origin{})
 	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))

@@ -29,7 +29,7 @@ func (c *core) snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
 	if jid == "" {
 		return nil, false, nil
 	}
-	if store, ok := c.store.(factsReader); ok {
+	if store, ok := c.jobs.store.(factsReader); ok {
 		pieces, written, err := store.Facts(jid)
 		if err != nil {
 			return nil, false, err
@@ -52,7 +52,7 @@ func (c *core) snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
 
 // fromLoad adds what the job store knows of a job that the ledger does not.
 func (c *core) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error) {
-	load, err := c.store.Load(jid)
+	load, err := c.jobs.store.Load(jid)
 	if err != nil || load == nil {
 		return s, err
 	}
@@ -85,7 +85,7 @@ func (c *core) silent(s *ledger.Snapshot) ([]string, error) {
 	if len(ids) == 0 || s.Job.Announced != 0 { // a job whose facts are whole
 		return ids, nil
 	}
-	returns, err := c.store.Returns(s.Job.JID)
+	returns, err := c.jobs.store.Returns(s.Job.JID)
 	return slices.DeleteFunc(ids, func(id string) bool { return returns.Has(id) }), err
 }
 
@@ -271,11 +271,11 @@ func (c *core) keyStates() (status map[string]string, denied map[string]bool, er
 
 // hasReturned tells whether the job store holds a return.
 func (c *core) hasReturned(jid, id string) bool {
-	store, ok := c.store.(interface {
+	store, ok := c.jobs.store.(interface {
 		Returned(jid, id string) (bool, error)
 	})
 	if !ok {
-		returns, err := c.store.Returns(jid)
+		returns, err := c.jobs.store.Returns(jid)
 		return err == nil && returns.Has(id)
 	}
 	found, err := store.Returned(jid, id)

@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"wire/control":           {"wire/ipc"}, // it moves the maps (decision 0038)
 	"wire/bus":               {"wire/event", "wire/ipc"},
 	"wire/auth":              {"wire/crypt", "wire/event"},
+	"wire/sealed":            {"wire/auth", "wire/crypt", "wire/zmq"},
 	"wire/client":            {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
 	"wire/wiretest":          {"wire/crypt", "wire/event"},
 }

@@ -10,6 +10,7 @@ import (
 	"brine/modules"
 	"brine/supervisor"
 	"brine/wire/auth"
+	"brine/wire/sealed"
 	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -165,7 +166,7 @@ func failedSignIn(err error) *replied {
 func askSignIn(ctx context.Context, l *link) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.times.Load().authTimeout)
 	defer cancel()
-	return insist(ctx, l.clock, func(ctx context.Context) ([]byte, error) {
+	return sealed.Insist(ctx, l.clock, func(ctx context.Context) ([]byte, error) {
 		frame, err := l.auth.Request()
 		if err != nil {
 			return nil, err

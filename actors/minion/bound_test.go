@@ -14,6 +14,7 @@ import (
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/sealed"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -308,14 +309,14 @@ func TestReturnsByNumber(t *testing.T) {
 		r.awaitBegun(t, jid(i), 1)
 	}
 	r.awaitIdle(t) // all are on disk, but for those that are dropped
-	r.until(t, "returns that are dropped", func() bool { return len(r.spooled(t)) == 20 }, resendPauseMax)
+	r.until(t, "returns that are dropped", func() bool { return len(r.spooled(t)) == 20 }, sealed.InsistPauseMax)
 	r.log.Await(t, "returns are dropped")
 	f.set(func() { f.down = false })
 	r.until(t, "returns", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return len(f.returns) >= 20
-	}, resendPauseMax)
+	}, sealed.InsistPauseMax)
 	r.awaitSpool(t, 0)
 	f.mu.Lock()
 	defer f.mu.Unlock()

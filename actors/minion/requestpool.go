@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/supervisor"
+	"brine/wire/sealed"
 	"brine/wire/zmq"
 )
 
@@ -42,7 +43,7 @@ func (p *requestPool) take(ctx context.Context) (*request, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():
-		return nil, outOfTime(ctx)
+		return nil, sealed.OutOfTime(ctx)
 	}
 	list := <-p.idle
 	var r *request

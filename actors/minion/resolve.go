@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"brine/wire/sealed"
 )
 
 // errUnresolved means that the master's name has no address.
@@ -22,7 +24,7 @@ func (t *zmqTransport) resolve(ctx context.Context, avoid string) (string, error
 	}
 	found, err := t.lookup(ctx, host)
 	if err != nil && ctx.Err() != nil {
-		return "", outOfTime(ctx)
+		return "", sealed.OutOfTime(ctx)
 	}
 	if addr := pick(found, t.cfg.IPv6, avoid); addr != "" {
 		return addr, nil

@@ -108,14 +108,6 @@ func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, erro
 	return reply, err
 }
 
-// outOfTime is the error of a request whose context has ended before it was sent.
-func outOfTime(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return zmq.ErrTimeout
-	}
-	return context.Cause(ctx)
-}
-
 func (t *zmqTransport) newReq(addr string) *zmq.Req {
 	return zmq.NewReq(zmq.ReqOptions{
 		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.cfg.SourceRetPort), IPv6: t.cfg.IPv6, Context: t.zctx,

@@ -11,6 +11,7 @@ import (
 
 	"brine/wire/auth"
 	"brine/wire/payload"
+	"brine/wire/sealed"
 	"brine/wire/zmq"
 )
 
@@ -218,27 +219,13 @@ func (m *emulated) ret(jid, fun, arg, value any) *payload.Map {
 		"jid", jid, "fun", fun, "fun_args", arg)
 }
 
-// deliver sends a return, and sends it again when its connection ends.
+// deliver sends a return, and sends it again when its connection ends. A session that has ended is renewed by the caller.
 func (m *emulated) deliver(load *payload.Map) error {
-	for try := 1; ; try++ {
-		frame, nonce, err := m.auth.Seal(load)
-		if err != nil {
-			return err
-		}
-		reply, err := m.f.do(frame, patience)
-		if err == nil {
-			answer, err := m.auth.Open(reply, nonce)
-			if err != nil {
-				return err
-			}
-			return payload.ReturnTaken(answer)
-		}
-		if try == returnTries || m.f.ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-time.After(returnPause):
-		case <-m.f.ctx.Done():
-		}
+	master := &sealed.Channel{Session: m.auth, Exchange: func(_ context.Context, frame []byte) ([]byte, error) { return m.f.do(frame, patience) }}
+	answer, err := master.Ask(m.f.ctx, load, sealed.Rules{Tries: returnTries, Pause: returnPause,
+		Again: func(err error) bool { return errors.Is(err, zmq.ErrLost) }})
+	if err != nil {
+		return err
 	}
+	return payload.ReturnTaken(answer)
 }

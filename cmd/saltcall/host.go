@@ -39,7 +39,7 @@ func (c callMaster) Request(ctx context.Context, load *payload.Map) (any, error)
 	if !load.Has("id") {
 		load = load.Clone().Set("id", c.Minion.ID)
 	}
-	return c.link.ask(ctx, load, c.link.auth.Open)
+	return c.link.ask(ctx, load)
 }
 
 // Compile asks the master for a pillar (salt/pillar/__init__.py, RemotePillar.compile_pillar).
@@ -49,9 +49,7 @@ func (c callMaster) Compile(ctx context.Context, saltenv, pillarenv string, over
 	}
 	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(saltenv), "pillarenv", textOrNull(pillarenv),
 		"pillar_override", override, "extra_minion_data", payload.NewMap(0), "ver", "2", "cmd", payload.CmdPillar)
-	v, err := c.link.ask(ctx, load, func(reply []byte, nonce string) (any, error) { return c.link.auth.OpenPillar(reply, nonce) })
-	pillar, _ := v.(*payload.Map)
-	return pillar, err
+	return c.link.channel().AskPillar(ctx, load, c.link.rules())
 }
 
 func textOrNull(s string) any {
@@ -71,7 +69,7 @@ func (e callEvents) FireMaster(ctx context.Context, tag string, data any, preloa
 	}
 	load := payload.M("id", e.Minion.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
 	load.Update(preload)
-	if _, err := e.link.ask(ctx, load, e.link.auth.Open); err != nil {
+	if _, err := e.link.ask(ctx, load); err != nil {
 		e.Log.Error("event could not be sent to the master", "tag", tag, "err", err)
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/sealed"
 	"brine/wire/zmq"
 )
 
@@ -132,48 +133,25 @@ func (l *callLink) exchange(ctx context.Context, frame []byte, patience time.Dur
 	return l.req.Do(ctx, frame)
 }
 
-// ask seals a load, sends it and opens the answer, request_channel_tries times at most. A session that has ended is
-// renewed once.
-func (l *callLink) ask(ctx context.Context, load *payload.Map, open func(reply []byte, nonce string) (any, error)) (any, error) {
-	renewed := false
-	var last error
-	for try := 0; try < max(1, l.cfg.RequestChannelTries); {
-		v, err := l.askOnce(ctx, load, open)
-		switch {
-		case err == nil:
-			return v, nil
-		case errors.Is(err, auth.ErrReauth) && !renewed:
-			renewed = true
-			if err := l.signIn(ctx); err != nil {
-				return nil, err
-			}
-			continue
-		case !errors.Is(err, zmq.ErrTimeout):
-			return nil, fmt.Errorf("request %s: %w", load.Str("cmd"), err)
-		}
-		last = err
-		try++
-	}
-	return nil, fmt.Errorf("request %s: %w: %w", load.Str("cmd"), modules.ErrRequestTimeout, last)
+// ask asks the master, request_channel_tries times at most. A session that has ended is renewed once.
+func (l *callLink) ask(ctx context.Context, load *payload.Map) (any, error) {
+	return l.channel().Ask(ctx, load, l.rules())
 }
 
-func (l *callLink) askOnce(ctx context.Context, load *payload.Map, open func([]byte, string) (any, error)) (any, error) {
-	frame, nonce, err := l.auth.Seal(load)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := l.exchange(ctx, frame, l.cfg.RequestChannelTimeout)
-	if err != nil {
-		return nil, err
-	}
-	return open(reply, nonce)
+func (l *callLink) channel() *sealed.Channel {
+	return &sealed.Channel{Session: l.auth, Exchange: l.req.Do, Silence: modules.ErrRequestTimeout,
+		Renew: func(ctx context.Context, _ int64) error { return l.signIn(ctx) }}
+}
+
+func (l *callLink) rules() sealed.Rules {
+	return sealed.Rules{Timeout: l.cfg.RequestChannelTimeout, Tries: l.cfg.RequestChannelTries, Renewals: 1}
 }
 
 // sendReturn hands the record of a call to the master, which gives it a job id.
 func (l *callLink) sendReturn(ctx context.Context, ret *payload.Map) error {
 	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
 	load.Update(ret)
-	answer, err := l.ask(ctx, load.Set("jid", "req"), l.auth.Open)
+	answer, err := l.ask(ctx, load.Set("jid", "req"))
 	if err != nil {
 		return err
 	}

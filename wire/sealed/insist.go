@@ -1,4 +1,4 @@
-package minion
+package sealed
 
 import (
 	"context"
@@ -6,15 +6,24 @@ import (
 	"slices"
 	"time"
 
-	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
 
+// Clock makes pauses.
+type Clock interface {
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+type realClock struct{}
+
+func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+
 // Pauses between attempts whose connection was lost each time. The first repetition comes at once.
 const (
-	resendPause    = 50 * time.Millisecond
-	resendPauseMax = 500 * time.Millisecond
+	insistPause = 50 * time.Millisecond
+	// InsistPauseMax is the longest of them.
+	InsistPauseMax = 500 * time.Millisecond
 )
 
 // unrepeatable are the requests that would have another effect when the master carries them out twice. Where their
@@ -22,25 +31,25 @@ const (
 var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner, payload.CmdFileRecv}
 
 // repeatable tells whether a request may be made again when nobody knows whether the master has it.
-func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, load.Str("cmd")) }
+func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, payload.Command(load)) }
 
-// insist makes an attempt, and makes it again while the connection ends before the reply (zmq.ErrLost), until ctx ends:
+// Insist makes an attempt, and makes it again while the connection ends before the reply (zmq.ErrLost), until ctx ends:
 // then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
 // as it listens, instead of after the whole time-out of the request that it has forgotten.
-func insist(ctx context.Context, clock supervisor.Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
-	for pause := time.Duration(0); ; pause = min(max(2*pause, resendPause), resendPauseMax) {
+func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
+	for pause := time.Duration(0); ; pause = min(max(2*pause, insistPause), InsistPauseMax) {
 		reply, err := attempt(ctx)
 		if !errors.Is(err, zmq.ErrLost) {
 			return reply, err
 		}
 		if !rest(ctx, clock, pause) {
-			return nil, outOfTime(ctx)
+			return nil, OutOfTime(ctx)
 		}
 	}
 }
 
 // rest waits for d and tells whether ctx still stands.
-func rest(ctx context.Context, clock supervisor.Clock, d time.Duration) bool {
+func rest(ctx context.Context, clock Clock, d time.Duration) bool {
 	if d == 0 {
 		return ctx.Err() == nil
 	}
@@ -53,4 +62,12 @@ func rest(ctx context.Context, clock supervisor.Clock, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// OutOfTime is the error of a request whose context has ended before it had an answer.
+func OutOfTime(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return zmq.ErrTimeout
+	}
+	return context.Cause(ctx)
 }

@@ -1,0 +1,147 @@
+// Package sealed asks a master something in the session that a minion has with it: it seals a load, sends it, opens the
+// answer, signs in anew when the session has ended, and tries again when no answer comes. It holds no socket and makes no
+// session (see wire/zmq, wire/auth), and does not know what is asked. Minions, emulated ones and salt-call stand on it.
+// Answers to salt/channel/client.py, AsyncReqChannel.
+package sealed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/wire/auth"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+)
+
+// ErrSilence means that no try got an answer.
+var ErrSilence = errors.New("the master does not answer")
+
+// Session seals loads and opens the answers. An *auth.Minion is one.
+type Session interface {
+	Seal(load *payload.Map) (frame []byte, nonce string, err error)
+	Open(reply []byte, nonce string) (any, error)
+	OpenPillar(reply []byte, nonce string) (*payload.Map, error)
+}
+
+// Channel is the way to one master. It may be used by as many goroutines as its functions may.
+type Channel struct {
+	Session Session
+	// Exchange sends one frame and waits for its reply, until ctx ends (zmq.ErrTimeout, or the cause).
+	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
+	// Number is that of the session there is; nil: sessions are not numbered. Renew waits for a session after a number. With
+	// no Renew the end of a session is the end of the request, for the caller to see (auth.ErrReauth).
+	Number func() int64
+	Renew  func(ctx context.Context, after int64) error
+	// Silence is what the error of a request wraps that got no answer in any of its tries; default: ErrSilence.
+	Silence error
+	Clock   Clock // default: the real one
+}
+
+// Rules say how often something is asked.
+type Rules struct {
+	Timeout  time.Duration    // of one try; 0: Exchange has its own
+	Tries    int              // without an answer; at least one is made
+	Pause    time.Duration    // between tries
+	Renewals int              // of the session, for one request
+	Again    func(error) bool // errors of Exchange, beside zmq.ErrTimeout, after which there may be another try; nil: none
+	// Insist says that a try goes on when its connection ends before the answer, for requests that may come twice.
+	Insist bool
+}
+
+// Ask asks the master.
+func (c *Channel) Ask(ctx context.Context, load *payload.Map, r Rules) (any, error) {
+	return c.ask(ctx, load, r, c.Session.Open)
+}
+
+// AskPillar asks for a pillar, whose answer is sealed to the key of the minion alone.
+func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*payload.Map, error) {
+	v, err := c.ask(ctx, load, r, func(reply []byte, nonce string) (any, error) { return c.Session.OpenPillar(reply, nonce) })
+	m, _ := v.(*payload.Map)
+	return m, err
+}
+
+type opener func(reply []byte, nonce string) (any, error)
+
+// ask makes the tries. Each error but the cause of ctx names the request.
+func (c *Channel) ask(ctx context.Context, load *payload.Map, r Rules, open opener) (any, error) {
+	cmd, renewals := payload.Command(load), 0
+	var last error
+	for try := 0; try < max(1, r.Tries); {
+		number := c.number()
+		v, err := c.once(ctx, load, r, open)
+		switch {
+		case err == nil:
+			return v, nil
+		case c.Renew != nil && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)):
+			if renewals >= r.Renewals {
+				return nil, fmt.Errorf("request %s: the master refuses the renewed session: %w", cmd, err)
+			}
+			renewals++
+			if err := c.Renew(ctx, number); err != nil {
+				return nil, fmt.Errorf("request %s: %w", cmd, err)
+			}
+			continue
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case !errors.Is(err, zmq.ErrTimeout) && (r.Again == nil || !r.Again(err)):
+			return nil, fmt.Errorf("request %s: %w", cmd, err)
+		}
+		last = err
+		if try++; try < r.Tries && !rest(ctx, c.clock(), r.Pause) {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return nil, fmt.Errorf("request %s: %w: %w", cmd, c.silence(), last)
+}
+
+// once makes one try.
+func (c *Channel) once(ctx context.Context, load *payload.Map, r Rules, open opener) (any, error) {
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	var nonce string
+	attempt := func(ctx context.Context) ([]byte, error) {
+		frame, fresh, err := c.Session.Seal(load) // anew each time: no nonce goes out twice
+		if err != nil {
+			return nil, err
+		}
+		nonce = fresh
+		return c.Exchange(ctx, frame)
+	}
+	var reply []byte
+	var err error
+	if r.Insist && repeatable(load) {
+		reply, err = Insist(ctx, c.clock(), attempt)
+	} else {
+		reply, err = attempt(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(reply, nonce)
+}
+
+func (c *Channel) number() int64 {
+	if c.Number == nil {
+		return 0
+	}
+	return c.Number()
+}
+
+func (c *Channel) silence() error {
+	if c.Silence == nil {
+		return ErrSilence
+	}
+	return c.Silence
+}
+
+func (c *Channel) clock() Clock {
+	if c.Clock == nil {
+		return realClock{}
+	}
+	return c.Clock
+}

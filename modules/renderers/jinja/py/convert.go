@@ -1,0 +1,158 @@
+package py
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"brine/wire/payload"
+)
+
+// From makes a value of one of wire/payload: lists and maps are copied. class is the class its maps print as ("" is
+// dict).
+func From(v any, class string) any {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string:
+		return v
+	case *payload.Map:
+		if v == nil {
+			return nil
+		}
+		out := &Dict{Class: class}
+		for k, val := range v.All() {
+			_ = out.Set(From(k, class), From(val, class)) // keys of a Map are scalars
+		}
+		return out
+	case []any:
+		out := &List{Items: make([]any, len(v))}
+		for i, item := range v {
+			out.Items[i] = From(item, class)
+		}
+		return out
+	case uint64:
+		return whole(new(big.Int).SetUint64(v))
+	case []byte:
+		return Bytes(v)
+	case payload.Bytes:
+		return Bytes(v)
+	case *big.Int, Markup, Bytes, *List, *Tuple, *Dict, *Set, *Range, *Iter, *View, *Undefined, Object:
+		return v
+	}
+	c := payload.Canon(v)
+	switch c.(type) {
+	case bool, int64, uint64, float64, string, []byte, []any, *payload.Map:
+		return From(c, class)
+	}
+	return nil
+}
+
+// To makes a value of wire/payload, a copy. Tuples and sets become lists, generators are read.
+func To(w *Work, v any) (any, error) { return to(w, v, 0) }
+
+func to(w *Work, v any, depth int) (any, error) {
+	if depth > maxNesting {
+		return nil, tooDeep()
+	}
+	if err := w.Step(1); err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string:
+		return v, nil
+	case Markup:
+		return string(v), nil
+	case Bytes:
+		return []byte(v), nil
+	case *big.Int:
+		if v.IsUint64() {
+			return v.Uint64(), nil
+		}
+		return bigText(v)
+	case *Undefined:
+		return nil, v.Err()
+	case *Dict:
+		return dictTo(w, v, depth)
+	case *List, *Tuple, *Set, *View, *Range, *Iter:
+		items, err := Collect(w, v)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]any, len(items))
+		for i, item := range items {
+			if out[i], err = to(w, item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return Str(w, v)
+}
+
+func dictTo(w *Work, d *Dict, depth int) (any, error) {
+	out := payload.NewMap(d.Len())
+	for k, v := range d.All() {
+		key, err := to(w, k, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		switch key.(type) {
+		case []any, *payload.Map: // a tuple
+			if key, err = Repr(w, k); err != nil {
+				return nil, err
+			}
+		}
+		val, err := to(w, v, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(key, val)
+	}
+	return out, nil
+}
+
+// ParseInt is int(s, base).
+func ParseInt(s string, base int64) (any, error) {
+	fail := valueError("invalid literal for int() with base %d: %s", base, quote(s))
+	t := strings.TrimFunc(s, isSpace)
+	sign := ""
+	if t != "" && (t[0] == '-' || t[0] == '+') {
+		sign, t = t[:1], t[1:]
+	}
+	low := strings.ToLower(t)
+	for prefix, b := range map[string]int64{"0x": 16, "0o": 8, "0b": 2} {
+		if strings.HasPrefix(low, prefix) && (base == b || base == 0) {
+			t, base = t[2:], b
+			t = strings.TrimPrefix(t, "_")
+			break
+		}
+	}
+	if base == 0 {
+		base = 10
+	}
+	if base < 2 || base > 36 {
+		return nil, valueError("int() base must be >= 2 and <= 36, or 0")
+	}
+	if t == "" || t[0] == '_' || t[len(t)-1] == '_' || strings.Contains(t, "__") || strings.ContainsAny(t, "+-") {
+		return nil, fail
+	}
+	t = strings.ReplaceAll(t, "_", "")
+	if len(t) > maxDigits {
+		return nil, valueError("Exceeds the limit (%d digits) for integer string conversion: value has %d digits; use sys.set_int_max_str_digits() to increase the limit", maxDigits, len(t))
+	}
+	n, ok := new(big.Int).SetString(sign+t, int(base))
+	if !ok {
+		return nil, fail
+	}
+	return whole(n), nil
+}
+
+// ParseFloat is float(s).
+func ParseFloat(s string) (float64, error) {
+	t := strings.TrimFunc(s, isSpace)
+	f, err := strconv.ParseFloat(strings.ReplaceAll(t, "_", ""), 64)
+	if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrSyntax || strings.ContainsAny(t, "xXpP") ||
+		strings.HasPrefix(t, "_") || strings.HasSuffix(t, "_") || strings.Contains(t, "__") {
+		return 0, valueError("could not convert string to float: %s", quote(s))
+	}
+	return f, nil
+}

@@ -1,0 +1,140 @@
+package py
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+)
+
+func escapeRune(r rune) string {
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+func intMethod(name string) method {
+	switch name {
+	case "bit_length":
+		return func(_ *Work, v any, a Args) (any, error) {
+			n, _ := numberOf(v)
+			return int64(n.big().BitLen()), arity("int.bit_length", a, 0, 0)
+		}
+	case "bit_count":
+		return func(_ *Work, v any, a Args) (any, error) {
+			n, _ := numberOf(v)
+			count := 0
+			for _, word := range n.big().Bits() {
+				count += bits.OnesCount(uint(word))
+			}
+			return int64(count), arity("int.bit_count", a, 0, 0)
+		}
+	case "conjugate":
+		return func(_ *Work, v any, a Args) (any, error) { return v, arity("int.conjugate", a, 0, 0) }
+	}
+	return nil
+}
+
+func floatMethod(name string) method {
+	switch name {
+	case "is_integer":
+		return func(_ *Work, v any, a Args) (any, error) {
+			f := v.(float64)
+			return f == math.Trunc(f) && !math.IsInf(f, 0), arity("float.is_integer", a, 0, 0)
+		}
+	case "as_integer_ratio":
+		return func(_ *Work, v any, a Args) (any, error) {
+			r := new(big.Rat).SetFloat64(v.(float64))
+			if r == nil {
+				return nil, valueError("cannot convert NaN or infinity to integer ratio")
+			}
+			return NewTuple(whole(r.Num()), whole(r.Denom())), arity("float.as_integer_ratio", a, 0, 0)
+		}
+	}
+	return nil
+}
+
+func bytesMethod(name string) method {
+	switch name {
+	case "decode":
+		return bytesDecode
+	case "hex":
+		return func(_ *Work, v any, a Args) (any, error) {
+			return hex.EncodeToString([]byte(v.(Bytes))), nil
+		}
+	case "upper", "lower", "strip":
+		return func(_ *Work, v any, a Args) (any, error) {
+			s := string(v.(Bytes))
+			switch name {
+			case "upper":
+				return Bytes(strings.ToUpper(s)), nil
+			case "lower":
+				return Bytes(strings.ToLower(s)), nil
+			}
+			return Bytes(strings.TrimSpace(s)), nil
+		}
+	}
+	return nil
+}
+
+func bytesDecode(_ *Work, v any, a Args) (any, error) {
+	s := string(v.(Bytes))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return nil, Errorf("UnicodeDecodeError", "'utf-8' codec can't decode byte 0x%02x in position %d: invalid start byte", s[i], i)
+		}
+		i += n
+	}
+	return s, nil
+}
+
+// ToFloat is float(v).
+func ToFloat(v any) (float64, error) {
+	if s, ok := textOf(v); ok {
+		return ParseFloat(s)
+	}
+	if err := undefinedIn(v); err != nil {
+		return 0, err
+	}
+	n, ok := numberOf(v)
+	if !ok {
+		return 0, typeError("float() argument must be a string or a real number, not '%s'", TypeName(v))
+	}
+	return n.float()
+}
+
+// ToInt is int(v).
+func ToInt(v any) (any, error) {
+	switch x := v.(type) {
+	case string:
+		return ParseInt(x, 10)
+	case Markup:
+		return ParseInt(string(x), 10)
+	case Bytes:
+		return ParseInt(string(x), 10)
+	case int64, *big.Int:
+		return v, nil
+	case bool:
+		return numberValue(v), nil
+	case float64:
+		if math.IsNaN(x) {
+			return nil, valueError("cannot convert float NaN to integer")
+		}
+		if math.IsInf(x, 0) {
+			return nil, Errorf("OverflowError", "cannot convert float infinity to integer")
+		}
+		b, _ := big.NewFloat(x).Int(nil)
+		return whole(b), nil
+	case *Undefined:
+		return nil, x.Err()
+	}
+	return nil, typeError("int() argument must be a string, a bytes-like object or a real number, not '%s'", TypeName(v))
+}

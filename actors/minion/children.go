@@ -38,10 +38,11 @@ type subtree struct {
 // when it hangs (Component).
 func (m *Minion) children(mem memory) []child {
 	subs := &bus.Subscribers{}
+	journalOpt := m.journalOptions(mem)
 	dispatcherOpt := sync.OnceValue(func() dispatcherOptions { return m.dispatcherOptions(mem) })
 	rows := []child{
 		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor { return m.newEventBus(subs) }}},
-		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor { return &journal{opt: m.journalOptions(mem.file)} }}},
+		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor { return &journal{opt: journalOpt} }}},
 		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor { return &refresher{opt: m.refresherOptions()} }}},
 		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs, opt: supervisor.Options{WaitForKill: time.Second}}},
 		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"brine/supervisor"
@@ -30,8 +31,13 @@ func (m *Minion) refresherOptions() refresherOptions {
 	return refresherOptions{cfg: m.cfg, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
-func (m *Minion) journalOptions(first *journalFile) journalOptions {
-	return journalOptions{path: m.journalPath(), first: first, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}
+func (m *Minion) journalOptions(mem memory) journalOptions {
+	opt := journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}
+	if mem.file == nil {
+		var once sync.Once
+		opt.opened = func(file *journalFile) { once.Do(func() { m.recallLate(file, mem.keys) }) }
+	}
+	return opt
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.

@@ -67,8 +67,10 @@ type journalOptions struct {
 	path  string
 	first *journalFile // opened at the start of the minion; nil when that failed
 	sync  bool         // journal_fsync
-	clock supervisor.Clock
-	log   *slog.Logger
+	// opened is told of the file before anything is written to it; nil when the start has read it.
+	opened func(*journalFile)
+	clock  supervisor.Clock
+	log    *slog.Logger
 }
 
 // journal owns the journal file. Records that come together are written together.
@@ -142,6 +144,9 @@ func (j *journal) open() (err error) {
 		j.opt.log.Error(textJournalDamaged, "err", err)
 	}
 	j.synced()
+	if j.opt.opened != nil {
+		j.opt.opened(j.file)
+	}
 	j.owed = slices.DeleteFunc(j.owed, func(r journalRecord) bool { return !j.over(r.key) })
 	lists := j.lists
 	j.lists = nil

@@ -56,9 +56,11 @@ type Options struct {
 	transport func(config.MasterAddr) (transport, error)
 	launch    launcher
 	room      roomSources
-	elapsed   func() time.Duration                             // since the start, whatever the clock says; nil: by the clock
-	bounds    *bounds                                          // nil: as they are
-	around    func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
+	elapsed   func() time.Duration // since the start, whatever the clock says; nil: by the clock
+	bounds    *bounds              // nil: as they are
+	// journalPatience takes the place of the constant; 0: it does not.
+	journalPatience time.Duration
+	around          func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
 }
 
 // Minion is a running minion.

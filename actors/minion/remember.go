@@ -3,6 +3,8 @@ package minion
 import (
 	"errors"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"brine/config"
 )
@@ -31,7 +33,7 @@ func (m *Minion) remember() memory {
 	for _, l := range m.links {
 		l.auth.KnowSerials(past.serialNow())
 	}
-	file, err := openJournal(m.journalPath())
+	file, err := m.openFreedJournal()
 	if err != nil {
 		m.log.Error("the journal of jobs and returns", "err", err)
 	}
@@ -55,6 +57,42 @@ func (m *Minion) remember() memory {
 		m.log.Error("proc entries cannot be read", "err", err)
 	}
 	return mem
+}
+
+// journalPatience is how long the start waits for the journal to be let go.
+const journalPatience = 5 * time.Second
+
+// openFreedJournal opens the journal, and waits for a predecessor that is about to end. A process that was killed is
+// gone, but a child that it was just starting holds a copy of the lock until it runs its program; on a busy machine that
+// takes a while. Without the journal nobody would answer for the jobs that have died with it.
+func (m *Minion) openFreedJournal() (*journalFile, error) {
+	end, said := time.Now().Add(m.patience()), false
+	for {
+		file, err := openJournal(m.journalPath())
+		if !errors.Is(err, errJournalTaken) || time.Now().After(end) {
+			return file, err
+		}
+		if !said {
+			m.log.Warn("another process has the journal of jobs; waiting for its end", "path", m.journalPath())
+			said = true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (m *Minion) patience() time.Duration {
+	if m.opt.journalPatience > 0 {
+		return m.opt.journalPatience
+	}
+	return journalPatience
+}
+
+// recallLate answers for the jobs of a journal that could not be opened at the start, but for those that are known from
+// their proc entries.
+func (m *Minion) recallLate(file *journalFile, known map[string]bool) {
+	late := memory{file: file, keys: map[string]bool{}}
+	m.recall(&late)
+	m.answerFor(slices.DeleteFunc(late.lost, func(o orphan) bool { return known[o.name] }))
 }
 
 // recall lists the jobs of the journal.

@@ -23,6 +23,7 @@ type Common struct {
 	Faults  Faults   `mapstructure:"-"`
 	layers  *layers  // which layer set each option
 	folders []string // see Folders
+	links   []string
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`
 

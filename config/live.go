@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func live(role string) []string {
 			"request_channel_timeout", "request_channel_tries")
 	}
 	return append(both, "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
-		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "token_expire", "token_expire_user_override", "peer", "peer_run",
+		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run",
 		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary")
 }
 
@@ -61,21 +62,65 @@ func Changes(was, now *Common) ([]Change, error) {
 	return out, nil
 }
 
-// Folders lists the directories in which a changed, new or removed file may change this configuration, whether they exist or not.
-func (c *Common) Folders() []string {
-	out := slices.Clone(c.folders)
+// Folders lists the directories in which a changed, new or removed file may change this configuration, whether they exist or not,
+// and the symbolic links on the way to its files: where one comes to point elsewhere, everything may change.
+func (c *Common) Folders() (dirs, links []string) {
+	return sorted(c.folders), sorted(c.links)
+}
+
+func sorted(list []string) []string {
+	out := slices.Clone(list)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// watch notes the directory of a file or of a glob. A file that is a link may also change where it points to.
+// watch notes the directory of a file or of a glob, and the links on the way to it. The directory is the one behind all links, which
+// stays the same whatever name it was found by.
 func (ld *loading) watch(path string) {
 	dir := filepath.Dir(path)
-	for strings.ContainsAny(dir, "*?[") {
-		dir = filepath.Dir(dir)
+	if strings.ContainsAny(path, "*?[") {
+		for strings.ContainsAny(dir, "*?[") {
+			dir = filepath.Dir(dir)
+		}
+		real, links := followLinks(dir)
+		ld.folders, ld.links = append(ld.folders, real), append(ld.links, links...)
+		return
 	}
-	ld.folders = append(ld.folders, dir)
-	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dir {
-		ld.folders = append(ld.folders, filepath.Dir(real))
+	real, links := followLinks(path)
+	ld.folders, ld.links = append(ld.folders, filepath.Dir(real)), append(ld.links, links...)
+}
+
+// mostLinks ends links that go round in circles.
+const mostLinks = 64
+
+// followLinks finds what a path means behind all symbolic links, as far as they exist, and lists them.
+func followLinks(path string) (real string, links []string) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path, nil
 	}
+	real = "/"
+	for rest := strings.Split(path, "/"); len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			real = filepath.Dir(real)
+			continue
+		}
+		next := filepath.Join(real, name)
+		target, err := os.Readlink(next)
+		if err != nil || len(links) == mostLinks {
+			real = next
+			continue
+		}
+		links = append(links, next)
+		if filepath.IsAbs(target) {
+			real = "/"
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return real, links
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,8 +79,37 @@ func TestFolders(t *testing.T) {
 	}
 	want := []string{other, dir, filepath.Join(dir, "late"), filepath.Join(dir, "master.d"), filepath.Join(dir, "more")}
 	slices.Sort(want)
-	if got := m.Folders(); !slices.Equal(got, want) {
+	got, links := m.Folders()
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if link := filepath.Join(dir, "more/b.conf"); !slices.Equal(links, []string{link}) {
+		t.Errorf("links: got %q, want %q", links, link)
+	}
+}
+
+func TestFollowLinks(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, l := range [][2]string{{"b/c", "a"}, {"../d", "b/c"}, {"round", "about"}, {"about", "round"}} {
+		if err := errors.Join(os.MkdirAll(path("b"), 0o700), os.MkdirAll(path("d"), 0o700), os.Symlink(l[0], path(l[1]))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		from, real string
+		links      []string
+	}{
+		{"d/x", "d/x", nil},
+		{"a/none/x", "d/none/x", []string{path("a"), path("b/c")}},
+	} {
+		real, links := followLinks(path(tt.from))
+		if real != path(tt.real) || !slices.Equal(links, tt.links) {
+			t.Errorf("%s: got %s, %q", tt.from, real, links)
+		}
+	}
+	if _, links := followLinks(path("round/x")); len(links) != mostLinks {
+		t.Errorf("links in a circle: %d", len(links))
 	}
 }
 

@@ -108,6 +108,7 @@ type loading struct {
 	read          *source      // files, with the environment over them
 	layers        *layers
 	folders       []string     // where files of this configuration may be
+	links         []string     // symbolic links on the way there
 	opts          *payload.Map // what will be decoded, once the files were read
 	faults        Faults       // with All
 	notices       []Notice
@@ -159,7 +160,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices, c.layers, c.folders = opts, ld.read.opts, ld.notices, ld.layers, ld.folders
+	c.Raw, c.File, c.Notices, c.layers, c.folders, c.links = opts, ld.read.opts, ld.notices, ld.layers, ld.folders, ld.links
 	c.ConfigDir, c.Faults = filepath.Dir(ld.main), ld.faults
 }
 

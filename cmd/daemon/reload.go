@@ -64,14 +64,14 @@ func (r *reloader) watch(ctx context.Context) {
 		return
 	}
 	defer w.close()
-	folders := r.s.Common.Folders()
+	folders, links := r.s.Common.Folders()
 	for {
 		for more := true; more; { // what came before its directory was watched was not told
-			if _, err := w.want(folders); err != nil {
+			if _, err := w.want(folders, links); err != nil {
 				r.s.Log.Warn("changes in a directory of the configuration are not noticed; SIGHUP reads them anew", "err", err)
 			}
-			folders = r.again(false)
-			more, _ = w.want(folders)
+			folders, links = r.again(false)
+			more, _ = w.want(folders, links)
 		}
 		if !w.changed(ctx) {
 			return
@@ -90,7 +90,7 @@ func hangUpReloads(s *session.Session) bool {
 
 // again loads the configuration and puts in force what may change. asked says that somebody wants to hear of it in any case. The
 // answer is where files of the configuration in force may be.
-func (r *reloader) again(asked bool) (folders []string) {
+func (r *reloader) again(asked bool) (folders, links []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load(asked)

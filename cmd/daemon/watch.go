@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 type watcher struct {
 	notify *fsnotify.Watcher
 	wanted []string
+	links  []string        // that may come to point elsewhere
 	placed map[string]bool // directories that are watched
 }
 
@@ -34,11 +36,14 @@ func newWatcher() (*watcher, error) {
 	return &watcher{notify: n, placed: map[string]bool{}}, nil
 }
 
-// want sets the directories. It is called again after every change: one that was awaited may be there now. more says that another
+// want sets the directories, and the links on the way to them. It is called again after every change: one that was awaited may be there now. more says that another
 // directory is watched than before; what happened there until now was not told.
-func (w *watcher) want(dirs []string) (more bool, err error) {
-	w.wanted = dirs
+func (w *watcher) want(dirs, links []string) (more bool, err error) {
+	w.wanted, w.links = dirs, links
 	place := map[string]bool{}
+	for _, link := range links {
+		place[filepath.Dir(link)] = true
+	}
 	for _, dir := range dirs {
 		for ; ; dir = filepath.Dir(dir) {
 			if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
@@ -63,14 +68,14 @@ func (w *watcher) want(dirs []string) (more bool, err error) {
 }
 
 // concerns tells whether something that happened to a path can change what is in a wanted directory: it lies in one, or on the
-// way to one.
+// way to one, or is a link on that way.
 func (w *watcher) concerns(path string) bool {
 	for _, dir := range w.wanted {
 		if filepath.Dir(path) == dir || dir == path || strings.HasPrefix(dir, path+string(filepath.Separator)) {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(w.links, path)
 }
 
 // changed waits until files have changed and rest again. It returns false when ctx ends.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"brine/config"
 )
 
 const patience = time.Minute
@@ -18,7 +20,7 @@ func watched(t *testing.T, dirs ...string) (*watcher, func(what string)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.close)
-	if more, err := w.want(dirs); err != nil || !more {
+	if more, err := w.want(dirs, nil); err != nil || more != (len(dirs) > 0) {
 		t.Fatal(more, err)
 	}
 	return w, func(what string) {
@@ -57,14 +59,58 @@ func TestWatch(t *testing.T) {
 
 	must(t, os.MkdirAll(late, 0o700))
 	noticed("a directory on the way")
-	if more, err := w.want(w.wanted); !more || err != nil {
+	if more, err := w.want(w.wanted, nil); !more || err != nil {
 		t.Errorf("the directory that came is not watched: %v, %v", more, err)
 	}
 	must(t, os.WriteFile(filepath.Join(late, "x.conf"), []byte("b: 1\n"), 0o600))
 	noticed("a file in a directory that came later")
-	if more, err := w.want(w.wanted); more || err != nil {
+	if more, err := w.want(w.wanted, nil); more || err != nil {
 		t.Errorf("nothing is new: %v, %v", more, err)
 	}
+}
+
+// TestWatchLinks: the directory of the configuration is a link that comes to point to another one, as deployments do it, and a file
+// in it is a link to a link.
+func TestWatchLinks(t *testing.T) {
+	root := t.TempDir()
+	path := func(name string) string { return filepath.Join(root, name) }
+	for _, v := range []string{"v1", "v2", "store", "way"} {
+		must(t, os.Mkdir(path(v), 0o700))
+	}
+	for _, v := range []string{"v1", "v2"} {
+		must(t, os.Symlink("../way/master", path(v+"/master")))
+	}
+	must(t, os.Symlink(path("store/one"), path("way/master")))
+	for _, f := range []string{"store/one", "store/two"} {
+		must(t, os.WriteFile(path(f), []byte("log_level: info\n"), 0o600))
+	}
+	must(t, os.Symlink("v1", path("etc")))
+	point := func(to, link string) {
+		t.Helper()
+		must(t, os.Symlink(to, path(link+".new")))
+		must(t, os.Rename(path(link+".new"), path(link)))
+	}
+	w, noticed := watched(t)
+	follow := func() {
+		t.Helper()
+		m, err := config.Loader{Path: path("etc/master"), Environ: func() []string { return nil }}.Master()
+		must(t, err)
+		_, err = w.want(m.Folders())
+		must(t, err)
+	}
+	follow()
+	must(t, os.WriteFile(path("store/one"), []byte("log_level: debug\n"), 0o600))
+	noticed("a file behind two links")
+	point(path("store/two"), "way/master")
+	noticed("a link on the way that points elsewhere")
+	follow()
+	must(t, os.WriteFile(path("store/two"), []byte("log_level: debug\n"), 0o600))
+	noticed("the file behind the new link")
+	point("v2", "etc")
+	noticed("a directory that is a link and points elsewhere")
+	follow()
+	must(t, os.Mkdir(path("v2/master.d"), 0o700))
+	noticed("a directory in the new directory")
 }
 
 // TestWatchConcerns: what happens beside the wanted directories is no change.

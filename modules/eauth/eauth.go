@@ -54,11 +54,11 @@ func New(opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Service{opt: opt, failed: &failures{max: opt.FailuresMax}}
+	return &Service{opt: opt, failed: &failures{}}
 }
 
 // With makes a service with other options that goes on counting the log-ins that failed: new rules are no new start for who
-// tries passwords. login_failures_max stays as it was.
+// tries passwords.
 func (s *Service) With(opt Options) *Service {
 	next := New(opt)
 	next.failed = s.failed
@@ -212,7 +212,7 @@ func (s *Service) authenticate(fields *payload.Map, from string) *Denied {
 		denied.Wait = failureTime()
 		return denied
 	}
-	if s.failed.blocked(from, fields.Str("username"), start) {
+	if s.failed.blocked(s.opt.FailuresMax, from, fields.Str("username"), start) {
 		denied.Blocked = true
 		return denied
 	}

@@ -14,8 +14,6 @@ const (
 // failures counts the log-ins that failed in the present minute, by address and user and by address alone. Nobody is
 // shut out by what somebody at another address does.
 type failures struct {
-	max int // of one user at one address; 0: no limit
-
 	mu    sync.Mutex
 	since time.Time
 	count map[who]int
@@ -24,22 +22,20 @@ type failures struct {
 // who is a user at an address, or with user "" all of an address; a user named "" is counted there too.
 type who struct{ from, user string }
 
-// blocked tells whether so many log-ins have failed that the next is not tried.
-func (f *failures) blocked(from, user string, now time.Time) bool {
-	if f.max <= 0 {
+// blocked tells whether so many log-ins have failed that the next is not tried. most is the limit of one user at one address,
+// 0: no limit.
+func (f *failures) blocked(most int, from, user string, now time.Time) bool {
+	if most <= 0 {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turn(now)
-	return f.count[f.key(who{from, user})] >= f.max || f.count[f.key(who{from: from})] >= f.max*byAddress
+	return f.count[f.key(who{from, user})] >= most || f.count[f.key(who{from: from})] >= most*byAddress
 }
 
-// add counts one that failed.
+// add counts one that failed, also while there is no limit: there may be one again in the same minute.
 func (f *failures) add(from, user string, now time.Time) {
-	if f.max <= 0 {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turn(now)

@@ -26,6 +26,14 @@ func TestWith(t *testing.T) {
 	if d, _ := try(next, "right").(*Denied); d == nil || !d.Blocked {
 		t.Errorf("new rules forget what failed: %v", d)
 	}
+	opt.FailuresMax = 3
+	if err := try(s.With(opt), "right"); err != nil {
+		t.Errorf("a limit that was raised does not hold: %v", err)
+	}
+	opt.FailuresMax = 1
+	if d, _ := try(s.With(opt), "right").(*Denied); d == nil || !d.Blocked {
+		t.Errorf("a limit that was lowered does not hold: %v", d)
+	}
 	opt.External = payload.NewMap(0)
 	now = now.Add(time.Hour)
 	if err := try(s.With(opt), "right"); err == nil {

@@ -77,23 +77,25 @@ type Minion struct {
 	MinionJIDQueueHWM int  `mapstructure:"minion_jid_queue_hwm"`
 	// MinionJIDQueueAge is for how long jids of taken jobs are remembered on disk, 0 or at least a day. Older ones are refused
 	// unless the master has numbered the publication.
-	MinionJIDQueueAge  time.Duration `mapstructure:"minion_jid_queue_age"` // whole seconds in the file
-	CacheJobs          bool          `mapstructure:"cache_jobs"`
-	PubRet             bool          `mapstructure:"pub_ret"`
-	Return             []string      `mapstructure:"return"` // returners of every job; text or list in the file
-	ModuleExecutors    []string      `mapstructure:"module_executors"`
-	SudoUser           string        `mapstructure:"sudo_user"`
-	CmdSafe            bool          `mapstructure:"cmd_safe"`
-	DisableModules     []string      `mapstructure:"disable_modules"`
-	DisableReturners   []string      `mapstructure:"disable_returners"`
-	WhitelistModules   []string      `mapstructure:"whitelist_modules"`
-	StateQueue         any           `mapstructure:"state_queue"` // bool or int
-	MineEnabled        bool          `mapstructure:"mine_enabled"`
-	MineInterval       time.Duration `mapstructure:"mine_interval" unit:"m"`
-	MineFunctions      any           `mapstructure:"mine_functions"` // map or list
-	Beacons            any           `mapstructure:"beacons"`
-	UseMasterWhenLocal bool          `mapstructure:"use_master_when_local"`
-	AppendIDConfigDirs []string      `mapstructure:"append_minionid_config_dirs"`
+	MinionJIDQueueAge time.Duration `mapstructure:"minion_jid_queue_age"` // whole seconds in the file
+	CacheJobs         bool          `mapstructure:"cache_jobs"`
+	PubRet            bool          `mapstructure:"pub_ret"`
+	Return            []string      `mapstructure:"return"` // returners of every job; text or list in the file
+	ModuleExecutors   []string      `mapstructure:"module_executors"`
+	SudoUser          string        `mapstructure:"sudo_user"`
+	CmdSafe           bool          `mapstructure:"cmd_safe"`
+	DisableModules    []string      `mapstructure:"disable_modules"`
+	DisableReturners  []string      `mapstructure:"disable_returners"`
+	WhitelistModules  []string      `mapstructure:"whitelist_modules"`
+	StateQueue        any           `mapstructure:"state_queue"` // bool or int
+	MineEnabled       bool          `mapstructure:"mine_enabled"`
+	// SchedulerBeforeConnect: the schedule does not wait for a master.
+	SchedulerBeforeConnect bool          `mapstructure:"scheduler_before_connect"`
+	MineInterval           time.Duration `mapstructure:"mine_interval" unit:"m"`
+	MineFunctions          any           `mapstructure:"mine_functions"` // map or list
+	Beacons                any           `mapstructure:"beacons"`
+	UseMasterWhenLocal     bool          `mapstructure:"use_master_when_local"`
+	AppendIDConfigDirs     []string      `mapstructure:"append_minionid_config_dirs"`
 
 	// The rest is brine's own.
 

@@ -128,7 +128,7 @@ func TestCheckStanding(t *testing.T) {
 		{roleMinion, "master_type: disable", "master_type", ""},
 		{roleMinion, "return: redis", "return", ""},
 		{roleMinion, "schedule: {enabled: true, __mine_interval: {function: mine.update, minutes: 60}}", "", ""},
-		{roleMinion, "schedule: {__mine_interval: {}, j: {function: test.ping}}", "schedule", ""},
+		{roleMinion, "schedule: {__mine_interval: {}, j: {function: test.ping}}", "", ""},
 		{roleMinion, "master_type: str", "", ""},
 		{roleMinion, "modules_max_memory: 100", "modules_max_memory", ""},
 		{roleMinion, "modules_max_memory: -1", "", ""},

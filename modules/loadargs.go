@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"slices"
 	"strings"
 
 	"brine/modules/text/args"
@@ -12,6 +13,8 @@ import (
 // maps marked __kwarg__ and strings of the form name=value are keywords, and a function with **kwargs also gets
 // every field of data as __pub_<field>. A keyword f cannot take is an InvocationError that names them all.
 // The list itself is not changed. Source: salt/minion.py, load_args_and_kwargs.
+//
+// A job of a schedule has its arguments from there: its texts are texts, whatever their form, and it has fewer fields.
 func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, error) {
 	var (
 		positional []any
@@ -20,7 +23,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	)
 	for _, arg := range list {
 		words, ok := keywordsOf(arg)
-		if !ok {
+		if _, isText := arg.(string); !ok || isText && data.Has(scheduled) {
 			positional = append(positional, arg)
 			continue
 		}
@@ -40,11 +43,19 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	}
 	if f.KWArgs {
 		for k, v := range data.All() {
-			kw.Set("__pub_"+pytext.Str(k), v)
+			if name := pytext.Str(k); !data.Has(scheduled) || slices.Contains(scheduledFields, name) {
+				kw.Set("__pub_"+name, v)
+			}
 		}
 	}
 	return positional, kw, nil
 }
+
+// scheduled is the field that jobs of a schedule have.
+const scheduled = "schedule"
+
+// scheduledFields are those that such a job shows to its function (salt/utils/schedule.py, handle_func).
+var scheduledFields = []string{"id", "fun", "fun_args", scheduled, "jid", "metadata", "pid"}
 
 // InvalidKeywords names keywords a function does not know, each as "name=value".
 func InvalidKeywords(words []string) error {

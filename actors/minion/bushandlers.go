@@ -19,6 +19,7 @@ func (m *Minion) busHandlers() []busHandler {
 		{event.TagMine, func(_ string, data *payload.Map) { m.forward(data) }},
 		{event.TagFireMaster, func(_ string, data *payload.Map) { m.fireMaster(data) }},
 		{event.TagReqChannel, m.requestFor},
+		{event.TagManageSchedule, func(_ string, data *payload.Map) { m.scheduler.Send(&ManageSchedule{Data: data}) }},
 	}
 }
 

@@ -48,6 +48,7 @@ func (m *Minion) children(mem memory) []child {
 		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},
 		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor { return &dispatcher{opt: dispatcherOpt()} }}},
 		m.mineTimer(),
+		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor { return &scheduler{m: m, plan: m.plan} }}},
 	}
 	for _, l := range m.links {
 		rows = append(rows, m.connection(l))

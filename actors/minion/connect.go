@@ -58,6 +58,7 @@ func (m *Minion) onReady(l *link) {
 	if m.mine != nil {
 		m.mine.Send(&BeginMine{})
 	}
+	m.scheduler.Send(&BeginSchedule{})
 	if m.opt.Ready != nil {
 		m.opt.Ready()
 	}

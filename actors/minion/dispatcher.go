@@ -112,6 +112,8 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 		d.onStarted(ctx)
 	case *JobReceived:
 		d.onJobReceived(ctx, m)
+	case *RunScheduled:
+		d.onRunScheduled(ctx, m)
 	case *LostJob:
 		d.onLostJob(ctx, m)
 	case *JobStarted:
@@ -278,7 +280,7 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
 		return
 	}
-	d.reg.add(&runningJob{jid: jid, name: rec.name, entry: rec.entry, shown: rec.entry.Map(), kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }})
+	d.reg.add(&runningJob{jid: jid, name: rec.name, entry: rec.entry, shown: rec.entry.Map(), kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }, ended: rec.ended})
 }
 
 // jobName is the name of a job's actor.

@@ -103,6 +103,9 @@ func (f *functions) list() []modules.Func {
 			f.begin(c)
 			return make(chan int), nil
 		}},
+		{Name: "t.keywords", VarArgs: true, KWArgs: true, Run: func(_ *modules.Call, a modules.Args) (any, error) {
+			return []any{a.Rest, a.KW.Keys()}, nil
+		}},
 		{Name: "t.pillar", Run: func(c *modules.Call, _ modules.Args) (any, error) { return c.Pillar(), nil }},
 	}
 }

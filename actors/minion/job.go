@@ -86,6 +86,7 @@ type jobRecord struct {
 	queued  string // file in the job queue
 	turn    string // its name there, if it is put there again
 	again   bool   // a Dispatcher has died of it, and may have started it
+	ended   func() // told when the Dispatcher knows of the end; may be nil
 
 	dispatcher *supervisor.Ref
 
@@ -267,6 +268,7 @@ func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed
 }
 
 func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
+	ret = scheduledReturn(j.rec.job, ret)
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}

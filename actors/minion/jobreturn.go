@@ -13,7 +13,7 @@ import (
 // send hands the return over. Its record takes the place of the one that the job has begun.
 func (j *job) send(ctx actor.Context) {
 	rec, self := j.rec, j.self
-	if !j.opt.pubRet || rec.link == nil {
+	if !j.opt.pubRet || rec.link == nil || unreturned(rec.job) {
 		j.drop(ctx)
 		return
 	}

@@ -49,10 +49,13 @@ func (m *Minion) cacheJob(jid string, ret *payload.Return) error {
 	return writeFile(filepath.Join(m.cfg.CacheDir, "minion_jobs", safeName(jid), "return.p"), b, 0o600)
 }
 
-// callReturners hands a return to the returners the job and the option return name.
+// callReturners hands a return to the returners that the job and the option return name. The option is not for jobs of the schedule.
 func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
-	names := map[string]bool{}
-	for _, n := range append(job.Returners(), m.cfg.Return...) {
+	names, all := map[string]bool{}, job.Returners()
+	if job.Schedule() == "" {
+		all = append(all, m.cfg.Return...)
+	}
+	for _, n := range all {
 		if n = strings.TrimSpace(n); n != "" {
 			names[n] = true
 		}

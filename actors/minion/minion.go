@@ -83,7 +83,9 @@ type Minion struct {
 	events *bound
 	steady *steady.Clock
 
-	bus, journal, dispatcher, refresher, teller, mine *supervisor.Ref
+	plan *plan
+
+	bus, journal, dispatcher, refresher, teller, mine, scheduler *supervisor.Ref
 
 	wired chan struct{} // closed when all children are known to each other
 }
@@ -114,6 +116,7 @@ func Start(opt Options) (*Minion, error) {
 	for _, l := range m.links {
 		l.meter = m.meter
 	}
+	m.plan = m.newPlan()
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	mem := m.remember()
 	if err := m.spawn(mem); err != nil {

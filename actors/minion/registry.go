@@ -33,6 +33,7 @@ type runningJob struct {
 	shown *payload.Map // the entry, as it is listed
 	kill  func(*killJob)
 	over  func() bool // it has its return
+	ended func()      // tells whoever waits for the end; may be nil
 }
 
 // jobInHand is a job that runs, or waits.
@@ -91,7 +92,12 @@ func (r *registry) started(name string, pid int) {
 func (r *registry) add(j *runningJob) { r.running = append(r.running, j) }
 
 func (r *registry) ended(name string) {
-	r.running = slices.DeleteFunc(r.running, func(j *runningJob) bool { return j.name == name })
+	r.running = slices.DeleteFunc(r.running, func(j *runningJob) bool {
+		if j.name == name && j.ended != nil {
+			j.ended()
+		}
+		return j.name == name
+	})
 }
 
 // find is the running job of a jid, nil when there is none.

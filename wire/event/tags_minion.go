@@ -13,6 +13,7 @@ const (
 	TagMine            = "_minion_mine"
 	TagFireMaster      = "fire_master" // data, tag, events, pretag: to be sent to the master
 	TagSaltError       = "_salt_error"
+	TagScheduleSaved   = "/salt/minion/minion_schedule_saved"
 	TagScheduleReturn  = "__schedule_return"
 	TagBeaconsReturn   = "__beacons_return"
 	TagMasterUp        = "__master_connected"

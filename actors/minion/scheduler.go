@@ -1,0 +1,249 @@
+package minion
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"brine/modules"
+	"brine/modules/schedule"
+	"brine/modules/schedule/dates"
+	"brine/supervisor"
+	"brine/wire/event"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the Scheduler.
+type (
+	// BeginSchedule starts it: a master is there. Later ones have no effect.
+	BeginSchedule struct{}
+	// ManageSchedule is a request from the minion's bus (manage_schedule).
+	ManageSchedule struct{ Data *payload.Map }
+	// lookAtSchedule says that it is time to look at the schedule.
+	lookAtSchedule struct{ turn int }
+)
+
+// Periods of the Scheduler.
+const (
+	scheduleEvery = time.Second      // Salt's, whatever loop_interval says
+	scheduleIdle  = 10 * time.Second // while there are no jobs, which the pillar may bring
+	sayAgain      = time.Hour        // after that a line that has not changed is logged once more
+)
+
+// plan is the schedule of a minion with all that is noted of it. It outlives the Scheduler, and the one that lives is the only
+// one to touch it.
+type plan struct {
+	state  schedule.State
+	pillar *payload.Map // from which the state is
+	begun  bool
+	jid    time.Time
+	said   map[schedule.Message]time.Time
+	runs   *schedule.Ongoing
+}
+
+// newPlan is the plan at the start of the process.
+func (m *Minion) newPlan() *plan {
+	jobs := payload.NewMap(0)
+	for k, v := range m.cfg.Schedule.All() {
+		if name, _ := k.(string); !saltsOwn(name) {
+			jobs.Set(k, v)
+		}
+	}
+	return &plan{state: schedule.New(jobs, nil), said: map[schedule.Message]time.Time{}, runs: schedule.NewOngoing(),
+		begun: m.cfg.SchedulerBeforeConnect}
+}
+
+// saltsOwn tells the jobs that a minion of Salt makes for itself and writes into its file. What they do is done by actors here.
+func saltsOwn(name string) bool {
+	return name == "__mine_interval" || name == "__update_grains" || name == "__ping_master" || strings.HasPrefix(name, "__master_")
+}
+
+// scheduler runs what is due. What is due is decided by modules/schedule; a run is a job like those of the master.
+type scheduler struct {
+	m    *Minion
+	plan *plan
+	turn int           // of the timer that counts
+	wait time.Duration // for which that was set, 0: it is not
+}
+
+func (s *scheduler) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.onStarted(ctx)
+	case *BeginSchedule:
+		s.onBegin(ctx)
+	case *ManageSchedule:
+		s.onManage(ctx, m.Data)
+	case *lookAtSchedule:
+		s.onLookAtSchedule(ctx, m)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (s *scheduler) onStarted(ctx actor.Context) {
+	if s.plan.begun {
+		s.look(ctx)
+	}
+}
+
+func (s *scheduler) onBegin(ctx actor.Context) {
+	if !s.plan.begun {
+		s.plan.begun = true
+		s.look(ctx)
+	}
+}
+
+// onLookAtSchedule looks, unless another timer has taken the place of this one.
+func (s *scheduler) onLookAtSchedule(ctx actor.Context, m *lookAtSchedule) {
+	if m.turn == s.turn {
+		s.wait = 0
+		s.look(ctx)
+	}
+}
+
+// look runs what is due now.
+func (s *scheduler) look(ctx actor.Context) {
+	s.readPillar()
+	state, runs, messages := s.plan.state.Next(s.now(), s.options())
+	s.plan.state = state // first: what was decided is not decided again
+	s.say(messages)
+	for _, run := range runs {
+		s.run(run)
+	}
+	s.arm(ctx)
+}
+
+// arm sets the timer of the next look, unless one is set that comes as soon.
+func (s *scheduler) arm(ctx actor.Context) {
+	every := scheduleEvery
+	if s.plan.state.Jobs().Len() == 0 {
+		every = scheduleIdle
+	}
+	if !s.plan.begun || s.wait > 0 && s.wait <= every {
+		return
+	}
+	s.wait = every
+	s.turn++
+	after(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
+}
+
+// readPillar takes over the schedule of a pillar that has changed.
+func (s *scheduler) readPillar() {
+	pillar := s.pillar()
+	if pillar == s.plan.pillar {
+		return
+	}
+	s.plan.pillar = pillar
+	jobs, ok := pillar.Value("schedule").(*payload.Map)
+	if !ok && modules.Truthy(pillar.Value("schedule")) {
+		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
+	}
+	s.plan.state = s.plan.state.WithPillar(jobs)
+}
+
+// pillar is that of a master that is there.
+func (s *scheduler) pillar() *payload.Map {
+	if l := s.m.anyLink(); l != nil {
+		return l.pillarData.Load()
+	}
+	return nil
+}
+
+// now is what a clock on the wall of this machine shows.
+func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
+
+func (s *scheduler) options() schedule.Options {
+	opt := schedule.Options{Loop: s.m.cfg.LoopInterval, Random: random, Known: s.m.known, Running: s.plan.runs.Count, JID: s.jid, Pillar: s.plan.pillar}
+	if opt.Loop <= 0 {
+		opt.Loop = scheduleEvery
+	}
+	opt.Grains = s.m.facts.now.Load() // nil before they are known: computing them may take seconds
+	return opt
+}
+
+// known tells whether there is such a function.
+func (m *Minion) known(fun string) bool {
+	_, ok := m.opt.Registry.Lookup(fun)
+	return ok
+}
+
+// jid is a new job id.
+func (s *scheduler) jid() string {
+	now := s.m.clock.Now().Truncate(time.Microsecond)
+	if !now.After(s.plan.jid) && s.plan.jid.Sub(now) < time.Second {
+		now = s.plan.jid.Add(time.Microsecond)
+	}
+	s.plan.jid = now
+	return payload.NewUniqueJID(now, s.m.cfg.UniqueJID)
+}
+
+// say logs what is new of the messages: Salt says each second what is wrong with a job.
+func (s *scheduler) say(messages []schedule.Message) {
+	now := s.m.clock.Now()
+	still := map[schedule.Message]time.Time{}
+	for _, msg := range messages {
+		at, known := s.plan.said[msg]
+		if known && now.Sub(at) < sayAgain && now.Sub(at) >= 0 {
+			still[msg] = at
+			continue
+		}
+		still[msg] = now
+		s.log(msg)
+	}
+	s.plan.said = still
+}
+
+func (s *scheduler) log(msg schedule.Message) {
+	s.m.log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
+}
+
+// run hands a run to the Dispatcher.
+func (s *scheduler) run(run schedule.Run) {
+	if run.Dry {
+		s.m.log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
+		return
+	}
+	load := s.m.scheduledLoad(run)
+	if include, ok := run.Job.Get("jid_include"); !ok || modules.Truthy(include) {
+		s.plan.runs.Begin(run.Name, run.JID)
+	}
+	runs := s.plan.runs
+	s.m.dispatcher.Send(&RunScheduled{Load: load, Link: s.m.anyLink(), Ended: func() { runs.End(run.Name, run.JID) }})
+}
+
+// onManage carries out a request and answers it.
+func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
+	s.readPillar()
+	state, out := s.plan.state.Manage(data, s.now(), s.options())
+	s.plan.state = state
+	for _, msg := range out.Messages {
+		s.log(msg)
+	}
+	if out.Persist {
+		s.persist(ctx)
+	}
+	for _, r := range out.Replies {
+		tag := event.TagMinionComplete("schedule_" + r.What)
+		if r.What == schedule.Saved {
+			tag = event.TagScheduleSaved
+		}
+		s.m.fire(tag, r.Data)
+	}
+	if out.Run != nil {
+		s.run(*out.Run)
+	}
+	s.arm(ctx)
+}
+
+// persist writes the schedule down. The request stands even if that fails.
+func (s *scheduler) persist(ctx actor.Context) {
+	path, jobs := schedule.Path(s.m.cfg.Raw), s.plan.state.Saveable()
+	supervisor.Patiently(ctx, func() {
+		if err := schedule.Save(path, jobs); err != nil {
+			s.m.log.Error("Failed to persist the updated schedule", "err", err)
+		}
+	})
+}

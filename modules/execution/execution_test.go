@@ -25,6 +25,12 @@ func registry(t testing.TB) *modules.Registry {
 var notOffered = map[string]string{
 	"cmd.powershell":     "needs PowerShell",
 	"cmd.powershell_all": "needs PowerShell",
+
+	"defaults.get":        "needs the files of a master",
+	"slsutil.dir_exists":  "needs the files of a master",
+	"slsutil.file_exists": "needs the files of a master",
+	"slsutil.findup":      "needs the files of a master",
+	"slsutil.path_exists": "needs the files of a master",
 }
 
 // TestSignatures compares every declaration with what sys.argspec of Salt 3008.3 tells. testdata/argspec_3008.json

@@ -3,7 +3,10 @@ package outputters
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -33,10 +36,24 @@ func JSON(data any) string {
 	return text
 }
 
+// JSONOptions are options of Python's json.dumps. Indent below 0 is all in one line.
+type JSONOptions struct {
+	Indent      int
+	Sort, ASCII bool
+}
+
+// DumpJSON is json.dumps; false means a key that JSON has no form for, or keys that cannot be sorted.
+func DumpJSON(v any, o JSONOptions) (string, bool) {
+	w := jsonWriter{indent: o.Indent, sort: o.Sort, ascii: o.ASCII}
+	ok := w.value(v, 0)
+	return w.out.String(), ok
+}
+
 type jsonWriter struct {
 	out    strings.Builder
 	indent int // negative: all in one line
 	sort   bool
+	ascii  bool // other letters as escapes
 }
 
 // value writes v; false when it holds a key JSON has no form for.
@@ -54,7 +71,7 @@ func (w *jsonWriter) value(v any, level int) bool {
 		return w.list(x, level)
 	case *payload.Map:
 		return w.object(x, level)
-	case int64, uint64:
+	case int64, uint64, *big.Int:
 		fmt.Fprint(&w.out, x)
 	default:
 		w.text(pytext.Repr(v))
@@ -174,6 +191,10 @@ func (w *jsonWriter) text(s string) {
 			w.out.WriteString(`\b`)
 		case r < 0x20:
 			fmt.Fprintf(&w.out, `\u%04x`, r)
+		case w.ascii && r > unicode.MaxASCII:
+			for _, half := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&w.out, `\u%04x`, half)
+			}
 		default:
 			w.out.WriteRune(r)
 		}

@@ -10,13 +10,21 @@ const wrapWidth = 80
 
 // wrapText is Python's textwrap.fill with width 80 and the same indent on every line.
 func wrapText(text string, indent int) string {
+	lines := Wrap(text, wrapWidth-indent)
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", indent) + line
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Wrap is Python's textwrap.wrap: lines of at most so many characters.
+func Wrap(text string, width int) []string {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\t\n\v\f\r", r) {
 			return ' '
 		}
 		return r
 	}, expandTabs(text))
-	room := wrapWidth - indent
 	chunks := wrapChunks(text)
 	var lines []string
 	for len(chunks) > 0 {
@@ -25,12 +33,12 @@ func wrapText(text string, indent int) string {
 			continue
 		}
 		var line string
-		line, chunks = wrapOneLine(chunks, room)
+		line, chunks = wrapOneLine(chunks, width)
 		if line = strings.TrimRight(line, " "); line != "" {
-			lines = append(lines, strings.Repeat(" ", indent)+line)
+			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // wrapOneLine takes as many chunks as fit, or a part of one that is too long for any line.

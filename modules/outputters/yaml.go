@@ -45,9 +45,6 @@ func DumpYAMLBy(v any, o YAMLOptions) string {
 	n := represent(v, o)
 	if o.ExplicitStart {
 		e.indicator("---", true, false, false)
-		if n.kind != yamlScalar {
-			e.writeIndent()
-		}
 	}
 	e.document(n)
 	return e.out.String()

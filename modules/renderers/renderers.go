@@ -44,7 +44,7 @@ type Templater interface {
 
 // Options say what renderers may use.
 type Options struct {
-	Jinja     Templater // nil: there are no Jinja templates
+	Jinja     Templater // nil: a template that needs it is refused
 	GPG       GPG
 	Blacklist []string // renderers that are skipped
 	Whitelist []string // if there are any, all others are skipped
@@ -68,6 +68,9 @@ func New(opt Options) *Set {
 		s.byName["jinja"] = func(ctx context.Context, in Input) (any, error) { return renderJinja(ctx, opt.Jinja, in) }
 	}
 	for _, name := range notYet {
+		if s.byName[name] != nil {
+			continue
+		}
 		s.byName[name] = func(context.Context, Input) (any, error) {
 			return nil, renderError("brine does not have the renderer %q yet", name)
 		}
@@ -80,7 +83,7 @@ func New(opt Options) *Set {
 
 // notYet are renderers of Salt and its extensions that are missed here. To say so is better than what Salt does for a
 // name that it does not know, an empty map.
-var notYet = []string{"py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "yamlex", "hjson", "json5",
+var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "yamlex", "hjson", "json5",
 	"msgpack", "toml", "nacl", "pass", "dson", "aws_kms"}
 
 func renderError(format string, a ...any) error {

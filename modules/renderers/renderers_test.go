@@ -164,6 +164,10 @@ func TestPipes(t *testing.T) {
 			t.Errorf("%s of %q: got %s, want %s", tt.pipe, tt.text, got, tt.want)
 		}
 	}
+	if got, want := answer(New(Options{}).Compile(t.Context(), "jinja|yaml", Input{Template: InString, Data: "a: b"})),
+		`error SaltRenderError: brine does not have the renderer "jinja" yet`; got != want {
+		t.Errorf("without an engine: got %s, want %s", got, want)
+	}
 	white := New(Options{Whitelist: []string{"yaml"}})
 	if got := answer(white.Compile(t.Context(), "json|yaml", Input{Template: InString, Data: "a: b"})); got != "{str a=>str b}" {
 		t.Errorf("whitelist: got %s", got)

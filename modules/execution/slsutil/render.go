@@ -1,0 +1,84 @@
+package slsutil
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/renderers"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// render is slsutil.renderer.
+func (opt Options) render(c *modules.Call, a modules.Args) (any, error) {
+	path, text := a.Get("path"), a.Get("string")
+	switch {
+	case !modules.Truthy(path) && !modules.Truthy(text):
+		return nil, modules.InvocErr("Must pass path or string.")
+	case modules.Truthy(path) && modules.Truthy(text):
+		return nil, modules.InvocErr("Must not pass both path and string.")
+	}
+	kw := a.UserKW()
+	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
+	if modules.Truthy(path) {
+		file, err := localFile(c, pytext.Str(path), in.Saltenv)
+		if err != nil {
+			return nil, err
+		}
+		in.Template, in.Data = file, nil
+	}
+	in.Context, _ = kw.Value("context").(*payload.Map)
+	kw.Delete("context")
+	kw.Delete("env")
+	in.KW = kw
+	return opt.renderersFor(c).Compile(c.Ctx, a.Str("default_renderer"), in)
+}
+
+// take removes a text from keywords.
+func take(kw *payload.Map, name string) string {
+	text := kw.Str(name)
+	kw.Delete(name)
+	return text
+}
+
+// renderersFor are the renderers that the options of a call's minion allow.
+func (opt Options) renderersFor(c *modules.Call) *renderers.Set {
+	opts := c.Opts()
+	must, ok := opts.Get("gpg_decrypt_must_succeed")
+	o := renderers.Options{
+		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
+		Blacklist: modules.StringList(opts.Value("renderer_blacklist")),
+		Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
+		Disabled:  modules.StringList(opts.Value("disable_renders")),
+		Log:       func(level slog.Level, text string) { c.Log(level, text) },
+	}
+	if opt.Jinja != nil {
+		o.Jinja = opt.Jinja(c)
+	}
+	return renderers.New(o)
+}
+
+// localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one.
+func localFile(c *modules.Call, path, saltenv string) (string, error) {
+	const getURL = "cp.get_url"
+	local, isFile := strings.CutPrefix(path, "file://")
+	if !isFile && strings.Contains(path, "://") {
+		if _, ok := c.Registry().Lookup(getURL); !ok {
+			return "", modules.ExecErr("brine cannot fetch %s yet", path)
+		}
+		if saltenv == "" {
+			saltenv = "base"
+		}
+		got, err := c.Call(getURL, []any{path}, payload.M("saltenv", saltenv))
+		if err != nil {
+			return "", err
+		}
+		return modules.Text(got), nil
+	}
+	if !filepath.IsAbs(local) {
+		return "", modules.ExecErr("Path '%s' is not absolute", local)
+	}
+	return local, nil
+}

@@ -1,0 +1,117 @@
+package slsutil
+
+import (
+	"brine/modules"
+	"brine/modules/outputters"
+	"brine/modules/renderers/saltyaml"
+	"brine/modules/text/pyjson"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+const (
+	serializationError   = "salt.serializers.SerializationError"
+	deserializationError = "salt.serializers.DeserializationError"
+)
+
+// missing are serializers of Salt that brine does not have.
+var missing = map[string]bool{"configparser": true, "msgpack": true, "yamlex": true, "toml": true}
+
+func noSerializer(name string) error {
+	if missing[name] {
+		return modules.ExecErr("brine does not have the serializer '%s' yet", name)
+	}
+	return modules.ExecErr("Serializer '%s' not found.", name)
+}
+
+func serialize(_ *modules.Call, a modules.Args) (any, error) {
+	obj, kw := a.Get("obj"), a.UserKW()
+	switch name := a.Str("serializer"); name {
+	case "json":
+		return toJSON(obj, kw)
+	case "yaml":
+		return saltyaml.Serialize(obj, kw)
+	default:
+		return nil, noSerializer(name)
+	}
+}
+
+func toJSON(v any, kw *payload.Map) (any, error) {
+	o := outputters.JSONOptions{Indent: -1}
+	for k, value := range kw.All() {
+		switch name := pytext.Str(k); name {
+		case "indent":
+			if value == nil {
+				continue
+			}
+			n, err := modules.ToInt(value)
+			if err != nil {
+				return nil, modules.Raise(serializationError, "brine knows no other indent than a number yet")
+			}
+			o.Indent = int(max(n, 0))
+		case "sort_keys":
+			o.Sort = modules.Truthy(value)
+		case "ensure_ascii":
+			o.ASCII = modules.Truthy(value)
+		case "skipkeys", "check_circular", "allow_nan", "separators", "default", "cls", "fp":
+			return nil, modules.Raise(serializationError, "brine does not know the option %s yet", name)
+		default:
+			return nil, modules.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s", pytext.Repr(name))
+		}
+	}
+	if bytesIn(v) {
+		return nil, modules.Raise(serializationError, "Object of type bytes is not JSON serializable")
+	}
+	text, ok := outputters.DumpJSON(v, o)
+	if !ok {
+		return nil, modules.Raise(serializationError, "keys must be str, int, float, bool or None, and of one kind to be sorted")
+	}
+	return text, nil
+}
+
+// bytesIn says whether there are bytes in a value, for which JSON has no form.
+func bytesIn(v any) bool {
+	switch x := v.(type) {
+	case []byte, payload.Bytes:
+		return true
+	case []any:
+		for _, item := range x {
+			if bytesIn(item) {
+				return true
+			}
+		}
+	case *payload.Map:
+		for _, value := range x.All() {
+			if bytesIn(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func deserialize(_ *modules.Call, a modules.Args) (any, error) {
+	data, kw := a.Get("stream_or_string"), a.UserKW()
+	text, isText := data.(string)
+	switch name := a.Str("serializer"); name {
+	case "json":
+		if !isText {
+			return nil, modules.Raise(deserializationError, "'%s' object has no attribute 'read'", pytext.Type(data))
+		}
+		v, err := pyjson.Load(text)
+		if err != nil {
+			return nil, modules.Raise(deserializationError, "%s", err)
+		}
+		return v, nil
+	case "yaml":
+		for k := range kw.All() {
+			return nil, modules.Raise(deserializationError, "load() got an unexpected keyword argument %s", pytext.Repr(k))
+		}
+		if !isText {
+			return nil, modules.Raise(deserializationError, "a string or stream input is required")
+		}
+		return saltyaml.Deserialize(text)
+	default:
+		return nil, noSerializer(name)
+	}
+}

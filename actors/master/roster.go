@@ -2,6 +2,8 @@ package master
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"brine/modules/fleet/datacache"
@@ -76,6 +78,19 @@ func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) 
 		counts["connected_"+links[i].String()]++
 	}
 	return payload.M("minions", list, "counts", countMap(counts), "whole", whole), nil
+}
+
+// Present is who is connected, as manage.present shows it: ids to addresses.
+func (m *Master) Present() (*payload.Map, error) {
+	found, err := m.core.attendance.Connected()
+	if err != nil {
+		return nil, err
+	}
+	all := payload.NewMap(len(found))
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		all.Set(id, found[id])
+	}
+	return all, nil
 }
 
 // rosterRow is one minion. by_address tells, where it is not known whether it is connected, whether somebody is from an

@@ -13,6 +13,8 @@ import (
 	"brine/modules/fleet/presence"
 	"brine/modules/host/wholefile"
 	"brine/modules/runners"
+	"brine/modules/text/pytext"
+	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
@@ -100,8 +102,34 @@ func ReplaceFile(path string, content []byte) error {
 	return nil
 }
 
-// Presence looks for the minions connected to this master.
-func Presence(s *session.Session) *presence.Finder {
+// Presence tells which minions are connected to this master.
+type Presence struct{ s *session.Session }
+
+// Connected maps the id of each connected minion to the address it is connected from. A brine master that runs tells it,
+// by its authenticated connections. When it does not answer, or is Salt's, connections of this machine and the addresses
+// in cached grains are looked at, as Salt's tools do.
+func (p Presence) Connected() (map[string]string, error) {
+	if d := Daemon(p.s); d != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), control.AskTimeout)
+		defer cancel()
+		told, err := control.Ask(ctx, d, control.GetPresent{})
+		if err == nil {
+			found := make(map[string]string, told.Len())
+			for id, addr := range told.All() {
+				found[pytext.Str(id)] = pytext.Str(addr)
+			}
+			return found, nil
+		}
+		p.s.Log.Debug("the master does not tell who is connected: addresses are looked at", "err", err)
+	}
+	return finder(p.s).Connected()
+}
+
+// NewPresence is the presence of the session's master.
+func NewPresence(s *session.Session) Presence { return Presence{s} }
+
+// finder looks for the addresses of minions among the connections of this machine.
+func finder(s *session.Session) *presence.Finder {
 	f := &presence.Finder{Cache: Cache(s), Port: s.Master.PublishPort}
 	if s.Master.DetectRemoteMinions {
 		f.RemotePort = s.Master.RemoteMinionsPort

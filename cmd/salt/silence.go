@@ -65,7 +65,7 @@ func (t *saltTool) notConnected(id string) bool {
 	if !t.known(id) {
 		return false
 	}
-	connected, err := masterlink.Presence(t.Session).Connected()
+	connected, err := masterlink.NewPresence(t.Session).Connected()
 	if err != nil {
 		t.Log.Debug("connections are not known", "err", err)
 		return false

@@ -24,6 +24,7 @@ func masterAnswers(m *master.Master) admin.Options {
 		return m.Outstanding(ctx, time.Now().Add(-time.Duration(q.Minutes)*time.Minute))
 	})
 	control.On(opt.Queries, func(ctx context.Context, q control.GetRoster) (*payload.Map, error) { return m.Roster(ctx, q.Glob) })
+	control.On(opt.Queries, func(context.Context, control.GetPresent) (*payload.Map, error) { return m.Present() })
 	answerAboutJobs(opt.Queries, m)
 	control.On(opt.Private, func(_ context.Context, q control.NoteClient) (control.Done, error) {
 		m.NoteClient(q.JID, q.Facts)

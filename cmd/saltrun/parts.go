@@ -33,9 +33,9 @@ func (r *runTool) build() error {
 	reg, wheels := modules.NewRegistry(), modules.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.Presence(r.Session)}),
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
-			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.Presence(r.Session), Bus: bus,
+			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
 			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
 		}))

@@ -87,6 +87,8 @@ type (
 		asks[*payload.Map]
 		Glob string `control:"glob"`
 	}
+	// GetPresent asks which minions are connected: a map of ids to the addresses that they are connected from.
+	GetPresent struct{ asks[*payload.Map] }
 )
 
 // Of a master, its job store: what only its own process can open. Private; KeepJob is a change. The maps are Salt's.
@@ -150,6 +152,7 @@ func (GetGone) Command() string       { return "jobs.gone" }
 func (GetStanding) Command() string   { return "jobs.standing" }
 func (NoteClient) Command() string    { return "jobs.client" }
 func (GetRoster) Command() string     { return "minions" }
+func (GetPresent) Command() string    { return "minions.present" }
 func (GetJobLoad) Command() string    { return "jobs.load" }
 func (GetJobReturns) Command() string { return "jobs.returns" }
 func (GetJobLoads) Command() string   { return "jobs.loads" }

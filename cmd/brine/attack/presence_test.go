@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,11 +57,14 @@ func (s *site) connected(id, want string) {
 	})
 }
 
-// wantPresence checks what is said of both, and that salt asks the one that lives and does not wait for the other.
+// wantPresence checks what is said of both, by a runner in a process of its own too, and that salt asks the one that lives and does not wait for the other.
 func (s *site) wantPresence() {
 	s.t.Helper()
 	if got := s.roster(); got[honest] != "yes" || got[dead] == "yes" {
 		s.t.Errorf("connected: %v", got)
+	}
+	if r := s.tool("salt-run", "--out=json", "manage.present"); !strings.Contains(r.stdout, strconv.Quote(honest)) || strings.Contains(r.stdout, strconv.Quote(dead)) {
+		s.t.Errorf("manage.present: %+v", r)
 	}
 	if r := s.tool("salt", "-t", "20", "-L", honest+","+dead, "test.ping"); !strings.Contains(r.stdout, honest+":\n    True") || strings.Contains(r.stdout, dead+":\n    True") {
 		s.t.Errorf("salt: %+v", r)

@@ -69,9 +69,9 @@ func inDir(words []string, dir string) []string {
 	return out
 }
 
-func readCalls(t *testing.T) []oneCall {
+func readCalls(t *testing.T, file string) []oneCall {
 	t.Helper()
-	text, err := os.ReadFile("testdata/calls.txt")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,12 @@
 package execution
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"brine/modules"
+	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
@@ -49,7 +51,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		publishFunctions(),
 		brinemod.Functions(),
 	)
-	if err := reg.Register(all...); err != nil {
+	if err := errors.Join(reg.Register(all...), reg.Offer(aptpkg.Module())); err != nil {
 		return fmt.Errorf("register execution functions: %w", err)
 	}
 	return nil

@@ -20,9 +20,9 @@ import (
 	"brine/wire/payload"
 )
 
-var record = flag.Bool("record", false, "write what Salt answers to testdata/answers_3008.json")
+var record = flag.Bool("record", false, "write what Salt answers to testdata/*_3008.json")
 
-func writeRecord(t *testing.T, calls []oneCall, answers []answer, dir string) {
+func writeRecord(t *testing.T, file string, calls []oneCall, answers []answer, dir string) {
 	t.Helper()
 	out := map[string]json.RawMessage{}
 	for i, c := range calls {
@@ -39,7 +39,7 @@ func writeRecord(t *testing.T, calls []oneCall, answers []answer, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("testdata/answers_3008.json", b, 0o644); err != nil {
+	if err := os.WriteFile(file, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,7 +47,7 @@ func writeRecord(t *testing.T, calls []oneCall, answers []answer, dir string) {
 // TestAgainstSalt runs testdata/calls.txt in an installed Salt 3008 and here, each in a configuration directory of
 // its own, and compares values, exit codes, errors and log lines.
 func TestAgainstSalt(t *testing.T) {
-	calls := readCalls(t)
+	calls := readCalls(t, "testdata/calls.txt")
 	theirs, ours := confDir(t), confDir(t)
 	real := runSalt(t, theirs, calls)
 	began := time.Now()
@@ -66,13 +66,35 @@ func TestAgainstSalt(t *testing.T) {
 		}
 	}
 	if *record {
-		writeRecord(t, calls, real, theirs)
+		writeRecord(t, "testdata/answers_3008.json", calls, real, theirs)
 	}
 	t.Logf("%d calls in %s", len(calls), time.Since(began).Round(time.Millisecond))
 	a, _ := os.ReadFile(filepath.Join(theirs, "grains"))
 	b, _ := os.ReadFile(filepath.Join(ours, "grains"))
 	if !bytes.Equal(a, b) {
 		t.Errorf("grains file:\n%s\nSalt's:\n%s", b, a)
+	}
+}
+
+// TestPackagesAgainstSalt does the same with the packages of a system that is made for it.
+func TestPackagesAgainstSalt(t *testing.T) {
+	calls := readCalls(t, packageCalls)
+	theirs, ours := confDir(t), confDir(t)
+	installPackages(t, theirs)
+	real := runSalt(t, theirs, calls)
+	if *record {
+		writeRecord(t, packageAnswers, calls, real, theirs)
+	}
+	installPackages(t, ours)
+	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+	})
+	for i, c := range calls {
+		c.words = inDir(c.words, ours)
+		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
+		if got != want && c.mark == 0 {
+			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
+		}
 	}
 }
 

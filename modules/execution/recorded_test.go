@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"brine/config/yaml"
+	"brine/modules"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -24,7 +26,15 @@ func TestRecorded(t *testing.T) {
 	}
 	t.Setenv("SHELL", "/bin/bash")
 	t.Setenv("HOME", "/root")
-	b, err := os.ReadFile("testdata/answers_3008.json")
+	dir := confDir(t)
+	env, log := ownEnv(t, dir, func(*payload.Map) *payload.Map { return recordedGrains(t, dir) })
+	compareRecorded(t, env, log, dir, "testdata/calls.txt", "testdata/answers_3008.json")
+}
+
+// compareRecorded runs the calls of a file and compares with the answers that were recorded of them.
+func compareRecorded(t *testing.T, env *modules.Env, log *modtest.Log, dir, calls, record string) {
+	t.Helper()
+	b, err := os.ReadFile(record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +42,7 @@ func TestRecorded(t *testing.T) {
 	if err := json.Unmarshal(b, &answers); err != nil {
 		t.Fatal(err)
 	}
-	dir := confDir(t)
-	env, log := ownEnv(t, dir, func(*payload.Map) *payload.Map { return recordedGrains(t, dir) })
-	for i, c := range readCalls(t) {
+	for i, c := range readCalls(t, calls) {
 		name := fmt.Sprintf("%03d %s %q", i, c.fun, c.words)
 		c.words = inDir(c.words, dir)
 		got := runHere(t, env, log, c).String()

@@ -20,8 +20,11 @@ import (
 const drainTime = time.Second
 
 // Run runs a program to its end. An error is that of the start (PID is 0 then), or the cause of the context, which ended
-// before the program did.
+// before the program did. When it has ended already, nothing is started.
 func Run(ctx context.Context, s Spec) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
 	if s.Output == nil {
 		s.Output = NewBudget(0)
 	}

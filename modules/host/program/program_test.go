@@ -1,6 +1,8 @@
 package program_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +53,17 @@ func TestRun(t *testing.T) {
 	}
 	if r := run(t, "echo 0123456789", program.Spec{Output: program.NewBudget(4)}); r.Lost != 7 {
 		t.Errorf("%d bytes were lost, want 7", r.Lost)
+	}
+}
+
+// TestEnded: a job that was killed starts nothing more.
+func TestEnded(t *testing.T) {
+	stop, trace := errors.New("the job was killed"), filepath.Join(t.TempDir(), "trace")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	r, err := program.Run(ctx, program.Spec{Argv: []string{"/bin/sh", "-c", "echo > " + trace}})
+	if _, there := os.Stat(trace); !errors.Is(err, stop) || r.PID != 0 || there == nil {
+		t.Errorf("%+v, %v, it ran: %v", r, err, there == nil)
 	}
 }
 

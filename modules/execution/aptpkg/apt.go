@@ -1,0 +1,228 @@
+package aptpkg
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules"
+	"brine/modules/execution/cmdmod"
+	"brine/modules/text/dicts"
+	"brine/modules/text/pattern"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// listsDir is where apt keeps the lists of packages.
+const listsDir = "/var/lib/apt/lists"
+
+func latestVersion(c *modules.Call, a modules.Args) (any, error) {
+	if a.KW.Has("repo") {
+		return nil, modules.InvocErr("The 'repo' argument is invalid, use 'fromrepo' instead")
+	}
+	names := make([]string, len(a.Rest))
+	for i, v := range a.Rest {
+		names[i] = pytext.Str(v)
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	return latest(c, names, a.KW)
+}
+
+// latest is the version that each package could have. A text for one package, else a map.
+func latest(c *modules.Call, names []string, kw *payload.Map) (any, error) {
+	there, err := list(c, true)
+	if err != nil {
+		return nil, err
+	}
+	if v, given := kw.Get("refresh"); !given || dicts.IsTrue(v) {
+		if _, err := refresh(c, kw.Value("cache_valid_time"), kw); err != nil {
+			return nil, err
+		}
+	}
+	argv := append([]string{"apt-cache", "-q", "policy"}, names...)
+	if from := kw.Value("fromrepo"); modules.Truthy(from) {
+		argv = append(argv, "-o", "APT::Default-Release="+pytext.Str(from))
+	}
+	out, err := cmdmod.RunAll(c, argv, nil)
+	if err != nil {
+		return nil, err
+	}
+	found := candidates(out.Lines(), names)
+	ret := payload.NewMap(len(names))
+	for _, name := range names {
+		ret.Set(name, "")
+	}
+	asked := withForeign(names, found)
+	for _, name := range asked {
+		candidate := found.Str(name)
+		if ret.Set(name, ret.Str(name)); candidate == "" {
+			continue
+		}
+		if dicts.IsTrue(kw.Value("show_installed")) || !newest(c, there.versions(name), candidate) {
+			ret.Set(name, candidate)
+		}
+	}
+	if len(asked) == 1 {
+		return ret.Value(asked[0]), nil
+	}
+	return ret, nil
+}
+
+// candidates are the versions that apt-cache policy would install, by name.
+func candidates(lines, names []string) *payload.Map {
+	out, current := payload.NewMap(len(names)), ""
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		header, isHeader := strings.CutSuffix(line, ":")
+		short, _, _ := strings.Cut(header, ":")
+		switch cols := strings.Fields(line); {
+		case isHeader && !strings.HasPrefix(line, "Version table"):
+			if slices.ContainsFunc(names, func(n string) bool { of, _, _ := strings.Cut(n, ":"); return n == header || of == short }) {
+				current = header
+			}
+		case strings.HasPrefix(line, "Candidate"):
+			candidate := ""
+			if len(cols) >= 2 && !strings.EqualFold(cols[len(cols)-1], "(none)") {
+				candidate = cols[len(cols)-1]
+			}
+			out.Set(current, candidate)
+		}
+	}
+	return out
+}
+
+// withForeign are the names, with those of other architectures in the place of one that apt knows in no other way.
+func withForeign(names []string, found *payload.Map) []string {
+	var out, foreign []string
+	for _, name := range names {
+		if found.Has(name) {
+			out = append(out, name)
+			continue
+		}
+		for k := range found.All() {
+			if s, _ := k.(string); strings.HasPrefix(s, name+":") {
+				foreign = append(foreign, s)
+			}
+		}
+	}
+	return append(out, foreign...)
+}
+
+// newest tells whether one of the installed versions is at least the candidate.
+func newest(c *modules.Call, installed []any, candidate string) bool {
+	return slices.ContainsFunc(installed, func(v any) bool {
+		order, known := compare(c, v, candidate, false).(int64)
+		return known && order >= 0
+	})
+}
+
+// upgradeAvailable asks for the version that can be had. Unlike Salt 3008.3: a package that nobody knows has no upgrade.
+func upgradeAvailable(c *modules.Call, a modules.Args) (any, error) {
+	v, err := latest(c, []string{a.Str("name")}, nil)
+	if text, ok := v.(string); err == nil && ok {
+		return text != "", nil
+	}
+	return false, err
+}
+
+var upgradeLine = pattern.New(`(?m)^Conf ([^ ]+) \(([^ ]+)`)
+
+func listUpgrades(c *modules.Call, a modules.Args) (any, error) {
+	if dicts.IsTrue(a.Get("refresh")) {
+		if _, err := refresh(c, a.KW.Value("cache_valid_time"), a.KW); err != nil {
+			return nil, err
+		}
+	}
+	argv := []string{"apt-get", "--just-print", "upgrade"}
+	if a.Bool("dist_upgrade") {
+		argv[2] = "dist-upgrade"
+	}
+	if from, given := a.KW.Get("fromrepo"); given {
+		argv = append(argv, "-o", "APT::Default-Release="+pytext.Str(from))
+	}
+	out, err := cmdmod.RunAll(c, argv, nil)
+	if err != nil {
+		return nil, err
+	}
+	if out.Code != 0 {
+		why := out.Stderr
+		if why == "" {
+			why = out.Stdout
+		}
+		return nil, modules.ExecErr("%s", strings.TrimSuffix("Failed to get upgrades: "+why, ": "))
+	}
+	upgrades := payload.NewMap(0)
+	for _, m := range upgradeLine.FindAllStringSubmatch(out.Stdout, -1) {
+		upgrades.Set(m[1], m[2])
+	}
+	return upgrades, nil
+}
+
+func refreshDB(c *modules.Call, a modules.Args) (any, error) {
+	return refresh(c, a.Get("cache_valid_time"), a.KW.Clone().Set("failhard", a.Get("failhard")))
+}
+
+// refreshSeconds is how long apt may take to fetch the lists (aptpkg_refresh_db_timeout of the reference).
+const refreshSeconds = 30
+
+// refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not changed
+// (nil), failed (false).
+func refresh(c *modules.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
+	seconds, ok := modules.ToFloat(validFor)
+	if info, err := os.Stat(listsDir); ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
+		return payload.NewMap(0), nil
+	}
+	timeout, given := kw.Get("timeout")
+	if !given {
+		if timeout, given = c.Opts().Get("aptpkg_refresh_db_timeout"); !given {
+			timeout = int64(refreshSeconds)
+		}
+	}
+	update := []string{"apt-get", "-q", "update"}
+	out, err := cmdmod.RunAll(c, update, payload.M("timeout", timeout))
+	if err == nil && strings.Contains(out.Stdout, "Timed out") { // what was fetched in part may be what holds it up
+		if _, err = cmdmod.RunAll(c, []string{"apt-get", "-q", "clean"}, nil); err == nil {
+			out, err = cmdmod.RunAll(c, update, nil)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Code != 0:
+		return nil, modules.ExecErr("%s", out.Stderr)
+	}
+	all, failed := repositories(out.Lines())
+	if dicts.IsTrue(kw.Value("failhard")) && len(failed) > 0 {
+		return nil, modules.ExecErr("Error getting repos: %s", strings.Join(failed, ", "))
+	}
+	return all, nil
+}
+
+var sizeAtEnd = pattern.New(` \[.+B\]$`)
+
+// repositories reads what apt-get update says of each.
+func repositories(lines []string) (all *payload.Map, failed []string) {
+	all = payload.NewMap(0)
+	for _, line := range lines {
+		cols := strings.Fields(line)
+		if len(cols) == 0 {
+			continue
+		}
+		what := strings.Join(cols[1:], " ")
+		switch {
+		case strings.Contains(cols[0], "Get"):
+			all.Set(sizeAtEnd.ReplaceAllString(what, ""), true)
+		case strings.Contains(cols[0], "Ign"):
+			all.Set(what, false)
+		case strings.Contains(cols[0], "Hit"):
+			all.Set(what, nil)
+		case strings.Contains(cols[0], "Err"):
+			all.Set(what, false)
+			failed = append(failed, what)
+		}
+	}
+	return all, failed
+}

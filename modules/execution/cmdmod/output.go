@@ -1,0 +1,38 @@
+package cmdmod
+
+import (
+	"strings"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// Output is what a program left that a function of another module ran.
+type Output struct {
+	Code           int64
+	Stdout, Stderr string
+}
+
+// Lines are the lines of the standard output.
+func (o Output) Lines() []string {
+	return strings.FieldsFunc(o.Stdout, func(r rune) bool { return r == '\n' })
+}
+
+// RunAll runs a program for a function of another module, as that calls cmd.run_all through __salt__ in the reference: without a
+// shell, with the same environment, exit code of the job and log lines. more are further arguments of cmd.run_all; they
+// may be nil. Unlike Salt: the function needs no cmd.run_all, so that disable_modules may take that from those who call
+// it by name.
+func RunAll(c *modules.Call, argv []string, more *payload.Map) (Output, error) {
+	kw := payload.M("cmd", payload.AnyList(argv), "python_shell", false, "output_loglevel", "trace")
+	kw.Update(more)
+	bound, err := modules.Bind(&modules.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
+	if err != nil {
+		return Output{}, err
+	}
+	r, err := perform(c, options{args: bound}, false)
+	if err != nil {
+		return Output{}, err
+	}
+	code, _ := r.retcode()
+	return Output{Code: code, Stdout: r.Str("stdout"), Stderr: r.Str("stderr")}, nil
+}

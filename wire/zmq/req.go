@@ -17,9 +17,13 @@ var ErrTimeout = errors.New("zmq: no reply in time")
 // carried out.
 var ErrLost = errors.New("zmq: the connection ended before the reply")
 
-// reqReconnectMax is the longest pause between two attempts to connect. Unlike Salt: half a second instead of its
-// RECONNECT_IVL_MAX of 5 s, so that a master that is back is found and asked within a second.
-const reqReconnectMax = 500 * time.Millisecond
+// The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and doubles it
+// each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and half of libzmq's first one, so that
+// a master whose process was killed is found as soon as the next one listens.
+const (
+	reqReconnectMin = 50 * time.Millisecond
+	reqReconnectMax = 500 * time.Millisecond
+)
 
 // ReqOptions are the options of a Req.
 type ReqOptions struct {
@@ -192,7 +196,7 @@ func (q *Req) configure(s *setup) error {
 	if q.opt.Identity != "" {
 		s.set("identity", s.raw.SetIdentity(q.opt.Identity))
 	}
-	s.reconnect(0, reqReconnectMax)
+	s.reconnect(reqReconnectMin, reqReconnectMax)
 	s.keepalive(q.opt.Keepalive, plainKeepalive())
 	s.heartbeat(q.opt.HeartbeatIvl, q.opt.HeartbeatTimeout)
 	return s.connect(q.opt.Endpoint, q.opt.ConnectTimeout)

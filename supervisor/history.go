@@ -39,6 +39,14 @@ func (h *history) add(d stats.Death) {
 	}
 }
 
+// insert adds a death that was before others of the list.
+func (h *history) insert(d stats.Death) {
+	h.add(d)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	slices.SortStableFunc(h.deaths, func(a, b stats.Death) int { return a.Time.Compare(b.Time) })
+}
+
 func (h *history) list() []stats.Death {
 	h.mu.Lock()
 	defer h.mu.Unlock()

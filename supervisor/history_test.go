@@ -48,6 +48,26 @@ func TestHistorySurvivesTheDaemon(t *testing.T) {
 	}
 }
 
+// TestHistoryRemembers: a death that the tree did not see stands where its time is, and in the file.
+func TestHistoryRemembers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "deaths")
+	clock := actortest.NewClock()
+	s := actortest.Start(t, supervisor.Options{Clock: clock, HistoryFile: file})
+	before := clock.Now()
+	ref := add(t, s, script("a"))
+	clock.Advance(time.Second)
+	ref.Send(boom())
+	incarnation(t, ref)
+	s.Remember(stats.Death{Time: before, Reason: "process 7 ended", Path: s.Name(), Name: s.Name(), Status: -9})
+	if h := s.History(); len(h) != 2 || h[0].Reason != "process 7 ended" || h[1].Name != "a" {
+		t.Errorf("got %+v", h)
+	}
+	s.Stop(time.Minute)
+	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "process 7 ended") {
+		t.Errorf("got %q, %v", raw, err)
+	}
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deaths")
 	var last []stats.Death

@@ -313,6 +313,9 @@ func (s *Supervisor) children() []*Ref {
 // History returns the last deaths in the whole tree, oldest first, also of children that are gone.
 func (s *Supervisor) History() []stats.Death { return s.past.list() }
 
+// Remember puts a death into the history that this tree did not see, such as that of the process before this one.
+func (s *Supervisor) Remember(d stats.Death) { s.past.insert(d) }
+
 // DeadLetters is DeadLetters of the system the tree lives in.
 func (s *Supervisor) DeadLetters() uint64 { return DeadLetters(s.system) }
 

@@ -110,6 +110,27 @@ func (k *keptMaster) missing(t *testing.T) (made, missing int64) {
 	return made, missing
 }
 
+// inHistory waits until brine history tells of deaths of whole processes, in their order.
+func (k *keptMaster) inHistory(t *testing.T, deaths []string) {
+	t.Helper()
+	k.until(t, "the history of killed processes", func() bool {
+		out, err := exec.Command("brine", "history", "-c", k.path("etc/master"), "master").Output()
+		if err != nil {
+			return false // a master that has just begun
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if len(lines) != len(deaths) {
+			return false
+		}
+		for i, want := range deaths {
+			if !strings.Contains(lines[i], want) || !strings.Contains(lines[i], "; lost: ") {
+				t.Fatalf("line %d is %q, want %q", i, lines[i], want)
+			}
+		}
+		return true
+	})
+}
+
 // TestKeptMaster kills the process of a master under load, in two ways: another is there at once, and has every return that
 // was acknowledged.
 func TestKeptMaster(t *testing.T) {
@@ -127,6 +148,7 @@ func TestKeptMaster(t *testing.T) {
 	for range 3 {
 		load.Go(func() { k.publish(ctx) })
 	}
+	var deaths []string
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGKILL} {
 		acknowledged := k.f.Counts().Returns
 		k.until(t, "returns", func() bool { return k.f.Counts().Returns > acknowledged+3*keptMinions })
@@ -142,6 +164,11 @@ func TestKeptMaster(t *testing.T) {
 		if text := k.said(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status", pid)) {
 			t.Errorf("the log does not tell of process %d\n%s", pid, text)
 		}
+		how := "signal 9 (killed); "
+		if sig == syscall.SIGSEGV {
+			how = "exit code 2, see " + k.path("m/var/cache/salt/master/crashes") // Go's runtime catches it and says where it was
+		}
+		deaths = append(deaths, fmt.Sprintf("process %d of this daemon ended with %s", pid, how))
 		if sig == syscall.SIGSEGV {
 			k.until(t, "a report", func() bool { return strings.Contains(k.said(), "has crashed, see the report") })
 		}
@@ -149,6 +176,7 @@ func TestKeptMaster(t *testing.T) {
 	if list, err := filepath.Glob(k.path("m/var/cache/salt/master/crashes/*.txt")); err != nil || len(list) != 1 {
 		t.Errorf("reports: %v, %v, want that of SIGSEGV", list, err)
 	}
+	k.inHistory(t, deaths)
 	cancel()
 	load.Wait()
 	k.until(t, "all returns", func() bool {

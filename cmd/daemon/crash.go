@@ -131,8 +131,8 @@ func thinOut(dir string) (err error) {
 	return err
 }
 
-// tellOfCrash makes the report of the process before and says where it is.
-func tellOfCrash(s *session.Session, svc Service) {
+// tellOfCrash makes the report of the process before, says where it is, and returns that; "" when there is none.
+func tellOfCrash(s *session.Session, svc Service) string {
 	report, err := catchCrashes(s, svc.Supervisor().History())
 	if err != nil {
 		s.Log.Warn("a crash of this process would leave no report", "err", err)
@@ -140,4 +140,5 @@ func tellOfCrash(s *session.Session, svc Service) {
 	if report != "" {
 		s.Log.Error("The process before this one has crashed, see the report", "path", report)
 	}
+	return report
 }

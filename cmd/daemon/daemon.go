@@ -56,6 +56,7 @@ type Lifecycle struct {
 	Start  func() (Service, error)
 	Exit   <-chan ExitRequest  // the service asks for the end of the process; may be nil
 	Closed func(string) string // the line for stderr at the end, from why it ended
+	Lost   string              // what goes with a process that is killed, and what does not
 }
 
 // ExitRequest is a reason to end the process that comes from inside.
@@ -148,7 +149,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	followFiles(ctx, s, svc)
 	notify(s, s.Parent.Ready, daemon.SdNotifyReady)
 	watchdog(ctx, s, svc)
-	tellOfCrash(s, svc)
+	rememberPredecessor(s, l, svc, tellOfCrash(s, svc))
 	select {
 	case sig := <-signals:
 		return stopOn(s, l, svc, sig, signals)

@@ -8,8 +8,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"brine/cmd/keepalive"
 	"brine/cmd/session"
 	"brine/cmd/tool"
+	"brine/supervisor/stats"
 )
 
 // stopSignals gives the first request to stop, and the second. A request may come to this process, to its parent, which hands
@@ -52,6 +54,21 @@ func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	if e, ok := s.Parent.Before(); ok {
 		s.Log.Error(fmt.Sprintf("Process %sKeepAlive (%d) died with exit status %d, restarting...", l.Class, e.PID, e.Code()), "deaths", e.Deaths)
 	}
+}
+
+// rememberPredecessor puts the death of the process before this one into the history of deaths, which it could not do itself. A
+// process that has asked for another one has not died.
+func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report string) {
+	e, ok := s.Parent.Before()
+	if !ok || e.Code() == keepalive.ExitAgain {
+		return
+	}
+	why := fmt.Sprintf("process %d of this daemon ended with %s", e.PID, e.How())
+	if report != "" {
+		why += ", see " + report
+	}
+	top := svc.Supervisor()
+	top.Remember(stats.Death{Time: e.At, Reason: why + "; " + l.Lost, Name: top.Name(), Path: top.Name(), Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
 }
 
 // stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this one.

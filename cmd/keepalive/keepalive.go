@@ -12,6 +12,8 @@ int keepalive_channel(void);
 int keepalive_deaths(void);
 int keepalive_before_pid(void);
 int keepalive_before_status(void);
+long long keepalive_before_at(void);
+long long keepalive_before_lived(void);
 */
 import "C"
 
@@ -20,6 +22,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // ExitAgain is the exit code by which a process asks for a new one in its place, after a pause of 3 to 12 s.
@@ -64,7 +67,9 @@ func Find() *Parent {
 type Ended struct {
 	PID    int
 	Status syscall.WaitStatus
-	Deaths int // of its kind so far that were not on purpose
+	Deaths int           // of its kind so far that were not on purpose
+	At     time.Time     // when the parent saw it
+	Lived  time.Duration // since its start
 }
 
 // How says it in a few words.
@@ -88,7 +93,8 @@ func (p *Parent) Before() (e Ended, ok bool) {
 	if p == nil || C.keepalive_before_pid() == 0 {
 		return Ended{}, false
 	}
-	return Ended{PID: int(C.keepalive_before_pid()), Status: syscall.WaitStatus(C.keepalive_before_status()), Deaths: int(C.keepalive_deaths())}, true
+	return Ended{PID: int(C.keepalive_before_pid()), Status: syscall.WaitStatus(C.keepalive_before_status()), Deaths: int(C.keepalive_deaths()),
+		At: time.UnixMilli(int64(C.keepalive_before_at())), Lived: time.Duration(C.keepalive_before_lived()) * time.Millisecond}, true
 }
 
 // Signals are SIGTERM and SIGINT that the parent has got. From the first call on it sends them here, and not to

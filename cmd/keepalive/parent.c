@@ -32,12 +32,15 @@ enum {
 // What the process finds out about its parent.
 static int channel = -1;
 static int deaths, before_pid, before_status;
+static long long before_at, before_lived; // milliseconds: since 1970, and of its life
 static const char *title = "MinionKeepAlive"; // of the process in its log line
 
 int keepalive_channel(void) { return channel; }
 int keepalive_deaths(void) { return deaths; }
 int keepalive_before_pid(void) { return before_pid; }
 int keepalive_before_status(void) { return before_status; }
+long long keepalive_before_at(void) { return before_at; }
+long long keepalive_before_lived(void) { return before_lived; }
 
 // daemon_of says whether a word names a daemon that has a parent.
 static int daemon_of(const char *word) {
@@ -67,11 +70,13 @@ static int wanted(void) {
 	return found;
 }
 
-static int64_t now_ms(void) {
+static int64_t clock_ms(clockid_t clock) {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
+
+static int64_t now_ms(void) { return clock_ms(CLOCK_MONOTONIC); }
 
 // give_back takes the pages of the program out of this process. They come back from the file when they are needed.
 static int give_back(struct dl_phdr_info *info, size_t size, void *data) {
@@ -205,7 +210,7 @@ static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(s
 // next decides what follows on the end of a process: it returns the pause before the next one, or ends.
 static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	int code = exit_code(l->status);
-	before_pid = l->pid, before_status = l->status;
+	before_pid = l->pid, before_status = l->status, before_at = clock_ms(CLOCK_REALTIME), before_lived = lived;
 	if (l->stopping && code == AGAIN) _exit(0); // the request to end came at the same time
 	if (l->only_init || l->stopping) _exit(code);
 	if (!WIFSIGNALED(l->status) && code == AGAIN) {

@@ -61,6 +61,7 @@ func Run(c *tool.Call) error {
 		Title: "Salt Master", Class: "Master",
 		Start:  func() (daemon.Service, error) { return startMaster(s, own) },
 		Closed: func(why string) string { return "The salt master is shutdown. " + why },
+		Lost:   "lost: what its actors had in hand, requests not yet answered; kept: every return that was acknowledged",
 	})
 }
 

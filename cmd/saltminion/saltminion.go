@@ -58,6 +58,7 @@ func Run(c *tool.Call) error {
 			}
 			return "The Salt Minion is shutdown. " + why
 		},
+		Lost: "lost: what its actors had in hand; its jobs are answered as ended, and returns on disk are kept",
 	})
 }
 

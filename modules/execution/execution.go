@@ -20,7 +20,6 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
-	"brine/modules/renderers"
 	"brine/wire/payload"
 )
 
@@ -28,8 +27,6 @@ import (
 type Options struct {
 	Version  string              // Salt release it answers as: "3008.3"
 	Versions func() *payload.Map // further sections of the versions report; may be nil
-
-	Jinja func(*modules.Call) renderers.Templater // the engine for the templates of one call; nil: there is none
 
 	// The other registries sys.*_doc, sys.list_* and sys.*_argspec tell about; may be nil.
 	States, Runners, Returners, Renderers *modules.Registry
@@ -44,7 +41,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
 		saltutil.Functions(),
 		configmod.Functions(),
-		slsutil.Functions(slsutil.Options{Jinja: opt.Jinja}),
+		slsutil.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		mineFunctions(),

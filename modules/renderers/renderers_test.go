@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"brine/modules"
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -108,7 +109,11 @@ func TestAsSalt(t *testing.T) {
 	if len(rows) < 250 {
 		t.Fatalf("%d rows are too few", len(rows))
 	}
+	noGPG := program.Which("gpg") == ""
 	for _, r := range rows {
+		if noGPG && strings.Contains(r.pipe+r.text, "gpg") {
+			continue
+		}
 		log := []string{}
 		set := New(Options{GPG: GPG{KeyDir: func() string { return dir }}, Log: func(level slog.Level, text string) {
 			name := map[slog.Level]string{slog.LevelWarn: "WARNING", slog.LevelError: "ERROR"}[level]

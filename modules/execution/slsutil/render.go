@@ -1,6 +1,7 @@
 package slsutil
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -12,13 +13,17 @@ import (
 )
 
 // render is slsutil.renderer.
-func (opt Options) render(c *modules.Call, a modules.Args) (any, error) {
+func render(c *modules.Call, a modules.Args) (any, error) {
 	path, text := a.Get("path"), a.Get("string")
 	switch {
 	case !modules.Truthy(path) && !modules.Truthy(text):
 		return nil, modules.InvocErr("Must pass path or string.")
 	case modules.Truthy(path) && modules.Truthy(text):
 		return nil, modules.InvocErr("Must not pass both path and string.")
+	}
+	ctx, err := deeper(c.Ctx)
+	if err != nil {
+		return nil, err
 	}
 	kw := a.UserKW()
 	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
@@ -33,7 +38,21 @@ func (opt Options) render(c *modules.Call, a modules.Args) (any, error) {
 	kw.Delete("context")
 	kw.Delete("env")
 	in.KW = kw
-	return opt.renderersFor(c).Compile(c.Ctx, a.Str("default_renderer"), in)
+	return renderersFor(c).Compile(ctx, a.Str("default_renderer"), in)
+}
+
+// maxTemplates is how many templates may be in the middle of each other's rendering: one that renders itself would never end.
+const maxTemplates = 20
+
+type templatesKey struct{}
+
+// deeper is the context of a template that is rendered within another, or an error in place of the one too many.
+func deeper(ctx context.Context) (context.Context, error) {
+	n, _ := ctx.Value(templatesKey{}).(int)
+	if n >= maxTemplates {
+		return nil, modules.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other", n)
+	}
+	return context.WithValue(ctx, templatesKey{}, n+1), nil
 }
 
 // take removes a text from keywords.
@@ -44,20 +63,17 @@ func take(kw *payload.Map, name string) string {
 }
 
 // renderersFor are the renderers that the options of a call's minion allow.
-func (opt Options) renderersFor(c *modules.Call) *renderers.Set {
+func renderersFor(c *modules.Call) *renderers.Set {
 	opts := c.Opts()
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
-	o := renderers.Options{
+	return renderers.New(renderers.Options{
+		Jinja:     Templates(c),
 		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
 		Blacklist: modules.StringList(opts.Value("renderer_blacklist")),
 		Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
 		Disabled:  modules.StringList(opts.Value("disable_renders")),
 		Log:       func(level slog.Level, text string) { c.Log(level, text) },
-	}
-	if opt.Jinja != nil {
-		o.Jinja = opt.Jinja(c)
-	}
-	return renderers.New(o)
+	})
 }
 
 // localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one.

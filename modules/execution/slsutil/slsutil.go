@@ -3,19 +3,11 @@
 // salt/modules/defaults.py.
 package slsutil
 
-import (
-	"brine/modules"
-	"brine/modules/renderers"
-)
-
-// Options are what the functions need of the program.
-type Options struct {
-	Jinja func(*modules.Call) renderers.Templater // the engine for the templates of one call; nil: there is none
-}
+import "brine/modules"
 
 // Functions lists the functions of both modules.
-func Functions(opt Options) []modules.Func {
-	funcs := append(mergers(), formats(opt)...)
+func Functions() []modules.Func {
+	funcs := append(mergers(), formats()...)
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/slsutil.py"
 	}
@@ -50,10 +42,10 @@ CLI Example:
 	}
 }
 
-func formats(opt Options) []modules.Func {
+func formats() []modules.Func {
 	return []modules.Func{
 		{Name: "slsutil.renderer", Params: []modules.Param{modules.Opt("path", nil), modules.Opt("string", nil),
-			modules.Opt("default_renderer", "jinja|yaml")}, KWArgs: true, Run: opt.render, Doc: `Render a file or a text through a pipe of renderers.
+			modules.Opt("default_renderer", "jinja|yaml")}, KWArgs: true, Run: render, Doc: `Render a file or a text through a pipe of renderers.
 
 CLI Example:
 

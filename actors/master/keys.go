@@ -78,14 +78,20 @@ const ruleFileTime = 5 * time.Second
 
 // ruleFiles are the files of the autosign and autoreject rules.
 func ruleFiles(cfg *config.Master, log *slog.Logger) *keys.Bounded {
-	return &keys.Bounded{Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}, Limit: ruleFileTime, Hangs: func(path string) {
+	return &keys.Bounded{Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}, Limit: ruleFileTime, Hangs: tellHang(log)}
+}
+
+// tellHang logs what keeps keys from being signed.
+func tellHang(log *slog.Logger) func(path string) {
+	return func(path string) {
 		log.Error("a file that decides on keys cannot be read in time: new keys wait for an operator", "path", path)
-	}}
+	}
 }
 
 // signInSide makes the sign-in side of the master.
 func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 	cfg := opt.Config
+	st.signIn.Hangs = tellHang(opt.Logger)
 	return auth.NewMaster(auth.MasterOptions{
 		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
 		Keys: st.signIn, Sessions: st.sessions,

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
 
@@ -67,22 +68,14 @@ func (s *Service) mayChooseExpire(eauth, user string) bool {
 	return false
 }
 
-// storeToken writes a token file (mode 0600) by way of a rename.
+// storeToken writes a token file (mode 0600).
 func (s *Service) storeToken(name string, tok *payload.Map) error {
 	b, err := payload.Marshal(tok)
 	if err != nil {
 		return fmt.Errorf("pack token: %w", err)
 	}
-	tmp, err := os.CreateTemp(s.opt.TokenDir, ".tmp-") // CreateTemp uses mode 0600
-	if err != nil {
+	if err := wholefile.Write(filepath.Join(s.opt.TokenDir, name), b, wholefile.Options{}); err != nil {
 		return fmt.Errorf("store token: %w", err)
-	}
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(s.opt.TokenDir, name))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("store token: %w", err), os.Remove(tmp.Name()))
 	}
 	return nil
 }

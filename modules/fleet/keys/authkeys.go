@@ -5,22 +5,37 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // AuthKeys is a Store as the sign-in of minions wants it (wire/auth.KeyStore), in Salt's words for states:
 // accepted, pending, rejected, denied.
 type AuthKeys struct {
+	// Hangs is told of a folder of autosign stubs that cannot be looked into in time; may be nil.
+	Hangs func(path string)
+
 	store   *Store
 	timeout time.Duration // autosign_timeout
 	files   fileCache
 	cache   nameCache[string] // keys of accepted ids
+
+	take  func(id string) (bool, error) // an autosign stub
+	limit time.Duration                 // of one take
+	hung  atomic.Int64                  // takes that are longer at it
+	mu    sync.Mutex
+	late  map[string]time.Time // whose stub was taken after that, and when
 }
+
+// autosignLimit is how long a sign-in waits for its autosign stub: its worker serves others too.
+const autosignLimit = 5 * time.Second
 
 // ForAuth makes the sign-in's view of s. autosignTimeout is how long a stub in minions_autosign counts; 0 for
 // ever.
 func (s *Store) ForAuth(autosignTimeout time.Duration) *AuthKeys {
-	a := &AuthKeys{store: s, timeout: autosignTimeout}
+	a := &AuthKeys{store: s, timeout: autosignTimeout, limit: autosignLimit, late: map[string]time.Time{}}
+	a.take = func(id string) (bool, error) { return s.TakeAutosign(id, a.timeout, time.Now()) }
 	a.cache.read = a.readAccepted
 	for _, st := range [...]Status{Accepted, Pending, Rejected} {
 		a.cache.folders = append(a.cache.folders, filepath.Join(s.opt.Dir, string(st)))
@@ -78,10 +93,35 @@ func (a *AuthKeys) Put(id, state, pub string) error {
 	return fmt.Errorf("store key of %s: no such state: %q", id, state)
 }
 
-// TakeAutosign removes id's stub in minions_autosign and tells whether there was one in time.
+// TakeAutosign removes id's stub in minions_autosign and tells whether there was one in time. The folder may lie on a file
+// system that hangs, as the files of the rules may: then there is none, until somebody has looked. A stub that was
+// removed so late counts for the next sign-in of its id.
 func (a *AuthKeys) TakeAutosign(id string) bool {
-	ok, err := a.store.TakeAutosign(id, a.timeout, time.Now())
-	return ok && err == nil
+	if a.takenLate(id) {
+		return true
+	}
+	ok, known, hangs := within(&a.hung, a.limit, func() bool {
+		ok, err := a.take(id)
+		return ok && err == nil
+	}, func(ok bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if ok {
+			a.late[id] = time.Now()
+		}
+	})
+	if hangs && a.Hangs != nil {
+		a.Hangs(filepath.Join(a.store.opt.Dir, autosignDir))
+	}
+	return ok && known
+}
+
+func (a *AuthKeys) takenLate(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, ok := a.late[id]
+	delete(a.late, id)
+	return ok && (a.timeout <= 0 || time.Since(at) < a.timeout)
 }
 
 // RuleFiles reads the files of the autosign and autoreject rules, for Bounded. A file others may write

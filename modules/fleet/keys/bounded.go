@@ -29,30 +29,37 @@ func (b *Bounded) Names(dir string) (names []string, known bool) {
 }
 
 func (b *Bounded) within(path string, read func(string) []string) ([]string, bool) {
-	if b.hung.Load() > 0 {
-		return nil, false
+	lines, known, hangs := within(&b.hung, b.Limit, func() []string { return read(path) }, func([]string) {})
+	if hangs && b.Hangs != nil {
+		b.Hangs(path)
 	}
-	done := make(chan []string)
-	late := make(chan struct{})
+	return lines, known
+}
+
+// within does something that may hang, unless something counted in hung does so already. What comes of it after the limit
+// is not known to the caller; it goes to late.
+func within[T any](hung *atomic.Int64, limit time.Duration, do func() T, late func(T)) (v T, known, hangs bool) {
+	if hung.Load() > 0 {
+		return v, false, false
+	}
+	done, over := make(chan T), make(chan struct{})
 	go func() {
-		got := read(path)
+		got := do()
 		select {
 		case done <- got:
-		case <-late:
-			b.hung.Add(-1)
+		case <-over:
+			late(got)
+			hung.Add(-1)
 		}
 	}()
-	timer := time.NewTimer(b.Limit)
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case got := <-done:
-		return got, true
+		return got, true, false
 	case <-timer.C:
 	}
-	b.hung.Add(1)
-	close(late)
-	if b.Hangs != nil {
-		b.Hangs(path)
-	}
-	return nil, false
+	hung.Add(1)
+	close(over)
+	return v, false, true
 }

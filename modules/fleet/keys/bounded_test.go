@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -45,4 +46,38 @@ func TestBounded(t *testing.T) {
 		}
 	}
 	t.Error("nothing is read any more")
+}
+
+// TestAutosignHangs: a folder of stubs that hangs holds no sign-in up, is told of once, and a stub that was there counts when
+// the folder is back, once.
+func TestAutosignHangs(t *testing.T) {
+	s, dir := newStore(t, map[string]string{"minions_autosign/new": ""})
+	a, told := s.ForAuth(time.Hour), []string{}
+	t.Cleanup(a.Close)
+	a.limit, a.Hangs = time.Millisecond, func(path string) { told = append(told, path) }
+	begun, release, take := make(chan struct{}, 10), make(chan struct{}), a.take
+	a.take = func(id string) (bool, error) {
+		begun <- struct{}{}
+		<-release
+		return take(id)
+	}
+	for range 3 {
+		if a.TakeAutosign("new") || a.TakeAutosign("other") {
+			t.Fatal("a stub that nobody has seen counts")
+		}
+	}
+	<-begun
+	if len(begun) != 0 || len(told) != 1 || told[0] != filepath.Join(dir, "minions_autosign") {
+		t.Errorf("%d more looks were begun, told of %q", len(begun), told)
+	}
+	close(release)
+	a.limit = time.Minute
+	for end := time.Now().Add(time.Minute); !a.TakeAutosign("new"); {
+		if time.Now().After(end) {
+			t.Fatal("the stub was lost")
+		}
+	}
+	if a.TakeAutosign("new") {
+		t.Error("it counts twice")
+	}
 }

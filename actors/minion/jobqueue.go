@@ -129,11 +129,13 @@ func (d *dispatcher) overrun(m *JobReceived) bool {
 // full tells why a job has to wait, "" when it has not.
 func (d *dispatcher) full(jid string) string {
 	n, most := d.reg.counted(), d.opt.room.most
+	if n < most { // else that is the reason, whatever else there is
+		if lack := d.opt.room.lacks(d.opt.clock.Now()); lack != "" {
+			return lack + ", queuing job " + jid
+		}
+	}
 	if n >= most || len(d.reg.waiting) > 0 {
 		return fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, Max: %d)", jid, n, most)
-	}
-	if lack := d.opt.room.lacks(d.opt.clock.Now()); lack != "" {
-		return lack + ", queuing job " + jid
 	}
 	return ""
 }

@@ -86,9 +86,13 @@ type Minion struct {
 	CmdSafe           bool          `mapstructure:"cmd_safe"`
 	DisableModules    []string      `mapstructure:"disable_modules"`
 	DisableReturners  []string      `mapstructure:"disable_returners"`
+	RendererBlacklist []string      `mapstructure:"renderer_blacklist"` // are skipped in a pipe
+	RendererWhitelist []string      `mapstructure:"renderer_whitelist"` // if not empty, all others are skipped
 	WhitelistModules  []string      `mapstructure:"whitelist_modules"`
 	StateQueue        any           `mapstructure:"state_queue"` // bool or int
 	MineEnabled       bool          `mapstructure:"mine_enabled"`
+	// GPGDecryptMustSucceed: a message in a pipe with gpg that cannot be decrypted is an error.
+	GPGDecryptMustSucceed bool `mapstructure:"gpg_decrypt_must_succeed"`
 	// SchedulerBeforeConnect: the schedule does not wait for a master.
 	SchedulerBeforeConnect bool          `mapstructure:"scheduler_before_connect"`
 	MineInterval           time.Duration `mapstructure:"mine_interval" unit:"m"`

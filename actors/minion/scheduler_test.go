@@ -191,8 +191,7 @@ func TestManageSchedule(t *testing.T) {
 	}
 	const want = `schedule:
   new:
-    args:
-    - new
+    args: [new]
     enabled: true
     function: t.echo
     jid_include: true
@@ -202,8 +201,7 @@ func TestManageSchedule(t *testing.T) {
     seconds: 1000
     splay: null
   old:
-    args:
-    - old
+    args: [old]
     enabled: false
     function: t.echo
     hours: 1

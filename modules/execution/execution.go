@@ -17,6 +17,7 @@ import (
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/saltutil"
+	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
@@ -46,6 +47,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		keyFunctions(),
 		mineFunctions(),
 		publishFunctions(),
+		schedulemod.Functions(),
 		brinemod.Functions(),
 	)
 	if err := errors.Join(reg.Register(all...), reg.Offer(aptpkg.Module())); err != nil {

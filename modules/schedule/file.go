@@ -34,7 +34,7 @@ func Save(path string, jobs *payload.Map) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save the schedule: %w", err)
 	}
-	text := outputters.DumpYAML(payload.M("schedule", jobs), outputters.FlowNever, 0)
+	text := outputters.DumpYAML(payload.M("schedule", jobs), outputters.FlowLeaves, 0)
 	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o600, KeepMode: true, Sync: true}); err != nil {
 		return fmt.Errorf("save the schedule: %w", err)
 	}

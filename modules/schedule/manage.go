@@ -168,22 +168,23 @@ func (r *request) runJob() {
 	}
 	t := &turn{s: r.s, opt: r.opt, now: r.now, key: r.name, job: job.Clone()}
 	t.describe()
-	if !t.job.Has("run") {
-		t.job.Set("run", true)
-	}
 	r.out.Messages = append(r.out.Messages, t.messages...)
 	if !t.job.Has("maxrunning") {
 		t.job.Set("maxrunning", int64(1))
 	}
+	noted := job.Clone().Set("name", t.job.Value("name"))
+	if !noted.Has("run") {
+		noted.Set("run", true)
+	}
 	if tooMany(t.job, r.opt.Running) {
-		t.skip("maxrunning")
+		noted.Set("_skip_reason", "maxrunning").Set("_skipped", true).Set("_skipped_time", r.now).Set("run", false)
 	} else {
 		// Unlike Salt: a job whose last decision was not to run it is run all the same.
 		r.say(slog.LevelInfo, "Running Job: %s", r.name)
 		fun, _ := t.fun.(string)
-		r.out.Run = &Run{Key: r.name, Name: t.name, Fun: fun, JID: r.opt.JID(), Job: t.job.Clone(), Dry: t.truthy("dry_run")}
+		r.out.Run = &Run{Key: r.name, Name: t.name, Fun: fun, JID: r.opt.JID(), Job: t.job, Dry: t.truthy("dry_run")}
 	}
-	r.s.with(r.name, t.job)
+	r.s.with(r.name, noted)
 }
 
 func (r *request) postpone() {

@@ -5,6 +5,7 @@ package schedule
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"brine/modules/text/dicts"
@@ -148,3 +149,6 @@ func (s State) Next(now time.Time, opt Options) (State, []Run, []Message) {
 	s.last = now
 	return s, runs, messages
 }
+
+// Internal tells whether a job is one of the daemon's own, which lists show only when all is asked for.
+func Internal(key string) bool { return strings.HasPrefix(key, "__") }

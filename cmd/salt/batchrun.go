@@ -193,7 +193,7 @@ func (b *batchRun) work(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := b.showReturns(returns); err != nil {
+		if err := b.showReturns(ctx, returns); err != nil {
 			return err
 		}
 		b.addEmpty(silent)

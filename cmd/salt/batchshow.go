@@ -21,8 +21,11 @@ func (b *batchRun) sayDown(ids []string) {
 }
 
 // showReturns shows returns, or keeps them for --static.
-func (b *batchRun) showReturns(returns []batchReturn) error {
+func (b *batchRun) showReturns(ctx context.Context, returns []batchReturn) error {
 	for _, r := range returns {
+		if !r.failed {
+			r.data.Set("ret", b.untrimmed(ctx, b.state.jid, r.id, r.data.Value("ret")))
+		}
 		switch {
 		case r.failed && !b.quiet:
 			fmt.Fprintf(b.Stdout, "Minion '%s' failed to respond to job sent\n", r.id)

@@ -10,9 +10,6 @@ import (
 	"brine/wire/payload"
 )
 
-// valueTrimmed stands where a return was too big for an event.
-const valueTrimmed = "VALUE_TRIMMED"
-
 // showDocs shows the help texts of all minions together, by function. What is no map of texts, a silence for
 // instance, is passed over.
 func (t *saltTool) showDocs(returns *payload.Map) error {

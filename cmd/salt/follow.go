@@ -49,7 +49,7 @@ func (t *saltTool) follow(ctx context.Context) error {
 			return masterlink.ClientError(t.Session, err)
 		}
 		way.see(ret)
-		value, out, code, shown := t.reading(run.JID, ret)
+		value, out, code, shown := t.reading(ctx, run.JID, ret)
 		if !shown {
 			continue
 		}
@@ -112,9 +112,9 @@ func (t *saltTool) showProgress(seen *tally, of int) {
 }
 
 // reading is how one return is shown. shown is false for the silence of a syndic.
-func (t *saltTool) reading(jid string, ret client.Return) (value any, out string, code int, shown bool) {
+func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (value any, out string, code int, shown bool) {
 	if ret.Silence == client.Answered {
-		return ret.Value, ret.Out, retcodeOf(ret.Data), true
+		return t.untrimmed(ctx, jid, ret.ID, ret.Value), ret.Out, retcodeOf(ret.Data), true
 	}
 	text := t.silenceText(jid, ret)
 	return text, "no_return", tool.ExitGeneric, text != ""

@@ -51,7 +51,11 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 		if err := m.AwaitJobs(ctx); err != nil {
 			return nil, err
 		}
-		return jobs.Returns(q.JID)
+		all, err := jobs.Returns(q.JID)
+		if one, ok := all.Get(q.ID); ok && q.ID != "" {
+			return payload.M(q.ID, one), err
+		}
+		return all, err
 	})
 	control.On(h, func(ctx context.Context, _ control.GetJobLoads) (*payload.Map, error) {
 		if err := m.AwaitJobs(ctx); err != nil {

@@ -2,6 +2,7 @@ package saltrun
 
 import (
 	"context"
+	"fmt"
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
@@ -56,8 +57,31 @@ func (j askedJobs) EndTime(jid string) string {
 	return text
 }
 
+// runKept bounds what is kept of one run by a running master, which takes 16 MiB in one message.
+const runKept = 8 << 20
+
+// tooLargeToKeep says that what a run returned is not kept. That it ran is.
+type tooLargeToKeep struct{ size int }
+
+func (e *tooLargeToKeep) Error() string {
+	return fmt.Sprintf("What this run returned is not kept in the job cache: it has %d bytes, and %d are kept at most", e.size, runKept)
+}
+
 func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) error {
-	_, err := askJobs(j, control.KeepJob{JID: jid, ID: id, Load: load})
+	packed, err := payload.MarshalBin(load)
+	if err != nil {
+		return fmt.Errorf("pack the run %s: %w", jid, err)
+	}
+	if len(packed) > runKept {
+		large := &tooLargeToKeep{len(packed)}
+		short := load.Clone()
+		short.Set("return", load.Map("return").Clone().Set("return", large.Error()))
+		if _, err := askJobs(j, control.KeepJob{JID: jid, ID: id, Load: short}); err != nil {
+			return err
+		}
+		return large
+	}
+	_, err = askJobs(j, control.KeepJob{JID: jid, ID: id, Load: load})
 	return err
 }
 

@@ -186,7 +186,12 @@ func (r *runTool) keep(ctx context.Context, data *payload.Map) {
 	}
 	id := r.Master.ID
 	load := payload.M("id", id, "tgt", id, "jid", r.jid, "return", data, "fun", data.Value("fun"), "user", data.Value("user"))
-	if err := r.jobs.keep(ctx, r.jid, id, load); err != nil {
+	err := r.jobs.keep(ctx, r.jid, id, load)
+	var large *tooLargeToKeep
+	switch {
+	case errors.As(err, &large):
+		r.Log.Warn(large.Error())
+	case err != nil:
 		r.Log.Error("Could not store job cache info. Job details for this run may be unavailable.")
 		r.Log.Debug("run not stored", "jid", r.jid, "err", err)
 	}

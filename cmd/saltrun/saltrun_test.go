@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,6 +195,30 @@ func TestAskedJobs(t *testing.T) {
 		if got := <-asked; got != want {
 			t.Errorf("asked %q, want %q", got, want)
 		}
+	}
+}
+
+// TestLargeRun: a run whose result is larger than the master takes in one message is kept without it, and that is said.
+func TestLargeRun(t *testing.T) {
+	r, _ := openRun(t, "", "test.arg")
+	var kept *payload.Map
+	h := control.Handlers{}
+	control.On(h, func(_ context.Context, q control.KeepJob) (control.Done, error) {
+		kept = q.Load
+		return true, nil
+	})
+	tooltest.ServeControl(t, r.Session, h)
+	load := payload.M("fun", "runner.test.arg", "return", payload.M("fun", "runner.test.arg", "success", true, "return", strings.Repeat("x", 30<<20)))
+	err := newJobCache(r.Session).keep(t.Context(), someJID, "m", load)
+	var large *tooLargeToKeep
+	if !errors.As(err, &large) || large.size < 30<<20 {
+		t.Errorf("got %v", err)
+	}
+	if got := kept.Map("return"); !got.Bool("success") || got.Str("return") != large.Error() {
+		t.Errorf("kept is %v", got)
+	}
+	if len(load.Map("return").Str("return")) != 30<<20 {
+		t.Error("what the tool is to show has changed")
 	}
 }
 

@@ -98,10 +98,11 @@ type (
 		asks[*payload.Map]
 		JID string `control:"jid"`
 	}
-	// GetJobReturns asks for its returns, by minion.
+	// GetJobReturns asks for its returns, by minion; with ID for that of one minion. A master that does not know ID sends all.
 	GetJobReturns struct {
 		asks[*payload.Map]
 		JID string `control:"jid"`
+		ID  string `control:"id"`
 	}
 	// GetJobLoads asks for the loads of all jobs, by jid.
 	GetJobLoads struct{ asks[*payload.Map] }

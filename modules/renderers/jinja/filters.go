@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"maps"
+	"strings"
 
 	"brine/modules/renderers/jinja/py"
 )
@@ -11,11 +12,19 @@ func allFilters() map[string]*builtin {
 	all := map[string]*builtin{}
 	for _, table := range []map[string]*builtin{
 		textFilters(), listFilters(), numberFilters(), htmlFilters(), selectFilters(), saltFilters(),
+		regexFilters(), saltTextFilters(), saltDataFilters(), saltIterFilters(), saltDictFilters(), saltNetFilters(),
+		timeFilters(), refusedFilters(),
 	} {
 		maps.Copy(all, table)
 	}
+	for _, name := range contextual1 {
+		all[name].sig.Internal = 1
+	}
 	return all
 }
+
+// contextual1 are the filters that Jinja gives the environment as a first argument: it counts in messages.
+var contextual1 = strings.Fields("attr first groupby join last map random reject rejectattr replace select selectattr sort sum truncate urlize wordwrap xmlattr")
 
 // onText makes a filter of a function on text. Markup stays Markup.
 func onText(name, params string, f func(r *run, s string, a []any) (string, error), defaults ...any) *builtin {

@@ -13,8 +13,8 @@ func listFilters() map[string]*builtin {
 	def := filter("do_default", "value default_value= boolean=", defaultTo, "", false)
 	return map[string]*builtin{
 		"length": length, "count": length, "default": def, "d": def,
-		"list":     filter("do_list", "value", toList),
-		"first":    filter("do_first", "seq", first),
+		"list":     filter("sync_do_list", "value", toList),
+		"first":    filter("sync_do_first", "seq", first),
 		"last":     filter("do_last", "seq", last),
 		"random":   filter("do_random", "seq", random),
 		"reverse":  filter("do_reverse", "value", reverse),
@@ -22,9 +22,9 @@ func listFilters() map[string]*builtin {
 		"dictsort": filter("do_dictsort", "value case_sensitive= by= reverse=", dictsort, false, "key", false),
 		"items":    filter("do_items", "value", items),
 		"batch":    filter("do_batch", "value linecount fill_with=", batch, nil),
-		"slice":    filter("do_slice", "value slices fill_with=", slice, nil),
-		"groupby":  filter("do_groupby", "value attribute default= case_sensitive=", groupby, nil, false),
-		"sum":      filter("do_sum", "iterable attribute= start=", sum, nil, int64(0)),
+		"slice":    filter("sync_do_slice", "value slices fill_with=", slice, nil),
+		"groupby":  filter("sync_do_groupby", "value attribute default= case_sensitive=", groupby, nil, false),
+		"sum":      filter("sync_do_sum", "iterable attribute= start=", sum, nil, int64(0)),
 		"attr":     filter("do_attr", "obj name", attr),
 	}
 }

@@ -13,7 +13,7 @@ func textFilters() map[string]*builtin {
 		return func(_ *run, s string, _ []any) (string, error) { return f(s), nil }
 	}
 	return map[string]*builtin{
-		"upper":      onText("do_upper", "s", plain(strings.ToUpper)),
+		"upper":      onText("do_upper", "s", plain(py.Upper)),
 		"lower":      onText("do_lower", "s", plain(strings.ToLower)),
 		"capitalize": onText("do_capitalize", "s", plain(py.Capitalize)),
 		"title":      onText("do_title", "s", plain(titleWords)),
@@ -26,7 +26,7 @@ func textFilters() map[string]*builtin {
 		"wordwrap":   filter("do_wordwrap", "s width= break_long_words= wrapstring= break_on_hyphens=", wordwrap, int64(79), true, nil, true),
 		"wordcount":  filter("do_wordcount", "s", wordcount),
 		"format":     filter("do_format", "value *args **kwargs", format),
-		"join":       filter("do_join", "value d= attribute=", join, "", nil),
+		"join":       filter("sync_do_join", "value d= attribute=", join, "", nil),
 		"pprint":     filter("do_pprint", "value", func(r *run, a []any) (any, error) { return py.Pretty(r.work, a[0], 80) }),
 	}
 }

@@ -14,6 +14,7 @@ func allGlobals() map[string]any {
 		"cycler":            &py.Func{Name: "Cycler", Type: "type", Do: cyclerOf},
 		"joiner":            &py.Func{Name: "Joiner", Type: "type", Do: joinerOf},
 		"raise":             &py.Func{Name: "jinja_raise", Do: raise},
+		"ifelse":            &py.Func{Name: "ifelse", Do: ifelse},
 		"lipsum":            &py.Func{Name: "generate_lorem_ipsum", Do: noLipsum},
 		"show_full_context": &showContext{},
 	}
@@ -167,6 +168,25 @@ func raise(w *py.Work, a py.Args) (any, error) {
 
 func noLipsum(*py.Work, py.Args) (any, error) {
 	return nil, py.Errorf("NotImplementedError", "lipsum() is not there: its text is random")
+}
+
+// ifelse is Salt's, without the matching of minions, which the caller may bring along under the same name: only true and
+// false are conditions here.
+func ifelse(w *py.Work, a py.Args) (any, error) {
+	n := len(a.Pos)
+	if n%2 == 0 {
+		return nil, py.Errorf("SaltException", "The ifelse function must have an odd number of arguments!")
+	}
+	for i := 0; i < n-1; i += 2 {
+		on, ok := a.Pos[i].(bool)
+		if !ok {
+			return nil, py.Errorf("NotImplementedError", "ifelse: targets cannot be matched here")
+		}
+		if on {
+			return a.Pos[i+1], nil
+		}
+	}
+	return a.Pos[n-1], nil
 }
 
 // showContext is show_full_context(): the simple values the template sees.

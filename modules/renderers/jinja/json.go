@@ -230,7 +230,7 @@ func formatJSON(r *run, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := dumps(r, a[0], sortKeys, a[2], true, nil)
+	s, err := dumps(r, a[0], sortKeys, a[2], false, nil)
 	return py.Markup(strings.TrimSpace(s)), err
 }
 

@@ -102,6 +102,8 @@ func (r *run) loadTemplate(name string) (*Template, error) {
 	from := ""
 	if dir, ok := r.global("tpldir"); ok {
 		from, _ = py.Text(dir)
+	} else if isRelative(name) {
+		return nil, &errMissing{[]string{name}}
 	}
 	src, err := r.engine.opt.Loader.Load(r.work.Context(), name, from)
 	if errors.Is(err, ErrNotFound) {
@@ -128,6 +130,12 @@ func (r *run) loadTemplate(name string) (*Template, error) {
 	return t, nil
 }
 
+// isRelative says whether a name begins with ./ or ../.
+func isRelative(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return first == "." || first == ".."
+}
+
 // setPlaces sets the variables that say where a template lies, as Salt's loader does.
 func (r *run) setPlaces(name, from string, src Source) {
 	dir := path.Dir(src.Name)
@@ -135,7 +143,7 @@ func (r *run) setPlaces(name, from string, src Source) {
 	if dir == "." {
 		dir = ""
 	}
-	if first, _, _ := strings.Cut(name, "/"); first == "." || first == ".." {
+	if isRelative(name) {
 		dir, file = from, name
 	}
 	shown := dir
@@ -144,6 +152,16 @@ func (r *run) setPlaces(name, from string, src Source) {
 	}
 	r.places["tplfile"], r.places["tpldir"] = file, shown
 	r.places["tpldot"] = strings.ReplaceAll(dir, "/", ".")
+}
+
+// roomFor is the room of a template that is included or imported.
+func (r *run) roomFor(t *Template, withContext bool) *room {
+	if !withContext {
+		return r.newRoom(t, nil)
+	}
+	room := r.newRoom(t, r.all())
+	room.places = r.s.room.places
+	return room
 }
 
 func (r *run) include(s *syntax.Include) error {
@@ -160,11 +178,7 @@ func (r *run) include(s *syntax.Include) error {
 		}
 		return err
 	}
-	var over map[string]any
-	if s.WithContext {
-		over = r.all()
-	}
-	room := r.newRoom(t, over)
+	room := r.roomFor(t, s.WithContext)
 	room.autoescape = r.s.room.autoescape && s.WithContext
 	return r.renderRoot(room, t, r.out)
 }
@@ -179,11 +193,7 @@ func (r *run) module(e syntax.Expr, withContext bool) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	var over map[string]any
-	if withContext {
-		over = r.all()
-	}
-	room := r.newRoom(t, over)
+	room := r.roomFor(t, withContext)
 	var out strings.Builder
 	if err := r.renderRoot(room, t, &out); err != nil {
 		return nil, err
@@ -229,7 +239,7 @@ func (r *run) fromImport(s *syntax.FromImport) error {
 		v, ok := m.vars[name]
 		if !ok {
 			u := r.hinted("the template " + quote(m.name) + " (imported on line " + itoa(s.At()) +
-				" in " + r.shownName() + ") does not export the requested name " + quote(name))
+				r.inTemplate() + ") does not export the requested name " + quote(name))
 			u.Name = name
 			v = u
 		}
@@ -241,10 +251,10 @@ func (r *run) fromImport(s *syntax.FromImport) error {
 	return nil
 }
 
-// shownName is how messages name the template that is running.
-func (r *run) shownName() string {
+// inTemplate is how messages name the template that is running, if it has a name.
+func (r *run) inTemplate() string {
 	if r.f.tmpl.name == "" {
-		return "unknown template"
+		return ""
 	}
-	return "'" + r.f.tmpl.name + "'"
+	return " in " + quote(r.f.tmpl.name)
 }

@@ -91,6 +91,7 @@ func allTests() map[string]*builtin {
 		}},
 		"filter": {py.Sig("test_filter", "value"), func(r *run, a []any) (any, error) { return known(r.engine.filters, a[0]) }},
 		"test":   {py.Sig("test_test", "value"), func(r *run, a []any) (any, error) { return known(r.engine.tests, a[0]) }},
+		"match":  {py.Sig("test_match", "txt rgx ignorecase= multiline=", false, false), testMatch},
 	}
 	for op, names := range map[string]string{
 		"==": "== eq equalto", "!=": "!= ne", ">": "> gt greaterthan", ">=": ">= ge", "<": "< lt lessthan", "<=": "<= le",

@@ -154,20 +154,11 @@ func Sorted(w *Work, items, keys []any, reverse bool) ([]any, error) {
 		if reverse {
 			x, y = y, x
 		}
-		less, err := Less(w, y, x)
-		if err == nil && less {
-			return 1
-		}
-		if err == nil {
-			less, err = Less(w, x, y)
-		}
-		if err != nil {
-			failed = err
-		}
-		if less {
+		less, err := Less(w, x, y)
+		if failed = err; less {
 			return -1
 		}
-		return 0
+		return 1 // the sort asks for no more than this
 	})
 	if failed != nil {
 		return nil, failed

@@ -224,7 +224,7 @@ func (p *printer) entry(v any, depth int) error {
 	switch x := v.(type) {
 	case string:
 		if strings.ContainsAny(x, "\n\r\t") {
-			p.b.WriteString(yamlQuote(x))
+			p.b.WriteString(YAMLQuote(x, false))
 			return nil
 		}
 	case *Undefined:
@@ -243,8 +243,8 @@ func (p *printer) entry(v any, depth int) error {
 	return p.write(v, depth+1)
 }
 
-// yamlQuote writes text between double quotes as PyYAML does.
-func yamlQuote(s string) string {
+// YAMLQuote writes text between double quotes as PyYAML does; ascii without other letters.
+func YAMLQuote(s string, ascii bool) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
@@ -253,7 +253,7 @@ func yamlQuote(s string) string {
 			continue
 		}
 		switch {
-		case r >= ' ' && r < 0x7f || r > 0xa0 && r != 0xfeff && unicode.IsPrint(r):
+		case r >= ' ' && r < 0x7f || r > 0xa0 && !ascii && r != 0xfeff && unicode.IsPrint(r):
 			b.WriteRune(r)
 		case r < 0x100:
 			fmt.Fprintf(&b, `\x%02X`, r)

@@ -39,7 +39,7 @@ func isAll(name string, f func(s string) bool) method {
 func strMethod(name string) method {
 	switch name {
 	case "upper":
-		return plain(name, strings.ToUpper)
+		return plain(name, Upper)
 	case "lower":
 		return plain(name, strings.ToLower)
 	case "casefold":
@@ -130,6 +130,9 @@ func strTest(name string) method {
 	}
 	return nil
 }
+
+// Upper is str.upper.
+func Upper(s string) string { return strings.ReplaceAll(strings.ToUpper(s), "ß", "SS") }
 
 // IsUpper is str.isupper.
 func IsUpper(s string) bool { return strings.ToUpper(s) == s && strings.ToLower(s) != s }

@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 
 import salt.config
@@ -25,6 +26,8 @@ import salt.utils.templates
 here = os.path.dirname(os.path.abspath(__file__))
 logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 
 def echo(*args, **kwargs):

@@ -1,0 +1,1 @@
+{% include 'sub/part.j2' %}

@@ -208,7 +208,11 @@ func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 	case tag == event.TagJobError(r.JID) && data.Has("error"):
 		return Return{}, false, errRefused
 	case tag == event.TagJobNew(r.JID), r.track.ordered && strings.HasPrefix(tag, "syndic/"):
-		r.track.expect(r.own(payload.Texts(data.List("minions"))))
+		expect := r.track.expect
+		if tag != event.TagJobNew(r.JID) {
+			expect = r.track.expectBelow
+		}
+		expect(r.own(payload.Texts(data.List("minions"))))
 		r.track.missing = append(r.track.missing, r.own(payload.Texts(data.List("missing")))...)
 		return Return{}, false, nil
 	}

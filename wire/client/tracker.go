@@ -58,6 +58,7 @@ type tracker struct {
 type minion struct {
 	expected bool
 	found    bool
+	below    bool // a syndic has named it
 	reason   Silence
 	settled  time.Time // with a reason: from when on it is not waited for any more
 	deadline time.Time // with none: until when it is waited for; zero before the first step
@@ -109,6 +110,18 @@ func (t *tracker) expect(ids []string) {
 	}
 }
 
+// expectBelow adds minions that a syndic has named. What this master knows of their connections says nothing then.
+func (t *tracker) expectBelow(ids []string) {
+	t.expect(ids)
+	for _, id := range ids {
+		m := t.get(id)
+		m.below = true
+		if m.reason == NotConnected {
+			m.reason = Answered
+		}
+	}
+}
+
 // returned notes a return and reports whether it is the first of its minion.
 func (t *tracker) returned(now time.Time, id string) bool {
 	m := t.get(id)
@@ -122,6 +135,9 @@ func (t *tracker) returned(now time.Time, id string) bool {
 func (t *tracker) gone(now time.Time, reason Silence, ids ...string) {
 	for _, id := range ids {
 		m := t.get(id)
+		if m.below && reason == NotConnected {
+			continue
+		}
 		m.reason, m.settled = reason, now
 		t.change(m)
 	}
@@ -162,6 +178,9 @@ func (t *tracker) foundRunning(now time.Time, id string) {
 func (t *tracker) foundIdle(now time.Time, id string) {
 	if m := t.minions[id]; m != nil && m.reason == Answered {
 		m.reason, m.settled = NotRunning, now.Add(t.grace)
+		if t.ordered {
+			m.settled = m.settled.Add(t.syndicWait)
+		}
 		t.change(m)
 	}
 }
@@ -184,7 +203,7 @@ func (t *tracker) next(now time.Time) (action, time.Time) {
 	if c.open == 0 && !t.ordered {
 		return done, time.Time{}
 	}
-	if t.ordered && len(t.minions) > 0 && c.pending == 0 {
+	if t.ordered && len(t.minions) > 0 && c.open == 0 {
 		if now.After(t.syndics) {
 			return done, time.Time{}
 		}

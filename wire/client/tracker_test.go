@@ -197,6 +197,50 @@ func TestTrackerSyndics(t *testing.T) {
 	expectNext(t, tr, 8, done, -1)
 }
 
+// With syndics, too, nobody waits longer than for them for a minion that has no connection; one that a syndic names may
+// have one to a master below.
+func TestTrackerSyndicsGone(t *testing.T) {
+	for name, named := range map[string]func(tr *tracker){
+		"not named": func(*tracker) {},
+		"before":    func(tr *tracker) { tr.expectBelow([]string{"dead"}); tr.gone(at(1), NotConnected, "dead") },
+		"after":     func(tr *tracker) { tr.gone(at(1), NotConnected, "dead"); tr.expectBelow([]string{"dead"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTracker("alive", "dead")
+			tr.ordered, tr.timeout = true, time.Minute
+			tr.start(at(0), []string{"alive", "dead"})
+			named(tr)
+			if name == "not named" {
+				tr.gone(at(1), NotConnected, "dead")
+				expectNext(t, tr, 1, wait, 60)
+				tr.returned(at(1), "alive")
+				expectNext(t, tr, 1.1, wait, 5)
+				expectNext(t, tr, 5.1, done, -1)
+				expectSilences(t, tr, Return{ID: "dead", Silence: NotConnected})
+				return
+			}
+			tr.returned(at(1), "alive")
+			if what, _ := tr.next(at(5.1)); what != wait {
+				t.Errorf("one who may be below a syndic is not waited for: %v", what)
+			}
+			tr.returned(at(6), "dead")
+			expectNext(t, tr, 6.1, done, -1)
+		})
+	}
+}
+
+// What a minion below a syndic has returned may come later than its word that it runs nothing.
+func TestTrackerSyndicsIdle(t *testing.T) {
+	tr := newTracker("below")
+	tr.ordered = true
+	expectNext(t, tr, 5.1, ask, -1)
+	tr.asked(at(5.1), []string{"below"}, nil)
+	tr.foundIdle(at(6), "below")
+	expectNext(t, tr, 12.9, wait, 13)
+	expectNext(t, tr, 13.1, done, -1)
+	expectSilences(t, tr, Return{ID: "below", Silence: NotRunning})
+}
+
 func TestTrackerSyndicsNobody(t *testing.T) {
 	tr := newTracker()
 	tr.ordered = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"brine/supervisor/stats"
 
@@ -110,6 +111,20 @@ func (r *Ref) Send(msg any) bool {
 		r.lose(msg, err)
 	}
 	return err == nil
+}
+
+// SendEvery sends a message every interval until ctx ends.
+func (r *Ref) SendEvery(ctx context.Context, every time.Duration, msg any) error {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			r.Send(msg)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // Depth is the number of messages waiting, for admission control by the sender.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/presence"
 	"brine/wire/auth"
@@ -97,4 +98,9 @@ func (a *attendance) count(id string) (n int, present bool) {
 	}
 	_, present = look.ids[id]
 	return len(look.ids), present
+}
+
+// newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
+func newAddressBook(st *stores) *presence.AddressBook {
+	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(datacache.BankGrains, id) }}
 }

@@ -34,9 +34,9 @@ func (c *core) children() []child {
 	past := &remembered{rotated: time.Now(), began: time.Now()}
 	return []child{
 		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
-		{&c.publisherRef, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publicationLost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
+		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
-		c.trace.child(),
+		c.tracer(),
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
@@ -62,4 +62,12 @@ func (m *Master) spawn(starting context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tracer is the Tracer as a child of the master; none without traces.
+func (c *core) tracer() child {
+	if c.record.trace == nil {
+		return child{}
+	}
+	return child{&c.record.trace.Ref, c.record.trace.Child()}
 }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/answers"
+	"brine/actors/master/tracing"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -14,7 +16,6 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
-	"brine/modules/fleet/presence"
 	"brine/modules/fleet/pushed"
 	"brine/modules/fleet/quota"
 	"brine/modules/fleet/speakers"
@@ -36,33 +37,33 @@ type jobReader interface {
 
 // core is what all workers of a master share. Everything in it may be used by many goroutines.
 type core struct {
-	cfg        *config.Master
-	running    string // user this process belongs to
-	log        *slog.Logger
-	complaints *complaints
-	events     *events
-	targets    *targets
-	attendance *attendance
-	auth       *auth.Master
-	rules      *atomic.Pointer[rules] // who may do what, and what else a reload replaces
-	keys       *keys.Store
-	cache      *datacache.Banks
-	jobs       *jobs
-	functions  *ownFunctions
-	mines      *mine.Reader
-	addresses  *presence.AddressBook
-	pools      *pools
-	book       *ledger.Book // what is known of jobs and minions
-	meter      *meter       // nil: nothing is counted
-	trace      *tracing     // nil: nothing is traced
+	cfg          *config.Master
+	running      string // user this process belongs to
+	log          *slog.Logger
+	complaints   *complaints
+	events       *events
+	targets      *targets
+	attendance   *attendance
+	auth         *auth.Master
+	rules        *atomic.Pointer[rules] // who may do what, and what else a reload replaces
+	keys         *keys.Store
+	cache        *datacache.Banks
+	jobs         *jobs
+	functions    *ownFunctions
+	mines        *mine.Reader
+	answers      *answers.Desk
+	pools        *pools
+	book         *ledger.Book // what is known of jobs and minions
+	meter        *meter       // nil: nothing is counted
+	record       *record
+	publications *publications
 
 	// Set when the children start, each before whoever uses it.
 	tree         *atomic.Pointer[supervisor.Supervisor]
-	publisherRef *supervisor.Ref // Publisher
-	requestBytes int64           // of requests that wait for their answers
-	maxMessage   int64           // of one request; 0: the adapter's
-	guard        *zmq.Guard      // of what libzmq holds at both ports
-	oldPeers     atomic.Uint64   // that were not let in
+	requestBytes int64         // of requests that wait for their answers
+	maxMessage   int64         // of one request; 0: the adapter's
+	guard        *zmq.Guard    // of what libzmq holds at both ports
+	oldPeers     atomic.Uint64 // that were not let in
 
 	quotas  *quota.Book
 	roles   *speakers.Roles
@@ -72,19 +73,17 @@ type core struct {
 	pushed  *pushed.Store
 	modern  sync.Map // ids that have spoken version 3, where others may speak
 
-	turns     *door.Turns
-	questions questions
-	mute      atomic.Bool // files of jobs cannot be written, which was said
-	weakKeys  weakKeys
-	rotate    atomic.Bool // a new shared key is to be made
-	steady    *steady.Clock
+	turns    *door.Turns
+	weakKeys weakKeys
+	rotate   atomic.Bool // a new shared key is to be made
+	steady   *steady.Clock
 }
 
 // newCore puts together what workers share.
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg, log, book := opt.Config, opt.Logger, newBook(opt.book)
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, cache: st.cache, rules: &atomic.Pointer[rules]{},
-		tree: &atomic.Pointer[supervisor.Supervisor]{}, jobs: newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, book, log), addresses: newAddressBook(st), turns: door.NewTurns(), pools: ps, book: book,
+		tree: &atomic.Pointer[supervisor.Supervisor]{}, jobs: newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, book, log), turns: door.NewTurns(), pools: ps, book: book,
 		complaints: &complaints{log: log},
 		events:     newEvents(newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), log), cfg.MaxEventSize, log),
 		attendance: newAttendance(&book.Peers, st.presence, log),
@@ -107,14 +106,19 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		return nil, err
 	}
 	c.attendance.vouches = c.auth.Vouches
-	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: c.mines, gone: c.gone, tree: c.tree, log: log}
+	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: book, Keys: st.keys, Finder: st.presence, Addresses: newAddressBook(st),
+		Keep: cfg.KeepJobsSeconds, Syndics: cfg.OrderMasters, Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }, NextJID: func() string { return c.jobs.ids.Next(time.Now()) }})
+	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: c.mines, gone: c.answers.Gone, tree: c.tree, log: log}
 	if c.functions, err = newOwnFunctions(in, st, c.attendance, c.jobs, opt.Version); err != nil {
 		return nil, err
 	}
 	if err = c.measure(opt); err != nil {
 		return nil, err
 	}
-	c.trace = c.newTracing(opt)
+	c.record = &record{book: book, meter: c.meter, trace: tracing.New(tracing.Options{Config: cfg.TracingOptions(), Version: opt.Version, Master: cfg.ID, Log: log,
+		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
+		Reasons: c.answers.Reasons, Count: c.meter.traced})}
+	c.publications = newPublications(cfg, c.jobs, c.events, c.record, log)
 	return c, nil
 }
 

@@ -126,7 +126,7 @@ func (c *core) publisherOptions() publisherOptions {
 				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard, OnRefused: c.peerRefused, Logger: c.log,
 			}))
 		},
-		sent: c.noteSent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
+		sent: c.record.sent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -139,7 +139,7 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.filesFailed}
+	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed}
 }
 
 func (c *core) reqOptions() reqServerOptions {

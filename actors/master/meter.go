@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"brine/actors/master/tracing"
 	"brine/config"
 	"brine/wire/bus"
 
@@ -72,7 +73,7 @@ func newMeter(reg prometheus.Registerer, opt config.Metrics, functions []string,
 	m.commitSeconds = r.histogram("brine_store_commit_seconds", "Time that commits of the job store took.", requestBounds)
 	m.commitEntries = r.histogram("brine_store_commit_entries", "Loads and returns in one commit.", groupBounds)
 	m.spans = r.counters("brine_trace_spans_total", "Spans of jobs by what became of them; a job that was forgotten counts as one.", "result")
-	for _, result := range []string{spansSent, spansDropped} {
+	for _, result := range []string{tracing.Sent, tracing.Dropped} {
 		m.spans.WithLabelValues(result)
 	}
 	for _, reason := range []string{failedShed, failedMalformed, failedRefused, failedHandler, failedLate} {

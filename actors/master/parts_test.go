@@ -338,7 +338,7 @@ func TestFilteredPublication(t *testing.T) {
 		tgtType string
 		want    []string
 	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil}, {"compound", nil}, {"", nil}} {
-		if got := r.m.core.topicIDs(payload.M("tgt_type", tt.tgtType), found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got, tt.want) {
+		if got := r.m.core.publications.topicIDs(payload.M("tgt_type", tt.tgtType), found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got, tt.want) {
 			t.Errorf("%q: got %q, want %q", tt.tgtType, got, tt.want)
 		}
 	}

@@ -124,7 +124,7 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 		return "", err
 	}
 	extra := pub.Map("kwargs")
-	c.begin(pub, extra, publication(c, pub, extra), who, r.from)
+	c.publications.begin(pub, extra, c.publications.publication(pub, extra), who, r.from)
 	return jid, nil
 }
 

@@ -3,12 +3,10 @@ package master
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
-	"brine/modules/fleet/jobstore"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
@@ -72,7 +70,7 @@ func publish(c *core, r *call) (any, error) {
 		jid = c.jobs.ids.NextOf(time.Now(), who)
 	}
 	load.Set("jid", jid)
-	pub := publication(c, load, extra)
+	pub := c.publications.publication(load, extra)
 	switch {
 	case c.cfg.OrderMasters:
 		if bound && !c.targets.aimBelow(pub, found.Minions) {
@@ -86,8 +84,8 @@ func publish(c *core, r *call) (any, error) {
 	if r.req.answered.Load() { // its deadline was over: whoever was told that it failed asks again
 		return nil, errLater
 	}
-	r.replied = func() { c.noteReply(jid) }
-	c.begin(load, extra, pub, found, r.from)
+	r.replied = func() { c.record.replied(jid) }
+	c.publications.begin(load, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing", payload.AnyList(found.Missing))), nil
 }
 
@@ -219,130 +217,4 @@ func withoutSecrets(load *payload.Map) *payload.Map {
 		out.Set("kwargs", withoutSecrets(kw))
 	}
 	return out
-}
-
-// begin announces a job, sends it to the minions and stores its load.
-//
-// The events come first, in Salt's order. The load is on its way to the JobStore before the publication is on its way
-// to the minions, so that no return overtakes it. The files in which Salt's own salt command looks are written while
-// the minions are at work already, and are there when that command has its answer. A tool that says that it looks in no
-// files gets none: three new inodes cost as much as all else that the master does with a job, its signature excepted.
-//
-// When the master dies before the answer, nobody was told of the job: minions may run it, as with Salt, and the store
-// makes the job out of their first return. When it dies after the answer and before the load is in the store, the files
-// or the note are there: the job is known by them, and the first return takes it from them. A power failure may take the
-// last moments of both.
-//
-// In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
-func (c *core) begin(load, extra, pub *payload.Map, who found, from origin) {
-	traced := c.trace.begin(load, pub, len(who.Minions))
-	c.noteJob(load, who, from)
-	c.trace.job(traced)
-	c.announce(load, who)
-	one := jobstore.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
-	if c.jobs.files {
-		c.writeFiles(one)
-		c.send(pub, who)
-		return
-	}
-	noted := from.noFiles && c.note(one)
-	c.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
-	c.send(pub, who)
-	if !noted {
-		c.writeFiles(one)
-	}
-}
-
-// note keeps a load of which no files are wanted until it is stored. Where it cannot, files do.
-func (c *core) note(one jobstore.Load) bool {
-	err := c.jobs.store.Note(one)
-	if err != nil {
-		c.log.Debug("a job cannot be noted, its files are written", "jid", one.JID, "err", err)
-	}
-	return err == nil
-}
-
-// announce fires the events of a new job.
-func (c *core) announce(load *payload.Map, who found) {
-	jid := load.Str("jid")
-	c.events.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
-	c.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
-		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
-		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
-}
-
-// writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
-func (c *core) writeFiles(one jobstore.Load) {
-	if err := c.jobs.store.Announce(one); err != nil {
-		c.filesFailed(one.JID, err)
-		c.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
-	} else if c.mute.Swap(false) {
-		c.log.Warn("the files of jobs can be written again")
-	}
-}
-
-// filesFailed says that the files of jobs for Salt's own tools cannot be written: once, until they can. Jobs and
-// returns are stored all the same.
-func (c *core) filesFailed(jid string, err error) {
-	if !c.mute.Swap(true) {
-		c.log.Error("the files of jobs for Salt's own tools cannot be written", "jid", jid, "err", err)
-	}
-}
-
-// fromKwargs are the keywords of a publish request that go into the publication.
-var fromKwargs = []string{"ret_config", "metadata", "module_executors", "executor_opts", "ret_kwargs"}
-
-// publication builds what the minions get, in Salt's order.
-func publication(c *core, load, extra *payload.Map) *payload.Map {
-	pub := payload.M("fun", load.Value("fun"), "arg", load.Value("arg"), "tgt", load.Value("tgt"), "jid", load.Value("jid"), "ret", load.Value("ret"))
-	if id, ok := extra.Get("master_id"); ok {
-		pub.Set("master_id", id)
-	} else if id, ok := c.cfg.Raw.Get("master_id"); ok && id != nil {
-		pub.Set("master_id", id)
-	}
-	if d := delimiterOf(extra); d != defaultDelimiter {
-		pub.Set("delimiter", d)
-	}
-	if id, ok := extra.Get("id"); ok {
-		pub.Set("id", id)
-	}
-	for _, k := range []string{"tgt_type", "to"} {
-		if v, ok := load.Get(k); ok {
-			pub.Set(k, v)
-		}
-	}
-	for _, k := range fromKwargs {
-		if v, ok := extra.Get(k); ok {
-			pub.Set(k, v)
-		}
-	}
-	if extra.Bool("start_event") {
-		pub.Set("start_event", true)
-	}
-	if u, ok := load.Get("user"); ok {
-		pub.Set("user", u)
-	}
-	return pub
-}
-
-// send announces a publication and hands it to the Publisher.
-func (c *core) send(pub *payload.Map, who found) {
-	jid := pub.Str("jid")
-	c.events.fire(event.TagJobPublish(jid), pub)
-	c.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pytext.Str(pub.Value("fun")), jid))
-	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, who)})
-}
-
-// topicIDs are the ids a filtering master addresses; nil addresses everybody.
-func (c *core) topicIDs(pub *payload.Map, who found) []string {
-	if !c.cfg.ZMQFiltering {
-		return nil
-	}
-	switch strings.ToLower(pub.Str("tgt_type")) {
-	case "glob", "pcre":
-		return who.Minions
-	case "list":
-		return append(append([]string{}, who.Minions...), who.Missing...)
-	}
-	return nil
 }

@@ -43,22 +43,6 @@ type publisherOptions struct {
 // Content is the job: sent once more it is the same.
 func (m *PublishJob) Content() []byte { return []byte(m.Load.Str("jid")) }
 
-// publicationLost sends a publication once more that a Publisher has died of: minions leave a jid alone that they have
-// seen. What is lost for good is known to the ledger, and said.
-func (c *core) publicationLost(msg any, why error) {
-	m, ok := msg.(*PublishJob)
-	if !ok {
-		return
-	}
-	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died && !m.again {
-		c.publisherRef.Send(m.repeated())
-		return
-	}
-	jid := m.Load.Str("jid")
-	c.log.Error("publication is lost", "jid", jid, "err", why)
-	c.noteSent(jid, time.Time{}, time.Time{}, why)
-}
-
 func (m *PublishJob) repeated() *PublishJob {
 	return &PublishJob{Load: m.Load, Topics: m.Topics, again: true}
 }

@@ -54,17 +54,18 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan [][]byte, 10)
 			failures.Store(tt.failures)
-			c := &core{log: log.Logger(), book: newBook(ledger.Limits{})}
-			c.book.Begin(ledger.Job{JID: "1"})
+			book := newBook(ledger.Limits{})
+			c := &publications{record: &record{book: book}, log: log.Logger()}
+			book.Begin(ledger.Job{JID: "1"})
 			s := actortest.Start(t, supervisor.Options{})
-			c.publisherRef = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.publicationLost, New: func() actor.Actor {
+			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost, New: func() actor.Actor {
 				open := func() pubSocket {
 					return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs, closed: make(chan struct{})}
 				}
 				seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
-				return &publisher{opt: publisherOptions{open: open, seal: seal, sent: c.noteSent, log: c.log}}
+				return &publisher{opt: publisherOptions{open: open, seal: seal, sent: c.record.sent, log: c.log}}
 			}})
-			c.publisherRef.Send(&PublishJob{Load: payload.M("jid", "1")})
+			c.publisher.Send(&PublishJob{Load: payload.M("jid", "1")})
 			if tt.hangs != nil {
 				actortest.Wait(t, "hanging socket", tt.hangs)
 				if err := s.Restart("Publisher"); err != nil {
@@ -76,11 +77,11 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			} else if got := actortest.Wait(t, "publication", sent); string(got[0]) != "1" {
 				t.Errorf("sent %q", got)
 			}
-			c.publisherRef.Send(&PublishJob{Load: payload.M("jid", "2")})
+			c.publisher.Send(&PublishJob{Load: payload.M("jid", "2")})
 			if got := actortest.Wait(t, "another publication", sent); string(got[0]) != "2" {
 				t.Errorf("sent %q", got)
 			}
-			if job := c.book.Snapshot("1").Job; (job.Failed != "") != tt.lost || (job.Sent == 0) != tt.lost {
+			if job := book.Snapshot("1").Job; (job.Failed != "") != tt.lost || (job.Sent == 0) != tt.lost {
 				t.Errorf("the ledger says %+v", job)
 			}
 			if c := s.Snapshot()[0]; c.Restarts != tt.restarts || len(sent) > 0 {

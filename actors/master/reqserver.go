@@ -125,7 +125,7 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 	supervisor.Go(ctx, "request socket", s.listen(router, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self
-	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error { return tick(ctx, deadlineTick, self, &CheckDeadlines{}) })
+	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error { return self.SendEvery(ctx, deadlineTick, &CheckDeadlines{}) })
 }
 
 // listen takes requests from the socket, as long as it is to be open. What is too much is refused here, before it waits
@@ -179,20 +179,6 @@ func (s *reqServer) sayNo(end context.CancelCauseFunc) func(context.Context) err
 			log.Warn("the ReqServer ends: requests are refused", "requests", n)
 		}
 		return context.Cause(ctx)
-	}
-}
-
-// tick sends msg every interval until ctx ends.
-func tick(ctx context.Context, every time.Duration, to *supervisor.Ref, msg any) error {
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			to.Send(msg)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
 	}
 }
 

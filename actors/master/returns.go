@@ -24,15 +24,15 @@ func storeReturn(c *core, r *call) (any, error) {
 		c.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
-		c.noteRefused(r, err)
+		c.record.refused(r, err)
 		return false, nil
 	}
 	if !c.proven(r, c.cfg.Version2Returns, "a return without a token (version_2_returns)") {
 		return false, nil
 	}
 	c.asMinion(r.id)
-	r.from.minion = c.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
-	if c.questions.take(r.load, r.from.at) {
+	r.from.minion = c.record.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
+	if c.answers.Take(r.load, r.from.at) {
 		return nil, nil
 	}
 	if !c.ofResource(r) || !c.isReturn(r.load) {
@@ -129,7 +129,7 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 		jid = c.assignJID(who, load)
 	}
 	told := c.book.Told(jid, id)
-	c.noteReturn(jid, id, load, from)
+	c.record.returned(jid, id, load, from)
 	c.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
 		c.events.fire(event.TagJobReturn(jid, id), load)
@@ -137,14 +137,14 @@ func (c *core) returned(who speaker, load *payload.Map, from origin, stored func
 		c.fireStateErrors(load)
 	}
 	if !c.storesReturns() || jid == "nocache" {
-		c.kept(jid, id, 0, ledger.NotKept)
+		c.record.kept(jid, id, 0, ledger.NotKept)
 		stored(nil)
 		return
 	}
 	c.jobs.room.enter(0)
 	kept := func(err error) {
 		c.jobs.room.leave(0)
-		c.noteKept(jid, id, err)
+		c.record.stored(jid, id, err)
 		stored(err)
 	}
 	if !c.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept, Keep: who.syndic}) {

@@ -256,6 +256,6 @@ func (c *core) pingAll() {
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
 		"jid", c.jobs.ids.Next(time.Now()), "user", c.cfg.User)
 	extra := payload.NewMap(0)
-	c.begin(load, extra, publication(c, load, extra), who, origin{})
+	c.publications.begin(load, extra, c.publications.publication(load, extra), who, origin{})
 	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
 }

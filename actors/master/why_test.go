@@ -276,11 +276,6 @@ func TestStanding(t *testing.T) {
 	equal(t, "running", got.Running, []string{"m2"})
 	got = r.m.Standing(testContext(t), "20200101000000000000", ids)
 	equal(t, "of an unknown job", len(got.Gone)+len(got.Returned)+len(got.Running), 0)
-	old := ledger.Row{Minion: &ledger.Minion{Started: now, Now: now}}
-	equal(t, "said just now", atWork(&old, now), true)
-	equal(t, "said long ago", atWork(&old, now+ledger.Stamp(saidLately/time.Microsecond)), false)
-	old.Minion.Ended = now
-	equal(t, "ended", atWork(&old, now), false)
 }
 
 // TestClockOfAMinion: a clock that is off is said, and does not put the hops in disorder.

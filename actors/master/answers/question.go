@@ -1,4 +1,4 @@
-package master
+package answers
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func knownEnough(one *ledger.Case) bool {
 }
 
 // ask asks minions what they know of a job, and waits for their answers.
-func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
+func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
 	waiting := map[string]*ledger.Case{}
 	ids := []string{}
 	for i := range all {
@@ -76,20 +76,19 @@ func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	own, q := c.jobs.ids.Next(time.Now()), &question{answers: make(chan answer, len(ids))}
+	own, q := d.NextJID(), &question{answers: make(chan answer, len(ids))}
 	for _, id := range ids {
 		q.open.Store(id, true)
 	}
-	c.questions.open.Store(own, q)
-	defer c.questions.open.Delete(own)
-	pub := payload.M("fun", brinemod.Job, "arg", []any{jid}, "tgt", payload.AnyList(ids), "jid", own, "ret", "", "tgt_type", "list", "user", c.cfg.User)
-	c.publisherRef.Send(&PublishJob{Load: pub, Topics: c.topicIDs(pub, found{Minions: ids})})
+	d.questions.open.Store(own, q)
+	defer d.questions.open.Delete(own)
+	d.Ask(own, brinemod.Job, []any{jid}, ids)
 	for len(waiting) > 0 {
 		select {
 		case a := <-q.answers:
 			if one := waiting[a.id]; one != nil {
 				delete(waiting, a.id)
-				c.hear(one, a)
+				d.hear(one, a)
 			}
 		case <-ctx.Done():
 			return
@@ -98,14 +97,14 @@ func (c *core) ask(ctx context.Context, jid string, all []ledger.Case) {
 }
 
 // hear takes the answer of a minion.
-func (c *core) hear(one *ledger.Case, a answer) {
+func (d *Desk) hear(one *ledger.Case, a answer) {
 	said, ok := a.load.Value("return").(*payload.Map)
 	if !ok || !said.Has("now") { // it does not know the function
 		one.Asked = ledger.NotAsked
 		return
 	}
-	m := c.timed(one.ID, ledger.ReadMinion(said), a.load, origin{at: a.at})
-	one.Asked, one.Answer, one.Peer = ledger.Answered, m.ByMaster(), c.book.Peers.Get(one.ID)
+	m := d.Book.Peers.Timed(one.ID, ledger.ReadMinion(said), a.load, a.at)
+	one.Asked, one.Answer, one.Peer = ledger.Answered, m.ByMaster(), d.Book.Peers.Get(one.ID)
 	if m.Outcome != ledger.Unknown {
 		return
 	}

@@ -1,15 +1,11 @@
-package master
+package answers
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
-	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
-	"brine/modules/fleet/presence"
 	"brine/modules/matchers"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -22,17 +18,12 @@ const rosterReads = 80 * time.Millisecond
 // its own: one of Salt's, or one of an emulated fleet.
 const heardLately = time.Minute
 
-// newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
-func newAddressBook(st *stores) *presence.AddressBook {
-	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(datacache.BankGrains, id) }}
-}
-
 // Roster tells of all minions with a key whose ids match a glob, "" for all: the state of the key, whether they are
 // connected, when they were last heard, what they speak, their last job. It reads memory, for Salt's minions also the
 // addresses in their cached grains. What is not known since this process began is missing.
-func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) {
-	c, now := m.core, time.Now()
-	status, denied, err := c.keyStates()
+func (d *Desk) Roster(ctx context.Context, glob string) (*payload.Map, error) {
+	now := time.Now()
+	status, denied, err := d.keyStates()
 	if err != nil {
 		return nil, err
 	}
@@ -52,17 +43,17 @@ func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) 
 	list, counts, guess := make([]any, len(ids)), map[string]int{}, []string{}
 	links := make([]ledger.State, len(ids))
 	for i, id := range ids {
-		if links[i] = c.book.Peers.At(id, ledger.At(now)); links[i] != ledger.LinkUnknown || status[id] != keys.Accepted.State() {
+		if links[i] = d.Book.Peers.At(id, ledger.At(now)); links[i] != ledger.LinkUnknown || status[id] != keys.Accepted.State() {
 			continue
 		}
-		if heard := c.book.Peers.Get(id).Heard; heard != 0 && now.Sub(heard.Time()) < heardLately {
+		if heard := d.Book.Peers.Get(id).Heard; heard != 0 && now.Sub(heard.Time()) < heardLately {
 			links[i] = ledger.LinkUp
 			continue
 		}
 		guess = append(guess, id)
 	}
 	ends := now.Add(rosterReads)
-	up, whole, err := c.addresses.Connected(guess, func() bool { return ctx.Err() != nil || time.Now().After(ends) })
+	up, whole, err := d.Addresses.Connected(guess, func() bool { return ctx.Err() != nil || time.Now().After(ends) })
 	if err != nil {
 		return nil, err
 	}
@@ -73,24 +64,11 @@ func (m *Master) Roster(ctx context.Context, glob string) (*payload.Map, error) 
 		} else if known {
 			guess = ledger.LinkDown
 		}
-		list[i] = rosterRow(id, status[id], links[i], guess, c.book.Peers.Get(id))
+		list[i] = rosterRow(id, status[id], links[i], guess, d.Book.Peers.Get(id))
 		counts[status[id]]++
 		counts["connected_"+links[i].String()]++
 	}
 	return payload.M("minions", list, "counts", countMap(counts), "whole", whole), nil
-}
-
-// Present is who is connected, as manage.present shows it: ids to addresses.
-func (m *Master) Present() (*payload.Map, error) {
-	found, err := m.core.attendance.Connected()
-	if err != nil {
-		return nil, err
-	}
-	all := payload.NewMap(len(found))
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		all.Set(id, found[id])
-	}
-	return all, nil
 }
 
 // rosterRow is one minion. by_address tells, where it is not known whether it is connected, whether somebody is from an

@@ -1,4 +1,4 @@
-package master
+package tracing
 
 import (
 	"context"
@@ -40,7 +40,7 @@ const (
 type tracerOptions struct {
 	spans  func(t *tracedJob) []otlp.Resource // nil: nothing is known of the job any more
 	post   func(ctx context.Context, rs []otlp.Resource) error
-	meter  *meter
+	count  func(result string, spans int)
 	now    func() time.Time
 	tick   time.Duration
 	settle time.Duration
@@ -85,7 +85,7 @@ func (t *tracer) Receive(ctx actor.Context) {
 func (t *tracer) onStarted(ctx actor.Context) {
 	t.jobs, t.out = map[string]*tracedJob{}, make(chan *tracedJob, maxTraced)
 	self, every, e := supervisor.Self(ctx), t.opt.tick, &spanExport{opt: t.opt, in: t.out}
-	supervisor.Go(ctx, "look around", func(ctx context.Context) error { return tick(ctx, every, self, &lookAround{}) })
+	supervisor.Go(ctx, "look around", func(ctx context.Context) error { return self.SendEvery(ctx, every, &lookAround{}) })
 	supervisor.Go(ctx, "span export", e.run)
 }
 
@@ -97,7 +97,7 @@ func (t *tracer) onJob(m *TraceJob) {
 	t.order = append(t.order, m.JID)
 	if len(t.jobs) > maxTraced {
 		if j := t.jobs[t.order[0]]; !j.told {
-			t.opt.meter.traced(spansDropped, 1)
+			t.opt.count(Dropped, 1)
 		}
 		delete(t.jobs, t.order[0])
 		t.order = t.order[1:]

@@ -1,4 +1,4 @@
-package master
+package tracing
 
 import (
 	"context"
@@ -11,12 +11,16 @@ import (
 
 // Bounds of an export; the numbers are those of OpenTelemetry's batch processor where it has them.
 const (
-	maxBatch     = 512 // spans in one request
-	exportTries  = 5
-	exportPause  = time.Second // before the second try; doubled with each
-	lastExport   = 300 * time.Millisecond
-	spansSent    = "sent"
-	spansDropped = "dropped"
+	maxBatch    = 512 // spans in one request
+	exportTries = 5
+	exportPause = time.Second // before the second try; doubled with each
+	lastExport  = 300 * time.Millisecond
+)
+
+// What became of spans.
+const (
+	Sent    = "sent"
+	Dropped = "dropped"
 )
 
 // spanExport makes the spans of jobs and delivers them. It runs beside the Tracer.
@@ -55,7 +59,7 @@ func (e *spanExport) gather(j *tracedJob) {
 	for {
 		rs := e.opt.spans(j)
 		if rs == nil {
-			e.opt.meter.traced(spansDropped, 1)
+			e.opt.count(Dropped, 1)
 		}
 		if e.batch = append(e.batch, rs...); count(e.batch) >= maxBatch {
 			return
@@ -127,16 +131,16 @@ func (e *spanExport) try(ctx context.Context, batch []otlp.Resource) error {
 
 // settle counts what became of a batch.
 func (e *spanExport) settle(batch []otlp.Resource, err error) {
-	result := spansSent
+	result := Sent
 	switch {
 	case err != nil:
-		result = spansDropped
+		result = Dropped
 		e.complain(err)
 	case e.failed:
 		e.failed = false
 		e.opt.log.Warn("traces are delivered again")
 	}
-	e.opt.meter.traced(result, count(batch))
+	e.opt.count(result, count(batch))
 }
 
 // complain says once that traces cannot be delivered, until they can.

@@ -1,0 +1,49 @@
+package answers
+
+import (
+	"time"
+
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/presence"
+	"brine/wire/payload"
+)
+
+// store is what is stored of jobs. It may keep facts of them, and tell of one return alone.
+type store interface {
+	Load(jid string) (*payload.Map, error)
+	Returns(jid string) (*payload.Map, error)
+}
+
+// Sources are what a desk knows things from.
+type Sources struct {
+	Store     store
+	Book      *ledger.Book
+	Keys      *keys.Store
+	Finder    *presence.Finder
+	Addresses *presence.AddressBook
+	Keep      time.Duration // keep_jobs_seconds
+	Syndics   bool          // there are minions below syndics, which have no connection here (order_masters)
+	// Ask sends a question to minions: a publication that nobody else hears of. It must not wait for the answers, which
+	// come to Take.
+	Ask func(jid, fun string, args []any, ids []string)
+	// NextJID is a new job id.
+	NextJID func() string
+}
+
+// Desk answers. Any number of goroutines may use it.
+type Desk struct {
+	Sources
+	questions questions
+}
+
+// New makes a desk.
+func New(from Sources) *Desk { return &Desk{Sources: from} }
+
+// Take hands a return over that answers a question of the desk. False: it answers none.
+func (d *Desk) Take(load *payload.Map, at time.Time) bool { return d.questions.take(load, at) }
+
+// NoteClient notes what a command line says of its job.
+func (d *Desk) NoteClient(jid string, said *payload.Map) {
+	d.Book.Note(jid, func(j *ledger.Job) { j.Client = ledger.ReadClient(said) })
+}

@@ -1,0 +1,26 @@
+package master
+
+import (
+	"brine/modules/fleet/ledger"
+	"brine/wire/payload"
+)
+
+// maxFacts bounds the jobs of which one request may tell.
+const maxFacts = 1000
+
+// minionFacts takes what a brine minion says of jobs that are not over.
+func minionFacts(c *core, r *call) (any, error) {
+	jobs := r.load.Map("jobs")
+	if !r.req.opened.Load().TokenOK || jobs.Len() > maxFacts {
+		return false, nil
+	}
+	for k, v := range jobs.All() {
+		jid, isText := k.(string)
+		m, err := ledger.UnpackMinion(payload.AsBytes(v))
+		if !isText || err != nil || !c.jobs.knows(jid) {
+			continue
+		}
+		c.book.Hear(jid, r.id, c.book.Peers.Timed(r.id, m, r.load, r.from.at))
+	}
+	return true, nil
+}

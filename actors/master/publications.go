@@ -1,0 +1,182 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"brine/config"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/text/pytext"
+	"brine/supervisor"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// publications announces jobs, stores them and sends them to the minions. Any number of goroutines may use it.
+type publications struct {
+	jobs      *jobs
+	events    *events
+	record    *record
+	publisher *supervisor.Ref // set when that has started
+	masterID  any             // master_id of the configuration, nil: none
+	user      string          // of the master, for what it asks itself
+	filter    bool            // zmq_filtering
+	mute      atomic.Bool     // files of jobs cannot be written, which was said
+	log       *slog.Logger
+}
+
+func newPublications(cfg *config.Master, jobs *jobs, events *events, record *record, log *slog.Logger) *publications {
+	return &publications{jobs: jobs, events: events, record: record, masterID: cfg.Raw.Value("master_id"), user: cfg.User, filter: cfg.ZMQFiltering, log: log}
+}
+
+// begin announces a job, sends it to the minions and stores its load.
+//
+// The events come first, in Salt's order. The load is on its way to the JobStore before the publication is on its way
+// to the minions, so that no return overtakes it. The files in which Salt's own salt command looks are written while
+// the minions are at work already, and are there when that command has its answer. A tool that says that it looks in no
+// files gets none: three new inodes cost as much as all else that the master does with a job, its signature excepted.
+//
+// When the master dies before the answer, nobody was told of the job: minions may run it, as with Salt, and the store
+// makes the job out of their first return. When it dies after the answer and before the load is in the store, the files
+// or the note are there: the job is known by them, and the first return takes it from them. A power failure may take the
+// last moments of both.
+//
+// In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
+func (p *publications) begin(load, extra, pub *payload.Map, who found, from origin) {
+	traced := p.record.trace.Begin(load, pub, len(who.Minions))
+	p.record.announced(load, who, from)
+	p.record.trace.Announced(traced)
+	p.announce(load, who)
+	one := jobstore.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
+	if p.jobs.files {
+		p.writeFiles(one)
+		p.send(pub, who)
+		return
+	}
+	noted := from.noFiles && p.note(one)
+	p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
+	p.send(pub, who)
+	if !noted {
+		p.writeFiles(one)
+	}
+}
+
+// note keeps a load of which no files are wanted until it is stored. Where it cannot, files do.
+func (p *publications) note(one jobstore.Load) bool {
+	err := p.jobs.store.Note(one)
+	if err != nil {
+		p.log.Debug("a job cannot be noted, its files are written", "jid", one.JID, "err", err)
+	}
+	return err == nil
+}
+
+// announce fires the events of a new job.
+func (p *publications) announce(load *payload.Map, who found) {
+	jid := load.Str("jid")
+	p.events.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
+	p.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
+		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
+		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
+}
+
+// writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
+func (p *publications) writeFiles(one jobstore.Load) {
+	if err := p.jobs.store.Announce(one); err != nil {
+		p.filesFailed(one.JID, err)
+		p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
+	} else if p.mute.Swap(false) {
+		p.log.Warn("the files of jobs can be written again")
+	}
+}
+
+// filesFailed says that the files of jobs for Salt's own tools cannot be written: once, until they can. Jobs and
+// returns are stored all the same.
+func (p *publications) filesFailed(jid string, err error) {
+	if !p.mute.Swap(true) {
+		p.log.Error("the files of jobs for Salt's own tools cannot be written", "jid", jid, "err", err)
+	}
+}
+
+// fromKwargs are the keywords of a publish request that go into the publication.
+var fromKwargs = []string{"ret_config", "metadata", "module_executors", "executor_opts", "ret_kwargs"}
+
+// publication builds what the minions get, in Salt's order.
+func (p *publications) publication(load, extra *payload.Map) *payload.Map {
+	pub := payload.M("fun", load.Value("fun"), "arg", load.Value("arg"), "tgt", load.Value("tgt"), "jid", load.Value("jid"), "ret", load.Value("ret"))
+	if id, ok := extra.Get("master_id"); ok {
+		pub.Set("master_id", id)
+	} else if id := p.masterID; id != nil {
+		pub.Set("master_id", id)
+	}
+	if d := delimiterOf(extra); d != defaultDelimiter {
+		pub.Set("delimiter", d)
+	}
+	if id, ok := extra.Get("id"); ok {
+		pub.Set("id", id)
+	}
+	for _, k := range []string{"tgt_type", "to"} {
+		if v, ok := load.Get(k); ok {
+			pub.Set(k, v)
+		}
+	}
+	for _, k := range fromKwargs {
+		if v, ok := extra.Get(k); ok {
+			pub.Set(k, v)
+		}
+	}
+	if extra.Bool("start_event") {
+		pub.Set("start_event", true)
+	}
+	if u, ok := load.Get("user"); ok {
+		pub.Set("user", u)
+	}
+	return pub
+}
+
+// send announces a publication and hands it to the Publisher.
+func (p *publications) send(pub *payload.Map, who found) {
+	jid := pub.Str("jid")
+	p.events.fire(event.TagJobPublish(jid), pub)
+	p.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pytext.Str(pub.Value("fun")), jid))
+	p.publisher.Send(&PublishJob{Load: pub, Topics: p.topicIDs(pub, who)})
+}
+
+// topicIDs are the ids a filtering master addresses; nil addresses everybody.
+func (p *publications) topicIDs(pub *payload.Map, who found) []string {
+	if !p.filter {
+		return nil
+	}
+	switch strings.ToLower(pub.Str("tgt_type")) {
+	case "glob", "pcre":
+		return who.Minions
+	case "list":
+		return append(append([]string{}, who.Minions...), who.Missing...)
+	}
+	return nil
+}
+
+// askMinions sends a question of the master's own: its answers are no returns of a job.
+func (p *publications) askMinions(jid, fun string, args []any, ids []string) {
+	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list", "user", p.user)
+	p.publisher.Send(&PublishJob{Load: pub, Topics: p.topicIDs(pub, found{Minions: ids})})
+}
+
+// lost sends a publication once more that a Publisher has died of: minions leave a jid alone that they have
+// seen. What is lost for good is known to the ledger, and said.
+func (p *publications) lost(msg any, why error) {
+	m, ok := msg.(*PublishJob)
+	if !ok {
+		return
+	}
+	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died && !m.again {
+		p.publisher.Send(m.repeated())
+		return
+	}
+	jid := m.Load.Str("jid")
+	p.log.Error("publication is lost", "jid", jid, "err", why)
+	p.record.sent(jid, time.Time{}, time.Time{}, why)
+}

@@ -19,7 +19,7 @@ func TestAnsweredIsDropped(t *testing.T) {
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() actor.Actor {
-		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to, pools: r.m.core.pools, core: r.m.core}
+		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to, opt: r.m.core.workerOptions()}
 	}})
 	actortest.Expect[*WorkerReady](t, server)
 	work := func() *Work {
@@ -74,7 +74,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
 			m := r.minion("m1")
 			ear := r.hear()
-			done, err := r.m.core.turns.Take(t.Context(), "m1")
+			done, err := r.m.core.desks.data.turns.Take(t.Context(), "m1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it
-				if done, err = r.m.core.turns.Take(t.Context(), "m1"); err == nil {
+				if done, err = r.m.core.desks.data.turns.Take(t.Context(), "m1"); err == nil {
 					done()
 					break
 				}

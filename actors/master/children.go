@@ -37,7 +37,7 @@ func (c *core) children() []child {
 		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.tracer(),
-		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.maintenanceOptions(past)} }}},
+		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.upkeep.options(past)} }}},
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}
 }

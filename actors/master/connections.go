@@ -29,13 +29,13 @@ func peersOf(most int, descriptors uint64, tools int) int {
 }
 
 // maxPeers is peersOf for this process.
-func (c *core) maxPeers() int {
+func (p *ports) maxPeers() int {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
-		c.log.Warn("limit of open files", "err", err)
-		return c.cfg.MaxConnections
+		p.log.Warn("limit of open files", "err", err)
+		return p.maxConnections
 	}
-	return peersOf(c.cfg.MaxConnections, lim.Cur, toolSockets*ipc.MaxPeers())
+	return peersOf(p.maxConnections, lim.Cur, toolSockets*ipc.MaxPeers())
 }
 
 // portFull says when a port has as many connections as it may, and when it has room again.

@@ -1,8 +1,8 @@
 package master
 
 import (
+	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,20 +10,16 @@ import (
 	"brine/actors/master/tracing"
 	"brine/config"
 	"brine/modules/eauth"
-	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
-	"brine/modules/fleet/pushed"
 	"brine/modules/fleet/quota"
-	"brine/modules/fleet/speakers"
 	"brine/modules/host/steady"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-	"brine/wire/zmq"
 )
 
 // jobReader reads what the job cache holds.
@@ -35,112 +31,110 @@ type jobReader interface {
 	Note(jobstore.Load) error
 }
 
-// core is what all workers of a master share. Everything in it may be used by many goroutines.
+// core is the parts of a master, and what several of them have in common. It only puts them together.
 type core struct {
 	cfg          *config.Master
 	running      string // user this process belongs to
 	log          *slog.Logger
-	complaints   *complaints
-	events       *events
-	targets      *targets
-	attendance   *attendance
-	auth         *auth.Master
-	rules        *atomic.Pointer[rules] // who may do what, and what else a reload replaces
+	rules        *atomic.Pointer[rules]                 // who may do what, and what else a reload replaces
+	tree         *atomic.Pointer[supervisor.Supervisor] // holds it when the children start
+	steady       *steady.Clock
 	keys         *keys.Store
-	cache        *datacache.Banks
-	jobs         *jobs
-	functions    *ownFunctions
-	mines        *mine.Reader
-	answers      *answers.Desk
-	pools        *pools
+	auth         *auth.Master
 	book         *ledger.Book // what is known of jobs and minions
 	meter        *meter       // nil: nothing is counted
+	pools        *pools
+	complaints   *complaints
+	events       *events
+	ports        *ports
+	targets      *targets
+	attendance   *attendance
+	jobs         *jobs
+	answers      *answers.Desk
 	record       *record
 	publications *publications
-
-	// Set when the children start, each before whoever uses it.
-	tree         *atomic.Pointer[supervisor.Supervisor]
-	requestBytes int64         // of requests that wait for their answers
-	maxMessage   int64         // of one request; 0: the adapter's
-	guard        *zmq.Guard    // of what libzmq holds at both ports
-	oldPeers     atomic.Uint64 // that were not let in
-
-	quotas  *quota.Book
-	roles   *speakers.Roles
-	managed *speakers.Resources
-	busy    busyMinions
-	peers   quota.AtOnce // what minions publish and run, and wait for
-	pushed  *pushed.Store
-	modern  sync.Map // ids that have spoken version 3, where others may speak
-
-	turns    *door.Turns
-	weakKeys weakKeys
-	rotate   atomic.Bool // a new shared key is to be made
-	steady   *steady.Clock
+	functions    *ownFunctions
+	gate         *gate
+	signIns      *signIns
+	upkeep       *upkeep
+	desks        *desks
 }
 
-// newCore puts together what workers share.
+// newCore puts the parts together.
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
-	cfg, log, book := opt.Config, opt.Logger, newBook(opt.book)
-	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, cache: st.cache, rules: &atomic.Pointer[rules]{},
-		tree: &atomic.Pointer[supervisor.Supervisor]{}, jobs: newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, book, log), turns: door.NewTurns(), pools: ps, book: book,
-		complaints: &complaints{log: log},
-		events:     newEvents(newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), log), cfg.MaxEventSize, log),
-		attendance: newAttendance(&book.Peers, st.presence, log),
-	}
-	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
-	c.mines = newMines(cfg, st.cache, c.targets)
-	c.steady = steady.New(steady.Since(time.Now()), nil) // Maintenance tells
+	cfg, log := opt.Config, opt.Logger
+	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, book: newBook(opt.book), pools: ps,
+		rules: &atomic.Pointer[rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{}, complaints: &complaints{log: log},
+		steady: steady.New(steady.Since(time.Now()), nil), // Maintenance tells
+		events: newEvents(newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), log), cfg.MaxEventSize, log)}
+	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm))))
-	c.quotas, c.managed = newQuotas(cfg), &speakers.Resources{Keys: st.keys, Cache: st.cache}
-	c.roles = &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir}
-	c.peers.Most, c.pushed = peersAtOnce, newPushed(cfg)
-	if opt.Memory > 0 {
-		c.maxMessage = opt.within(opt.Config.RequestBytesMax, messageShare)
-	}
-	c.guard = c.newGuard(opt)
-	c.requestBytes = opt.within(opt.Config.RequestBytesMax, requestShare)
-	book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
-	var err error
-	if c.auth, err = signInSide(opt, st, c); err != nil {
+	c.ports = newPorts(opt, c.events, c.complaints)
+	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
+	c.attendance = newAttendance(&c.book.Peers, st.presence, log)
+	c.jobs = newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, c.book, log)
+	if err := c.measure(opt, st); err != nil {
 		return nil, err
 	}
-	c.attendance.vouches = c.auth.Vouches
-	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: book, Keys: st.keys, Finder: st.presence, Addresses: newAddressBook(st),
-		Keep: cfg.KeepJobsSeconds, Syndics: cfg.OrderMasters, Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }, NextJID: func() string { return c.jobs.ids.Next(time.Now()) }})
-	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: c.mines, gone: c.answers.Gone, tree: c.tree, log: log}
+	voices := newVoices(cfg, st, log)
+	c.gate = newGate(cfg, st, voices, &c.book.Peers, c.events, c.meter, log)
+	c.signIns = &signIns{cfg: cfg, keys: st.keys, manager: func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }, voices: voices,
+		attendance: c.attendance, peers: &c.book.Peers, events: c.events, complaints: c.complaints, meter: c.meter, tree: c.tree, log: log}
+	var err error
+	if c.auth, err = signInSide(opt, st, c.signIns); err != nil {
+		return nil, err
+	}
+	c.signIns.auth, c.attendance.vouches = c.auth, c.auth.Vouches
+	c.follow(opt, st)
+	mines := newMines(cfg, st.cache, c.targets)
+	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: mines, gone: c.answers.Gone, tree: c.tree, log: log}
 	if c.functions, err = newOwnFunctions(in, st, c.attendance, c.jobs, opt.Version); err != nil {
 		return nil, err
 	}
-	if err = c.measure(opt); err != nil {
-		return nil, err
-	}
-	c.record = &record{book: book, meter: c.meter, trace: tracing.New(tracing.Options{Config: cfg.TracingOptions(), Version: opt.Version, Master: cfg.ID, Log: log,
-		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
-		Reasons: c.answers.Reasons, Count: c.meter.traced})}
-	c.publications = newPublications(cfg, c.jobs, c.events, c.record, log)
+	c.upkeep = &upkeep{cfg: cfg, auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
+		jobs: c.jobs, publications: c.publications, events: c.events, log: log}
+	c.furnish(st, mines)
 	return c, nil
 }
 
-// signedIn fires the event of a sign-in and notes who is there.
-func (c *core) signedIn(o auth.Outcome) {
-	c.meter.signIn(o.Act)
-	c.book.Peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
-	if o.Act == auth.ActAccept {
-		c.attendance.relink(o.ID)
+// measure makes the counters, where somebody wants them.
+func (c *core) measure(opt Options, st *stores) (err error) {
+	if opt.Metrics == nil {
+		return nil
 	}
-	if o.Weak {
-		c.weakKeys.say(c.log, o.ID, o.Reason)
-	} else if o.Reason != "" {
-		c.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
+	if c.meter, err = newMeter(opt.Metrics, opt.Config.MetricsOptions(), opt.Functions, c.pools); err != nil {
+		return err
 	}
-	withGrains := false
-	for _, act := range c.cfg.AuthEventsAutosignGrains {
-		withGrains = withGrains || act == o.Act
+	l := looks{meter: c.meter, peers: &c.book.Peers, ports: c.ports, keys: st.keys, store: st.jobs, pools: c.pools}
+	if err := opt.Metrics.Register(l.gauges()); err != nil {
+		return fmt.Errorf("metrics: %w", err)
 	}
-	if data := o.Event(withGrains); data != nil && c.cfg.AuthEvents {
-		c.events.fire("salt/auth", data)
-	}
+	return nil
 }
 
-func (c *core) poolName(i int) string { return c.pools.list[i].name }
+// follow makes the parts that know what becomes of jobs.
+func (c *core) follow(opt Options, st *stores) {
+	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: c.book, Keys: st.keys, Finder: st.presence, Addresses: newAddressBook(st),
+		Keep: c.cfg.KeepJobsSeconds, Syndics: c.cfg.OrderMasters, NextJID: func() string { return c.jobs.ids.Next(time.Now()) },
+		Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }})
+	trace := tracing.New(tracing.Options{Config: c.cfg.TracingOptions(), Version: opt.Version, Master: c.cfg.ID, Log: c.log,
+		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
+		Reasons: c.answers.Reasons, Count: c.meter.traced})
+	c.record = &record{book: c.book, meter: c.meter, trace: trace}
+	c.publications = newPublications(c.cfg, c.jobs, c.events, c.record, c.log)
+}
+
+// furnish makes the desks, where workers have requests answered.
+func (c *core) furnish(st *stores, mines *mine.Reader) {
+	cfg, line := c.cfg, &turns{door.NewTurns(), c.complaints}
+	c.desks = &desks{
+		console: &console{cfg: cfg, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
+			functions: c.functions, events: c.events, complaints: c.complaints, log: c.log},
+		returns: &returnDesk{cfg: cfg, auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
+		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
+		data: &dataDesk{cfg: cfg, auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pushed: newPushed(cfg),
+			turns: line, signIns: c.signIns, log: c.log},
+		peers: &peerDesk{cfg: cfg, gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
+			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
+	}
+}

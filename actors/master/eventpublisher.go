@@ -3,15 +3,12 @@ package master
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
-	"brine/wire/ipc"
-	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -150,33 +147,5 @@ func (p *eventPublisher) onSubscribe(m *Subscribe) {
 	p.opt.subs.Add(m.Name, m.Sink)
 	if m.Done != nil {
 		close(m.Done)
-	}
-}
-
-// busOptions are those of the configuration.
-func (c *core) busOptions(subs *bus.Subscribers) busOptions {
-	cfg := c.cfg
-	framing := ipc.FramingPlain
-	if cfg.IPCFraming == "length" {
-		framing = ipc.FramingLength
-	}
-	sock := func(name string) string { return filepath.Join(cfg.SockDir, name) }
-	young, err := event.Pack(tagNudge, payload.NewMap(0), 0)
-	if err != nil { // a constant: it packs
-		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
-	}
-	return busOptions{
-		young: young, meter: c.meter, room: c.events.room,
-		open: func() *bus.Bus {
-			return bus.New(
-				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},
-				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
-		},
-		subs: subs,
-		onKeys: func() {
-			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
-				ref.Send(&CheckKeys{})
-			}
-		},
 	}
 }

@@ -38,7 +38,7 @@ func TestWorkerPanics(t *testing.T) {
 	}
 	r.noLogins() // what asks for them panics
 	equal(t, "answer in clear", r.clear(cmd("mk_token", "eauth", "auto")), handlerFailed)
-	r.m.core.cache = nil // what uses it panics, after the request was opened
+	r.m.core.desks.data.cache = nil // what uses it panics, after the request was opened
 	equal(t, "answer to a minion", m.ask(cmd("_mine", "data", payload.M("a", 1))), "")
 	equal(t, "and then", m.ask(cmd("_file_envs")), []any{"base"})
 	r.eventually("restarts", func() error {

@@ -2,12 +2,16 @@ package master
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode"
 
+	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/quota"
+	"brine/modules/fleet/speakers"
 	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -27,11 +31,30 @@ func (s speaker) share() int {
 	return 1
 }
 
+// gate is where what minions say gets in, or does not. It knows what each may say and how much, and counts what they were
+// refused. Any number of goroutines may use it.
+type gate struct {
+	cfg     *config.Master // minion_event_whitelist, and what a minion may have
+	voices  *voices
+	managed *speakers.Resources
+	quotas  *quota.Book
+	keys    *keys.Store
+	peers   *ledger.Peers
+	events  *events
+	meter   *meter
+	log     *slog.Logger
+}
+
+func newGate(cfg *config.Master, st *stores, voices *voices, peers *ledger.Peers, events *events, meter *meter, log *slog.Logger) *gate {
+	return &gate{cfg: cfg, voices: voices, managed: &speakers.Resources{Keys: st.keys, Cache: st.cache}, quotas: newQuotas(cfg),
+		keys: st.keys, peers: peers, events: events, meter: meter, log: log}
+}
+
 // say puts an event of a minion on the bus: the only way there for what comes from minions, returns excepted. size is how
 // many bytes it has; 0 when it was refused. data is not kept, but may lose fields.
-func (c *core) say(who speaker, tag string, data *payload.Map) (size int) {
-	if why := c.forbidden(who, tag, data); why != "" {
-		c.deny(who.id, ledger.DeniedTag, 1, why+": "+payload.Show(tag))
+func (g *gate) say(who speaker, tag string, data *payload.Map) (size int) {
+	if why := g.forbidden(who, tag, data); why != "" {
+		g.deny(who.id, ledger.DeniedTag, 1, why+": "+payload.Show(tag))
 		return 0
 	}
 	direct, forwarded := ofJob(tag)
@@ -43,24 +66,24 @@ func (c *core) say(who speaker, tag string, data *payload.Map) (size int) {
 	case forwarded:
 		data.Delete(endsTools)
 	}
-	body := c.events.pack(tag, data)
+	body := g.events.pack(tag, data)
 	if body == nil {
 		return 0
 	}
-	if !c.quotas.Spend(who.id, quotaEventBytes, len(body), who.share(), time.Now()) {
-		c.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", c.cfg.MinionQuotaEventBytes))
+	if !g.quotas.Spend(who.id, quotaEventBytes, len(body), who.share(), time.Now()) {
+		g.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", g.cfg.MinionQuotaEventBytes))
 		return 0
 	}
-	c.events.put(body)
+	g.events.put(body)
 	return len(body)
 }
 
 // forbidden says why a minion may not fire an event; "" when it may.
-func (c *core) forbidden(who speaker, tag string, data *payload.Map) string {
+func (g *gate) forbidden(who speaker, tag string, data *payload.Map) string {
 	if tag == "" || len(tag) > payload.MaxTag || strings.IndexFunc(tag, unicode.IsControl) >= 0 {
 		return "no tag of an event"
 	}
-	if imitates(tag) && !c.whitelisted(tag) {
+	if imitates(tag) && !g.whitelisted(tag) {
 		return "a tag that looks like that of a job to whoever searches tags for one"
 	}
 	voice, id, made := gateFor(tag)
@@ -75,11 +98,11 @@ func (c *core) forbidden(who speaker, tag string, data *payload.Map) string {
 	case anyone:
 		allowed = true
 	case itself:
-		allowed = c.speaksFor(who, id)
+		allowed = g.speaksFor(who, id)
 	case bySyndic:
 		allowed = who.syndic && id == who.id
 	}
-	if allowed || c.whitelisted(tag) {
+	if allowed || g.whitelisted(tag) {
 		return ""
 	}
 	return "a tag that is not its own (minion_event_whitelist can allow it)"
@@ -87,12 +110,12 @@ func (c *core) forbidden(who speaker, tag string, data *payload.Map) string {
 
 // speaksFor tells whether a minion may speak under an id: its own, that of a resource which it manages, and if it is a syndic
 // any that is no minion of this master.
-func (c *core) speaksFor(who speaker, id string) bool {
-	return id == who.id || c.managed.Manages(who.id, id) || who.syndic && auth.ValidID(id) && !c.keys.Has(keys.Accepted, id)
+func (g *gate) speaksFor(who speaker, id string) bool {
+	return id == who.id || g.managed.Manages(who.id, id) || who.syndic && auth.ValidID(id) && !g.keys.Has(keys.Accepted, id)
 }
 
-func (c *core) whitelisted(tag string) bool {
-	for _, pattern := range c.cfg.MinionEventWhitelist {
+func (g *gate) whitelisted(tag string) bool {
+	for _, pattern := range g.cfg.MinionEventWhitelist {
 		if matchers.GlobMatch(pattern, tag) {
 			return true
 		}
@@ -104,15 +127,46 @@ func (c *core) whitelisted(tag string) bool {
 const tagDenied = "brine/minion/refused"
 
 // deny counts what a minion was refused, and says so: the first time, and then once in a while.
-func (c *core) deny(id string, what ledger.Denial, n int, why string) {
+func (g *gate) deny(id string, what ledger.Denial, n int, why string) {
 	if n <= 0 || !auth.ValidID(id) {
 		return
 	}
-	c.meter.fail(failedForbidden)
-	total, tell := c.book.Peers.Deny(id, what, n, ledger.At(time.Now()))
+	g.meter.fail(failedForbidden)
+	total, tell := g.peers.Deny(id, what, n, ledger.At(time.Now()))
 	if !tell {
 		return
 	}
-	c.log.Warn("a minion was refused what it may not do", "minion", id, "what", what.String(), "why", why, "count", total)
-	c.events.fire(tagDenied, payload.M("id", id, "what", what.String(), "why", why, "count", total))
+	g.log.Warn("a minion was refused what it may not do", "minion", id, "what", what.String(), "why", why, "count", total)
+	g.events.fire(tagDenied, payload.M("id", id, "what", what.String(), "why", why, "count", total))
+}
+
+// fits tells whether data of a minion is small enough to be kept.
+func (g *gate) fits(data *payload.Map) bool {
+	if g.cfg.MinionDataMaxBytes <= 0 {
+		return true
+	}
+	packed, err := payload.Marshal(data)
+	return err == nil && int64(len(packed)) <= g.cfg.MinionDataMaxBytes
+}
+
+// proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever has any
+// accepted key can name any minion, unless a token comes with it. Those that minions send without one are taken where the
+// configuration wants so (allowed), but not in the name of an id that has spoken version 3.
+func (g *gate) proven(r *call, allowed bool, why string) bool {
+	if r.req.opened.Load().TokenOK {
+		return true
+	}
+	if allowed && r.id != "" && !g.voices.roles.Of(r.id).V3 {
+		return true
+	}
+	g.deny(r.id, ledger.DeniedVersion, 1, why+": in its name, perhaps not by it; one that has spoken version 3 must go on to do so, or get a new key")
+	return false
+}
+
+func (g *gate) grainsQuota() string {
+	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", g.cfg.MinionQuotaGrains)
+}
+
+func (g *gate) eventQuota() string {
+	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", g.cfg.MinionQuotaEvents)
 }

@@ -193,7 +193,7 @@ func TestReturnOfOthers(t *testing.T) {
 	if !r.stored(jid).Has("r1") {
 		t.Error("a resource that was given up has no new manager")
 	}
-	again := &speakers.Resources{Keys: r.keyStore(), Cache: r.m.core.cache}
+	again := &speakers.Resources{Keys: r.keyStore(), Cache: r.m.core.desks.data.cache}
 	if !again.Manages("m2", "r1") || again.Manages("m1", "r1") {
 		t.Error("the disk says something else")
 	}
@@ -226,7 +226,7 @@ func TestSyndics(t *testing.T) {
 			return nil
 		})
 		r.accept("s1", "spare")
-		if !r.m.core.asSyndic("s1") || r.m.core.asSyndic("m2") {
+		if !r.m.core.gate.voices.asSyndic("s1") || r.m.core.gate.voices.asSyndic("m2") {
 			t.Error("another key begins anew, the same does not")
 		}
 	})

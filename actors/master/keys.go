@@ -88,8 +88,8 @@ func tellHang(log *slog.Logger) func(path string) {
 	}
 }
 
-// signInSide makes the sign-in side of the master.
-func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
+// signInSide makes the sign-in side of the master, which tells what comes of it.
+func signInSide(opt Options, st *stores, told *signIns) (*auth.Master, error) {
 	cfg := opt.Config
 	st.signIn.Hangs = tellHang(opt.Logger)
 	return auth.NewMaster(auth.MasterOptions{
@@ -98,7 +98,7 @@ func signInSide(opt Options, st *stores, c *core) (*auth.Master, error) {
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg, opt.Logger)},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: c.refused, Admit: newPending(c, st.keys).admit, Warn: c.complaints.warn, Exchanged: c.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: c.attendance.count, SignPublications: cfg.SignPubMessages,
+		Refused: told.refused, Admit: newPending(cfg, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn, Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: told.attendance.count, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	})

@@ -40,7 +40,7 @@ func logsIn(load *payload.Map) bool {
 }
 
 // identity is who asks, as fields tell. A log-in that was made already is not made again.
-func (c *core) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
+func (c *console) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
 	if l := r.req.login; l != nil {
 		return l.id, l.err
 	}
@@ -48,7 +48,7 @@ func (c *core) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
 }
 
 // refuse answers who could not be authenticated, as late as the failure is to be.
-func (c *core) refuse(r *call, err error, v any) (any, error) {
+func (c *console) refuse(r *call, err error, v any) (any, error) {
 	var denied *eauth.Denied
 	if !errors.As(err, &denied) {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *core) refuse(r *call, err error, v any) (any, error) {
 
 // holdBack answers after a time in which no worker waits. The load is let go of at once, and the answer, which is in clear,
 // is packed now: when the time has come it is only sent.
-func (c *core) holdBack(r *call, wait time.Duration, v any) (any, error) {
+func (c *console) holdBack(r *call, wait time.Duration, v any) (any, error) {
 	if wait <= 0 {
 		return v, nil
 	}

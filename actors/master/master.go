@@ -11,9 +11,7 @@ import (
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
-	"brine/wire/zmq"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -115,47 +113,3 @@ func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
 
 // Fire puts an event on the master's bus.
 func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.fire(tag, data) }
-
-func (c *core) publisherOptions() publisherOptions {
-	cfg := c.cfg
-	return publisherOptions{
-		open: func() pubSocket {
-			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
-				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
-				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.guard, OnRefused: c.peerRefused, Logger: c.log,
-			}))
-		},
-		sent: c.record.sent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
-	}
-}
-
-func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
-	k := &zmq.Keepalive{Idle: cfg.TCPKeepaliveIdle, Count: cfg.TCPKeepaliveCnt, Interval: cfg.TCPKeepaliveIntvl}
-	if cfg.TCPKeepalive {
-		k.On = 1
-	}
-	return k
-}
-
-func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed}
-}
-
-func (c *core) reqOptions() reqServerOptions {
-	cfg := c.cfg
-	return reqServerOptions{
-		router: func() *zmq.Router {
-			return zmq.NewRouter(zmq.RouterOptions{
-				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
-				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.maxMessage, Guard: c.guard, OnRefused: c.peerRefused,
-			})
-		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.complaints.warn, log: c.log,
-		nest: supervisor.Options{Pool: true},
-		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
-			return &mworker{name: name, pool: pool, server: server, pools: c.pools, core: c}
-		},
-	}
-}

@@ -1,28 +1,14 @@
 package master
 
 import (
-	"fmt"
 	"os"
 
 	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
 	"brine/modules/host/gauges"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-// measure makes the counters of the master, where somebody wants them.
-func (c *core) measure(opt Options) (err error) {
-	if opt.Metrics == nil {
-		return nil
-	}
-	if c.meter, err = newMeter(opt.Metrics, opt.Config.MetricsOptions(), opt.Functions, c.pools); err != nil {
-		return err
-	}
-	if err := opt.Metrics.Register(c.gauges()); err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
-	return nil
-}
 
 // What the master is asked for when Prometheus comes, and does not count in between.
 var (
@@ -35,28 +21,38 @@ var (
 	lookFile        = gauges.Gauge("brine_store_file_bytes", "Size of the file of the job store.")
 )
 
-func (c *core) gauges() prometheus.Collector {
-	return gauges.Look(c.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded, lookRefused)
+// looks is what Prometheus is told of when it comes.
+type looks struct {
+	meter *meter
+	peers *ledger.Peers
+	ports *ports
+	keys  *keys.Store
+	store jobCache
+	pools *pools
+}
+
+func (l looks) gauges() prometheus.Collector {
+	return gauges.Look(l.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded, lookRefused)
 }
 
 // tellGauges tells what there is. What cannot be read is left out.
-func (c *core) tellGauges(tell gauges.Tell) {
-	tell(lookMinions, float64(c.book.Peers.Connections()))
-	c.tellEnded(tell)
-	for i := range c.meter.queued {
-		tell(lookQueue, float64(c.meter.queued[i].Load()), c.poolName(i))
+func (l looks) tellGauges(tell gauges.Tell) {
+	tell(lookMinions, float64(l.peers.Connections()))
+	l.ports.tellEnded(tell)
+	for i := range l.meter.queued {
+		tell(lookQueue, float64(l.meter.queued[i].Load()), l.pools.name(i))
 	}
 	for _, st := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
-		if ids, err := c.keys.IDs(st); err == nil {
+		if ids, err := l.keys.IDs(st); err == nil {
 			tell(lookKeys, float64(len(ids)), st.State())
 		}
 	}
-	if b := c.meter.bus.Load(); b != nil {
+	if b := l.meter.bus.Load(); b != nil {
 		n, dropped := b.Listeners()
 		tell(lookSubscribers, float64(n))
 		tell(lookDropped, float64(dropped))
 	}
-	if s, ok := c.jobs.store.(sized); ok {
+	if s, ok := l.store.(sized); ok {
 		if n, err := s.Bytes(); err == nil {
 			tell(lookStored, float64(n))
 		}

@@ -16,62 +16,62 @@ import (
 )
 
 // mineStore merges what a minion offers into its mine, or replaces it (clear).
-func mineStore(c *core, r *call) (any, error) {
+func (d *dataDesk) mineStore(r *call) (any, error) {
 	data, ok := r.load.Value("data").(*payload.Map)
 	if r.id == "" || !ok {
 		return payload.NewMap(0), nil
 	}
-	if !c.cfg.MinionDataCache && !c.cfg.EnforceMineCache {
+	if !d.cfg.MinionDataCache && !d.cfg.EnforceMineCache {
 		return true, nil
 	}
-	if c.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
-		c.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", c.cfg.MinionQuotaMine))
+	if d.gate.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", d.cfg.MinionQuotaMine))
 		return false, nil
 	}
-	c.asMinion(r.id)
+	d.gate.voices.asMinion(r.id)
 	if !r.load.Bool("clear") {
-		old, err := c.cache.Mine(r.id)
+		old, err := d.cache.Mine(r.id)
 		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
 			return nil, err
 		} else if err != nil {
-			c.log.Warn("mine could not be read, it begins anew", "minion", r.id, "err", err)
+			d.log.Warn("mine could not be read, it begins anew", "minion", r.id, "err", err)
 		}
 		if old != nil {
 			old.Update(data)
 			data = old
 		}
 	}
-	if !c.fits(data) {
-		c.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", c.cfg.MinionDataMaxBytes))
+	if !d.gate.fits(data) {
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", d.cfg.MinionDataMaxBytes))
 		return false, nil
 	}
-	if err := c.cache.StoreMine(r.id, data); err != nil {
+	if err := d.cache.StoreMine(r.id, data); err != nil {
 		return nil, err
 	}
 	return true, nil
 }
 
-func mineDelete(c *core, r *call) (any, error) {
+func (d *dataDesk) mineDelete(r *call) (any, error) {
 	if r.id == "" || !r.load.Has("fun") {
 		return payload.NewMap(0), nil
 	}
-	data, err := c.cache.Mine(r.id)
+	data, err := d.cache.Mine(r.id)
 	if err != nil || data == nil {
 		return true, err
 	}
 	data.Delete(r.load.Value("fun"))
-	return true, c.cache.StoreMine(r.id, data)
+	return true, d.cache.StoreMine(r.id, data)
 }
 
-func mineFlush(c *core, r *call) (any, error) {
+func (d *dataDesk) mineFlush(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
-	return true, c.cache.FlushMine(r.id)
+	return true, d.cache.FlushMine(r.id)
 }
 
 // mineGet answers a minion that asks for the mines of others.
-func mineGet(c *core, r *call) (any, error) {
+func (d *dataDesk) mineGet(r *call) (any, error) {
 	if !auth.ValidID(r.id) || !r.load.Has("tgt") || !mine.Functions(r.load.Value("fun")) {
 		return payload.NewMap(0), nil
 	}
@@ -80,11 +80,11 @@ func mineGet(c *core, r *call) (any, error) {
 		tgtType = r.load.Str("expr_form")
 	}
 	q := mine.Question{Asker: r.id, Tgt: r.load.Value("tgt"), TgtType: tgtType, Fun: r.load.Value("fun")}
-	get := func(ctx context.Context) (any, error) { return c.mines.Get(ctx, q) }
+	get := func(ctx context.Context) (any, error) { return d.mines.Get(ctx, q) }
 	if oneID(q.Tgt, tgtType) {
 		return get(r.ctx)
 	}
-	return c.inTurn(r, "mine of minions", get)
+	return d.turns.inTurn(r, "mine of minions", get)
 }
 
 // newMines reads the mines of this master.

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -19,21 +20,31 @@ const (
 	eventPortionBytes = 1 << 20
 )
 
+// eventDesk takes the events of minions.
+type eventDesk struct {
+	gate   *gate
+	jobs   *jobs
+	events *events
+	most   int // events of one request (minion_events_max)
+	busy   busyMinions
+	log    *slog.Logger
+}
+
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
-func minionEvent(c *core, r *call) (any, error) {
+func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
 	list, several := r.load.Value("events").([]any)
 	if !several {
-		c.singleEvent(r)
+		d.singleEvent(r)
 		return nil, nil
 	}
 	pretag, _ := r.load.Value("pretag").(string)
-	e := &eventList{core: c, who: speaker{id: r.id}, pretag: pretag, list: list}
+	e := &eventList{desk: d, who: speaker{id: r.id}, pretag: pretag, list: list}
 	if e.claimsSyndic() {
-		if e.who.syndic = c.asSyndic(r.id); !e.who.syndic {
-			c.deny(r.id, ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
+		if e.who.syndic = d.gate.voices.asSyndic(r.id); !e.who.syndic {
+			d.gate.deny(r.id, ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
 			return nil, nil
 		}
 	}
@@ -41,50 +52,46 @@ func minionEvent(c *core, r *call) (any, error) {
 	if e.portion(); len(e.list) == 0 {
 		return nil, nil
 	}
-	if !c.busy.enter(r.id) {
-		c.deny(r.id, ledger.DeniedEvents, len(e.list), "a long list of events while another is being fired")
+	if !d.busy.enter(r.id) {
+		d.gate.deny(r.id, ledger.DeniedEvents, len(e.list), "a long list of events while another is being fired")
 		return nil, nil
 	}
 	r.beside("events of a minion", func(ctx context.Context) {
-		defer c.busy.leave(r.id)
-		for len(e.list) > 0 && c.events.heard(ctx) {
+		defer d.busy.leave(r.id)
+		for len(e.list) > 0 && d.events.heard(ctx) {
 			e.portion()
 		}
-		c.finish(r.req, nil)
+		r.finish(nil)
 	})
 	return nil, errLater
 }
 
 // singleEvent fires an event that is the load itself.
-func (c *core) singleEvent(r *call) {
+func (d *eventDesk) singleEvent(r *call) {
 	tag := r.load.Str("tag")
 	if tag == "" || !r.load.Has("data") {
 		return
 	}
-	if c.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
-		c.deny(r.id, ledger.DeniedEvents, 1, c.eventQuota())
+	if d.gate.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
+		d.gate.deny(r.id, ledger.DeniedEvents, 1, d.gate.eventQuota())
 		return
 	}
 	switch tag {
 	case event.TagSyndicStarted(r.id):
-		if !c.asSyndic(r.id) {
-			c.deny(r.id, ledger.DeniedSyndic, 1, "it says that it is a syndic, which it is not")
+		if !d.gate.voices.asSyndic(r.id) {
+			d.gate.deny(r.id, ledger.DeniedSyndic, 1, "it says that it is a syndic, which it is not")
 			return
 		}
 	case event.TagMinionStarted(r.id):
-		c.asMinion(r.id)
+		d.gate.voices.asMinion(r.id)
 	}
-	c.say(speaker{id: r.id}, tag, r.load)
-	c.sayMinionError(r.load)
-}
-
-func (c *core) eventQuota() string {
-	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", c.cfg.MinionQuotaEvents)
+	d.gate.say(speaker{id: r.id}, tag, r.load)
+	d.sayMinionError(r.load)
 }
 
 // eventList are the events of one request that have not been fired.
 type eventList struct {
-	core   *core
+	desk   *eventDesk
 	who    speaker
 	pretag string
 	list   []any
@@ -98,13 +105,13 @@ func (e *eventList) claimsSyndic() bool {
 
 // admit cuts the list to what one request may hold, and to the speaker's quota.
 func (e *eventList) admit() {
-	c, share := e.core, e.who.share()
-	if most := c.cfg.MinionEventsMax * share; most > 0 && len(e.list) > most {
-		c.deny(e.who.id, ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
+	d, share := e.desk, e.who.share()
+	if most := d.most * share; most > 0 && len(e.list) > most {
+		d.gate.deny(e.who.id, ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
 		e.list = e.list[:most]
 	}
-	if given := c.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
-		c.deny(e.who.id, ledger.DeniedEvents, len(e.list)-given, c.eventQuota())
+	if given := d.gate.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
+		d.gate.deny(e.who.id, ledger.DeniedEvents, len(e.list)-given, d.gate.eventQuota())
 		e.list = e.list[:given]
 	}
 }
@@ -128,22 +135,22 @@ func (e *eventList) fire(ev *payload.Map, tag string) (size int) {
 		data = ev
 	}
 	if e.pretag != "" {
-		size = e.core.say(e.who, event.Join(e.pretag, tag), data)
+		size = e.desk.gate.say(e.who, event.Join(e.pretag, tag), data)
 	}
 	if !e.who.syndic {
-		return size + e.core.say(e.who, tag, data)
+		return size + e.desk.gate.say(e.who, tag, data)
 	}
-	e.core.noteMinions(e.who.id, data)
-	if e.core.forbidden(e.who, tag, data) == "" {
-		size += e.core.say(e.who, tag, data)
+	e.desk.noteMinions(e.who.id, data)
+	if e.desk.gate.forbidden(e.who, tag, data) == "" {
+		size += e.desk.gate.say(e.who, tag, data)
 	}
 	return size
 }
 
 // noteMinions adds the minions that a syndic tells of to their job.
-func (c *core) noteMinions(syndic string, data *payload.Map) {
+func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
 	jid, ids := data.Str("jid"), data.List("minions")
-	if jid == "" || ids == nil || !c.jobs.knows(jid) {
+	if jid == "" || ids == nil || !d.jobs.knows(jid) {
 		return
 	}
 	minions := make([]string, 0, len(ids))
@@ -152,17 +159,17 @@ func (c *core) noteMinions(syndic string, data *payload.Map) {
 			minions = append(minions, text)
 		}
 	}
-	c.jobs.writer.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
+	d.jobs.writer.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
 }
 
 // maxMinionError is how much of an error that a minion reports is logged, in bytes.
 const maxMinionError = 1024
 
 // sayMinionError puts an error that a minion reports into the master's log.
-func (c *core) sayMinionError(load *payload.Map) {
+func (d *eventDesk) sayMinionError(load *payload.Map) {
 	if load.Str("tag") == "_salt_error" {
 		text := load.Map("data").Str("message")
-		c.log.Error("Received minion error from [" + load.Str("id") + "]: " + text[:min(len(text), maxMinionError)])
+		d.log.Error("Received minion error from [" + load.Str("id") + "]: " + text[:min(len(text), maxMinionError)])
 	}
 }
 

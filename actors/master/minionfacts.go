@@ -9,7 +9,7 @@ import (
 const maxFacts = 1000
 
 // minionFacts takes what a brine minion says of jobs that are not over.
-func minionFacts(c *core, r *call) (any, error) {
+func (d *returnDesk) minionFacts(r *call) (any, error) {
 	jobs := r.load.Map("jobs")
 	if !r.req.opened.Load().TokenOK || jobs.Len() > maxFacts {
 		return false, nil
@@ -17,10 +17,10 @@ func minionFacts(c *core, r *call) (any, error) {
 	for k, v := range jobs.All() {
 		jid, isText := k.(string)
 		m, err := ledger.UnpackMinion(payload.AsBytes(v))
-		if !isText || err != nil || !c.jobs.knows(jid) {
+		if !isText || err != nil || !d.jobs.knows(jid) {
 			continue
 		}
-		c.book.Hear(jid, r.id, c.book.Peers.Timed(r.id, m, r.load, r.from.at))
+		d.record.book.Hear(jid, r.id, d.record.book.Peers.Timed(r.id, m, r.load, r.from.at))
 	}
 	return true, nil
 }

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -33,13 +34,27 @@ func (w *Work) Lost(why error) {
 	}
 }
 
-// mworker answers requests, one at a time. What it can be asked stands in clear.go and aes.go.
+// workerOptions are what the workers need of the master; they share it.
+type workerOptions struct {
+	auth       *auth.Master
+	signIns    *signIns
+	desks      *desks
+	pools      *pools
+	rules      *atomic.Pointer[rules]
+	complaints *complaints
+	meter      *meter
+	events     *events
+	stats      bool          // master_stats,
+	statsEvery time.Duration // and master_stats_event_iter
+	log        *slog.Logger
+}
+
+// mworker answers requests, one at a time. What it can be asked stands in commands.go.
 type mworker struct {
 	name   string
 	pool   int
 	server *supervisor.Ref
-	pools  *pools
-	core   *core
+	opt    *workerOptions
 	stats  workerStats
 }
 
@@ -53,11 +68,15 @@ type call struct {
 	// rules are those of the whole request, whatever is reloaded meanwhile.
 	rules *rules
 
+	log     *slog.Logger
 	replied func() // told when the answer has left; nil: nobody is
 	// beside runs f in a goroutine of the worker, for what takes longer than the worker has time for. If f panics the
 	// request is answered, and the worker dies of it.
 	beside func(name string, f func(ctx context.Context))
 }
+
+// finish answers with what a handler has come to.
+func (r *call) finish(v any) { r.req.finish(v, r.log) }
 
 // errLater is returned by a handler that answers by call.finish, later and from another actor.
 var errLater = errors.New("the answer comes later")
@@ -91,8 +110,8 @@ func (w *mworker) handle(ctx actor.Context, r *request) {
 		return
 	}
 	start := time.Now()
-	pool := w.core.poolName(w.pool)
-	w.core.meter.taken(pool, r.at, start)
+	pool := w.opt.pools.name(w.pool)
+	w.opt.meter.taken(pool, r.at, start)
 	cmd := payload.CmdAuth
 	if r.opened.Load() == nil && auth.IsSignIn(r.env) {
 		w.signIn(ctx, r)
@@ -102,23 +121,23 @@ func (w *mworker) handle(ctx actor.Context, r *request) {
 		cmd = o.Cmd
 		w.serve(ctx, r, o, start)
 	}
-	if w.core.meter != nil {
-		w.core.meter.request(cmd, pool, start, time.Now())
+	if w.opt.meter != nil {
+		w.opt.meter.request(cmd, pool, start, time.Now())
 	}
-	if w.core.cfg.MasterStats {
+	if w.opt.stats {
 		w.report(cmd, start, time.Now())
 	}
 }
 
 func (w *mworker) signIn(ctx actor.Context, r *request) {
-	reply, outcome := w.core.auth.Handle(r.env, time.Now())
+	reply, outcome := w.opt.auth.Handle(r.env, time.Now())
 	if outcome.ID == "" {
 		outcome.ID = claimedID(r.env)
 	}
 	if outcome.Act == "" {
 		supervisor.Failed(ctx)
 	}
-	w.core.signedIn(outcome)
+	w.opt.signIns.done(outcome)
 	r.answer(reply)
 }
 
@@ -128,13 +147,13 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 	opened := r.opened.Load()
 	if opened == nil {
 		var refuse []byte
-		if opened, refuse = w.core.auth.OpenRequest(r.env, time.Now()); opened == nil {
+		if opened, refuse = w.opt.auth.OpenRequest(r.env, time.Now()); opened == nil {
 			supervisor.Failed(ctx)
-			w.core.meter.fail(failedRefused)
+			w.opt.meter.fail(failedRefused)
 			r.answer(refuse)
 			return nil
 		}
-		w.core.met(opened)
+		w.opt.signIns.met(opened)
 		if !opened.Clear && r.sealed != nil {
 			r.sealed()
 		}
@@ -145,13 +164,13 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 		r.env = nil
 	}
 	if r.rules == nil {
-		r.rules = w.core.rules.Load()
+		r.rules = w.opt.rules.Load()
 	}
-	if r.login == nil && opened.Clear && w.pools.login >= 0 && logsIn(opened.Load) {
+	if r.login == nil && opened.Clear && w.opt.pools.login >= 0 && logsIn(opened.Load) {
 		id, err := r.rules.eauth.Check(loginFields(opened.Load), r.from)
 		r.login = &login{id, err}
 	}
-	if pool := w.pools.of(opened.Cmd); pool != w.pool {
+	if pool := w.opt.pools.of(opened.Cmd); pool != w.pool {
 		r.pool = pool
 		supervisor.Send(ctx, w.server, &RouteRequest{Req: r})
 		return nil
@@ -166,29 +185,29 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		table = clearCommands
 	} else if o.Cmd == "" {
 		supervisor.Failed(ctx)
-		w.core.meter.fail(failedRefused)
+		w.opt.meter.fail(failedRefused)
 		r.answer(textFailed)
 		return
 	}
 	handler, known := table[o.Cmd]
-	if !known || (!o.Clear && !w.core.trusted(o)) {
-		w.core.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", o.ID)
-		w.core.finish(r, payload.NewMap(0))
+	if !known || (!o.Clear && !w.opt.signIns.trusted(o)) {
+		w.opt.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", o.ID)
+		r.finish(payload.NewMap(0), w.opt.log)
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str("jid")))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, beside: beside(ctx, r),
-		from: origin{at: r.at, began: began, lane: w.core.poolName(w.pool), worker: w.name, noFiles: r.noFiles}}
-	v, err := handler(w.core, c)
+	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log, beside: beside(ctx, r),
+		from: origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
+	v, err := handler(w.opt.desks, c)
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
-		w.core.meter.fail(failedHandler)
-		w.core.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
+		w.opt.meter.fail(failedHandler)
+		w.opt.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
 		r.fail()
 	default:
-		w.core.finish(r, v)
+		c.finish(v)
 		if c.replied != nil {
 			c.replied()
 		}
@@ -210,22 +229,6 @@ func beside(ctx actor.Context, r *request) func(string, func(context.Context)) {
 			return nil
 		})
 	}
-}
-
-// finish packs and seals the answer of a handler.
-func (c *core) finish(r *request, v any) {
-	if frame, ok := v.(rawFrame); ok {
-		r.answer(frame)
-		return
-	}
-	o := r.opened.Load()
-	packed, err := payload.Marshal(v)
-	if err != nil {
-		c.log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
-		r.fail()
-		return
-	}
-	r.answer(o.Seal(packed))
 }
 
 // rawFrame is an answer that is a whole frame already (private replies).

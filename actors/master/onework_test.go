@@ -26,7 +26,7 @@ func (w *watchedWorker) Receive(ctx actor.Context) {
 	if _, work := ctx.Message().(*Work); work {
 		if supervisor.Incarnation(ctx) == 1 {
 			<-w.die
-			w.pools = nil // what uses it panics
+			w.opt.pools = nil // what uses it panics
 		} else {
 			w.settle()
 			w.behind <- supervisor.Self(ctx).Depth()

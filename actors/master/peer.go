@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/quota"
 	"brine/modules/matchers"
 	"brine/modules/runners"
 	"brine/modules/text/args"
@@ -27,9 +30,23 @@ const peerDir = "publish_auth"
 // maxPeerTimeout bounds how long a minion may keep a worker waiting for returns.
 const maxPeerTimeout = 60 * time.Second
 
+// peerDesk publishes and runs functions for minions (peer, peer_run).
+type peerDesk struct {
+	cfg          *config.Master
+	gate         *gate
+	targets      *targets
+	jobs         *jobs
+	publications *publications
+	functions    *ownFunctions
+	events       *events
+	turns        *turns
+	atOnce       quota.AtOnce // what minions publish and run, and wait for
+	log          *slog.Logger
+}
+
 // peerLoad checks a publication of a minion against the option peer and makes it a publish load; nil when it
 // is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
-func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
+func (d *peerDesk) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 	load := r.load
 	for _, f := range []string{"fun", "arg", "tgt", "ret", "id"} {
 		if !load.Has(f) {
@@ -39,7 +56,7 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 	splitFunctions(load)
 	funs, _ := functions(load)
 	if slices.ContainsFunc(funs, func(fun string) bool { return strings.HasPrefix(fun, "publish") }) || misshapen(load) != "" {
-		c.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
+		d.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
 		return nil, found{}
 	}
 	tgt, tgtType := load.Value("tgt"), load.Str("tgt_type")
@@ -53,22 +70,22 @@ func (c *core) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
 		}
 		tgt, tgtType = group, "compound"
 	}
-	if !c.targets.exactPillar(ctx, tgt, tgtType) {
-		c.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
+	if !d.targets.exactPillar(ctx, tgt, tgtType) {
+		d.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
 		return nil, found{}
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
-		"jid", c.jobs.ids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", c.cfg.User)
-	who, err := c.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
+		"jid", d.jobs.ids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User)
+	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return nil, found{}
 	}
 	funs, args := functions(pub) // as they go out
 	grant := r.rules.eauth.Allowed(eauth.PeerRules(r.rules.peer, r.id), eauth.Want{Funs: funs, Args: args,
-		Covers: func(target string) bool { return c.targets.covers(ctx, target, who.Minions) }})
+		Covers: func(target string) bool { return d.targets.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
-		c.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
+		d.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
 		return nil, found{}
 	}
 	if grant.Bound {
@@ -114,9 +131,9 @@ func parseArgs(load *payload.Map) []any {
 }
 
 // publishPeer sends a minion's publication and notes whose it is.
-func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error) {
+func (d *peerDesk) publishPeer(r *call, pub *payload.Map, who found) (string, error) {
 	jid := pub.Str("jid")
-	dir := filepath.Join(c.cfg.CacheDir, peerDir)
+	dir := filepath.Join(d.cfg.CacheDir, peerDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -124,7 +141,7 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 		return "", err
 	}
 	extra := pub.Map("kwargs")
-	c.publications.begin(pub, extra, c.publications.publication(pub, extra), who, r.from)
+	d.publications.begin(pub, extra, d.publications.publication(pub, extra), who, r.from)
 	return jid, nil
 }
 
@@ -132,35 +149,35 @@ func (c *core) publishPeer(r *call, pub *payload.Map, who found) (string, error)
 const peersAtOnce = 16
 
 // mayPeer takes a publication or a runner out of a minion's quota. Unless it is refused, leave ends it.
-func (c *core) mayPeer(id string) (leave func(), ok bool) {
+func (d *peerDesk) mayPeer(id string) (leave func(), ok bool) {
 	why := ""
 	switch {
-	case c.quotas.Take(id, quotaPeer, 1, 1, time.Now()) == 0:
-		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", c.cfg.MinionQuotaPeer)
-	case !c.peers.Enter(id):
+	case d.gate.quotas.Take(id, quotaPeer, 1, 1, time.Now()) == 0:
+		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.cfg.MinionQuotaPeer)
+	case !d.atOnce.Enter(id):
 		why = fmt.Sprintf("more than %d publications and runners at once", peersAtOnce)
 	default:
-		return sync.OnceFunc(func() { c.peers.Leave(id) }), true
+		return sync.OnceFunc(func() { d.atOnce.Leave(id) }), true
 	}
-	c.deny(id, ledger.DeniedPeer, 1, why)
+	d.gate.deny(id, ledger.DeniedPeer, 1, why)
 	return nil, false
 }
 
 // minionPub publishes for a minion and answers at once with {jid, minions}.
-func minionPub(c *core, r *call) (any, error) {
-	leave, ok := c.mayPeer(r.id)
+func (d *peerDesk) minionPub(r *call) (any, error) {
+	leave, ok := d.mayPeer(r.id)
 	if !ok {
 		return payload.NewMap(0), nil
 	}
-	return c.inTurnThen(r, leave, "publication of a minion", func(ctx context.Context) (any, error) {
-		pub, who := c.peerLoad(ctx, r)
+	return d.turns.inTurnThen(r, leave, "publication of a minion", func(ctx context.Context) (any, error) {
+		pub, who := d.peerLoad(ctx, r)
 		if pub == nil {
 			return payload.NewMap(0), nil
 		}
 		if len(who.Minions) == 0 {
 			return payload.M("jid", int64(0), "minions", []any{}), nil // what a client that found nobody returns
 		}
-		jid, err := c.publishPeer(r, pub, who)
+		jid, err := d.publishPeer(r, pub, who)
 		if err != nil {
 			return nil, err
 		}
@@ -170,43 +187,43 @@ func minionPub(c *core, r *call) (any, error) {
 
 // minionPublish publishes for a minion and answers with the returns: id → value, or with form "full"
 // id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
-func minionPublish(c *core, r *call) (any, error) {
+func (d *peerDesk) minionPublish(r *call) (any, error) {
 	wait := peerTimeout(r.load)
-	leave, ok := c.mayPeer(r.id)
+	leave, ok := d.mayPeer(r.id)
 	if !ok {
 		return payload.NewMap(0), nil
 	}
 	r.beside("publication of a minion", func(ctx context.Context) { // waiting must not hold the worker
 		defer leave()
-		done, err := c.turns.Take(ctx, r.id)
+		done, err := d.turns.Take(ctx, r.id)
 		if err != nil {
 			r.req.fail()
 			return
 		}
-		pub, who := func() (*payload.Map, found) { defer done(); return c.peerLoad(ctx, r) }()
+		pub, who := func() (*payload.Map, found) { defer done(); return d.peerLoad(ctx, r) }()
 		if pub == nil || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
-			c.finish(r.req, payload.NewMap(0))
+			r.finish(payload.NewMap(0))
 			return
 		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		full := r.load.Str("form") == "full"
 		out := payload.NewMap(len(who.Minions))
-		err = c.events.collect(ctx, pub.Str("jid"), who.Minions, func() error {
-			_, err := c.publishPeer(r, pub, who)
+		err = d.events.collect(ctx, pub.Str("jid"), who.Minions, func() error {
+			_, err := d.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Map) {
 			out.Set(id, peerValue(ret, full))
 		})
 		if err != nil {
-			c.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
+			d.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
 			r.req.fail()
 			return
 		}
 		if full {
 			out.Set("__jid__", pub.Value("jid"))
 		}
-		c.finish(r.req, out)
+		r.finish(out)
 	})
 	return nil, errLater
 }
@@ -234,19 +251,19 @@ func peerTimeout(load *payload.Map) time.Duration {
 }
 
 // pubRet returns what has come back of a job to the minion that published it, id → {ret, ...}.
-func pubRet(c *core, r *call) (any, error) {
+func (d *peerDesk) pubRet(r *call) (any, error) {
 	jid := r.load.Str("jid")
 	if r.id == "" || !auth.ValidID(jid) {
 		return payload.NewMap(0), nil
 	}
-	owner, err := os.ReadFile(filepath.Join(c.cfg.CacheDir, peerDir, jid))
+	owner, err := os.ReadFile(filepath.Join(d.cfg.CacheDir, peerDir, jid))
 	if err != nil {
 		return nil, err
 	}
 	if string(owner) != r.id {
 		return payload.NewMap(0), nil
 	}
-	returns, err := settledJobs{c.jobs}.Returns(jid)
+	returns, err := settledJobs{d.jobs}.Returns(jid)
 	if err != nil {
 		return nil, err
 	}
@@ -263,30 +280,30 @@ func pubRet(c *core, r *call) (any, error) {
 }
 
 // minionRunner runs a runner function for a minion that peer_run allows it.
-func minionRunner(c *core, r *call) (any, error) {
+func (d *peerDesk) minionRunner(r *call) (any, error) {
 	fun := r.load.Str("fun")
 	if r.id == "" || fun == "" || !r.load.Has("arg") {
 		return payload.NewMap(0), nil
 	}
 	if !eauth.PeerAllowed(r.rules.peerRun, r.id, fun) {
-		c.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
+		d.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
 		return payload.NewMap(0), nil
 	}
-	leave, ok := c.mayPeer(r.id)
+	leave, ok := d.mayPeer(r.id)
 	if !ok {
 		return payload.NewMap(0), nil
 	}
 	pos, kw := args.Split(parseArgs(r.load), nil)
-	err := c.functions.start(&RunRunner{
-		Limit: c.cfg.RequestTimeout + workerGrace, // its request has been answered by then
-		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: c.jobs.ids.Next(time.Now()), User: r.id},
+	err := d.functions.start(&RunRunner{
+		Limit: d.cfg.RequestTimeout + workerGrace, // its request has been answered by then
+		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.Next(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			leave()
 			if err != nil {
 				r.req.fail()
 				return
 			}
-			c.finish(r.req, v)
+			r.finish(v)
 		}})
 	if err != nil {
 		leave()

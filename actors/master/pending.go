@@ -2,9 +2,11 @@ package master
 
 import (
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
+	"brine/config"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
 )
@@ -14,27 +16,28 @@ const countAgain = 5 * time.Second
 
 // pending bounds the keys that wait for an operator: in number, and in rate by address. Many honest minions may share one.
 type pending struct {
-	c     *core
-	keys  *keys.Store
-	max   int // max_pending_keys; 0: no limit
-	rates door.Rates
+	complaints *complaints
+	log        *slog.Logger
+	keys       *keys.Store
+	max        int // max_pending_keys; 0: no limit
+	rates      door.Rates
 
 	count   atomic.Int64
 	counted atomic.Int64 // when, in nanoseconds
 }
 
-func newPending(c *core, store *keys.Store) *pending {
-	return &pending{c: c, keys: store, max: c.cfg.MaxPendingKeys, rates: door.Rates{PerMinute: c.cfg.PendingKeysRate}}
+func newPending(cfg *config.Master, store *keys.Store, complaints *complaints, log *slog.Logger) *pending {
+	return &pending{complaints: complaints, log: log, keys: store, max: cfg.MaxPendingKeys, rates: door.Rates{PerMinute: cfg.PendingKeysRate}}
 }
 
 // admit tells why a new key may not be stored, "" when it may. A denied key takes no place among the pending ones.
 func (p *pending) admit(from string, waits bool) (why string) {
 	if waits && p.max > 0 && p.total() >= int64(p.max) {
-		p.c.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "", "max_pending_keys", p.max, "last_from", from)
+		p.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "", "max_pending_keys", p.max, "last_from", from)
 		return "max_pending_keys is reached"
 	}
 	if !p.rates.Take(from) {
-		p.c.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from, "pending_keys_rate", p.rates.PerMinute)
+		p.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from, "pending_keys_rate", p.rates.PerMinute)
 		return fmt.Sprintf("more new keys than pending_keys_rate from %s", from)
 	}
 	if waits {
@@ -52,7 +55,7 @@ func (p *pending) total() int64 {
 	}
 	ids, err := p.keys.IDs(keys.Pending)
 	if err != nil {
-		p.c.log.Error("pending keys cannot be counted", "err", err)
+		p.log.Error("pending keys cannot be counted", "err", err)
 		return p.count.Load()
 	}
 	p.count.Store(int64(len(ids)))

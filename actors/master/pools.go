@@ -108,3 +108,5 @@ func (ps *pools) ofRequest(req *payload.Request) int {
 	}
 	return ps.of(load.Str("cmd"))
 }
+
+func (ps *pools) name(i int) string { return ps.list[i].name }

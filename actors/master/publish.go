@@ -27,7 +27,7 @@ var secrets = []string{"key", "token", "password"}
 //
 // Unlike Salt: who asks is found out first. Before that Salt looks at its blacklist and expands the target, with patterns
 // that anybody may send. So a stranger is told that he is one, where Salt tells him of the blacklist.
-func publish(c *core, r *call) (any, error) {
+func (c *console) publish(r *call) (any, error) {
 	load := r.load
 	if err := need(load, "user", "fun", "tgt"); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (a *asker) owner() string {
 }
 
 // asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.
-func (c *core) asker(r *call) (*asker, error) {
+func (c *console) asker(r *call) (*asker, error) {
 	fields := loginFields(r.load)
 	key := r.load.Str("key")
 	id, err := c.identity(r, fields)
@@ -173,7 +173,7 @@ func (c *core) asker(r *call) (*asker, error) {
 
 // allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
 // the job. list is what restricts the user, bound that he may reach no other minions than those.
-func (c *core) allow(r *call, one *asker, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
+func (c *console) allow(r *call, one *asker, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
 	list = one.List
 	if given, ok := extra.Get("auth_list"); ok && one.master { // from a syndic of this master's user
 		list, _ = given.([]any)
@@ -197,7 +197,7 @@ func (c *core) allow(r *call, one *asker, extra *payload.Map, funs []string, arg
 
 // refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets, and only for
 // who is known: the event of a stranger would end the tool that waits for the jid.
-func (c *core) refusePublication(load *payload.Map, why [2]string) *payload.Map {
+func (c *console) refusePublication(load *payload.Map, why [2]string) *payload.Map {
 	reply := errorReply(why[0], why[1])
 	if load.Has("jid") {
 		data := withoutSecrets(load)

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,22 @@ func (r *request) fail() {
 		return
 	}
 	r.answer(o.Seal(textEmpty))
+}
+
+// finish packs and seals the answer of a handler.
+func (r *request) finish(v any, log *slog.Logger) {
+	if frame, ok := v.(rawFrame); ok {
+		r.answer(frame)
+		return
+	}
+	o := r.opened.Load()
+	packed, err := payload.Marshal(v)
+	if err != nil {
+		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
+		r.fail()
+		return
+	}
+	r.answer(o.Seal(packed))
 }
 
 // Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply

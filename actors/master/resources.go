@@ -9,12 +9,12 @@ import (
 )
 
 // registerResources notes the resources that a minion manages.
-func registerResources(c *core, r *call) (any, error) {
+func (d *dataDesk) registerResources(r *call) (any, error) {
 	if !r.load.Has("resources") {
 		return payload.NewMap(0), nil
 	}
-	if c.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
-		c.deny(r.id, ledger.DeniedGrains, 1, c.grainsQuota())
+	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
+		d.gate.deny(r.id, ledger.DeniedGrains, 1, d.gate.grainsQuota())
 		return false, nil
 	}
 	var ids []string
@@ -26,15 +26,15 @@ func registerResources(c *core, r *call) (any, error) {
 			}
 		}
 	}
-	refused, err := c.managed.Register(r.id, ids)
+	refused, err := d.gate.managed.Register(r.id, ids)
 	if err != nil {
 		return nil, err
 	}
 	if len(refused) > 0 {
-		c.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
+		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
 	}
-	if c.cfg.MinionDataCache && c.cfg.MinionDataCacheEvents {
-		c.events.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
+	if d.cfg.MinionDataCache && d.cfg.MinionDataCacheEvents {
+		d.events.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
 	}
 	return true, nil
 }

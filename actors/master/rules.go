@@ -2,6 +2,7 @@ package master
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"time"
@@ -36,25 +37,25 @@ func newRules(cfg *config.Master, who *eauth.Service) *rules {
 func (m *Master) Reload(cfg *config.Master) {
 	c := m.core
 	now := c.rules.Load()
-	local := c.localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0)
+	local := localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0, c.log)
 	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm))))
 }
 
 // localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that belongs to its
 // user. A master that runs as another user keeps the keys that it has, so that nobody is locked out, and says who has none:
 // a file that it made itself would belong to the wrong user.
-func (c *core) localKeys(cfg *config.Master, have eauth.Keys, root bool) eauth.Keys {
+func localKeys(cfg *config.Master, have eauth.Keys, root bool, log *slog.Logger) eauth.Keys {
 	if root {
 		keys, err := cfg.AccessKeys(crypt.NewKeyString)
 		if err == nil {
 			return keys
 		}
-		c.log.Error("keys of local users are as they were", "err", err)
+		log.Error("keys of local users are as they were", "err", err)
 		return have
 	}
 	for _, user := range cfg.AccessUsers() {
 		if _, ok := have[user]; !ok {
-			c.log.Warn(fmt.Sprintf("publisher_acl names user %s, who has no key yet: only a master that starts as root can make one", payload.Show(user)))
+			log.Warn(fmt.Sprintf("publisher_acl names user %s, who has no key yet: only a master that starts as root can make one", payload.Show(user)))
 		}
 	}
 	return maps.Clone(have)

@@ -89,7 +89,7 @@ func TestReloadOfKeys(t *testing.T) {
 	cfg.PublisherACL = payload.M("ann", []any{"test.ping"}, "bob", []any{"test.ping"})
 	have := eauth.Keys{userName(): r.rootKey(), "ann": "of ann"}
 
-	got := r.m.core.localKeys(&cfg, have, false)
+	got := localKeys(&cfg, have, false, r.log.Logger())
 	if len(got) != 2 || got["ann"] != "of ann" || got[userName()] != r.rootKey() {
 		t.Errorf("without root: got keys of %d users", len(got))
 	}
@@ -102,7 +102,7 @@ func TestReloadOfKeys(t *testing.T) {
 	if strings.Contains(strings.Join(r.log.Lines(), "\n"), "user ann, who has no key") {
 		t.Error("ann has a key")
 	}
-	got = r.m.core.localKeys(&cfg, have, true)
+	got = localKeys(&cfg, have, true, r.log.Logger())
 	if got["bob"] == "" || got["bob"] != r.read(key("bob")) || got[userName()] != r.rootKey() {
 		t.Errorf("as root: got keys of %d users", len(got))
 	}

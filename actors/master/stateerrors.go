@@ -21,15 +21,15 @@ const stateKeyMark = "_|-"
 
 // fireStateErrors fires the two events of each failed state of a failed state run
 // (salt/utils/event.py, fire_ret_load).
-func (c *core) fireStateErrors(load *payload.Map) {
+func (d *returnDesk) fireStateErrors(load *payload.Map) {
 	funs, several := load.Value("fun").([]any)
 	if !several {
-		c.fireFailedStates(load, load.Str("fun"), load.Value("retcode"), load.Value("return"))
+		d.fireFailedStates(load, load.Str("fun"), load.Value("retcode"), load.Value("return"))
 		return
 	}
 	for i, f := range funs {
 		fun, _ := f.(string)
-		c.fireFailedStates(load, fun, partOf(load.Value("retcode"), fun, i), partOf(load.Value("return"), fun, i))
+		d.fireFailedStates(load, fun, partOf(load.Value("retcode"), fun, i), partOf(load.Value("return"), fun, i))
 	}
 }
 
@@ -46,7 +46,7 @@ func partOf(all any, fun string, i int) any {
 	return nil
 }
 
-func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result any) {
+func (d *returnDesk) fireFailedStates(load *payload.Map, fun string, retcode, result any) {
 	states, _ := result.(*payload.Map)
 	if !slices.Contains(stateFunctions, fun) || retcode == nil || retcode == int64(0) || retcode == false {
 		return
@@ -60,7 +60,7 @@ func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result a
 			continue
 		}
 		if left--; left < 0 {
-			c.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired one by one (%d)", maxStateErrors))
+			d.gate.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired one by one (%d)", maxStateErrors))
 			return
 		}
 		parts := strings.Split(key, stateKeyMark)
@@ -69,11 +69,11 @@ func (c *core) fireFailedStates(load *payload.Map, fun string, retcode, result a
 		for _, field := range believed {
 			data.Delete(field)
 		}
-		c.say(who, name, data) // the name is the minion's word
+		d.gate.say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
 		if user, ok := load.Get("user"); ok {
 			data.Set("user", user)
 		}
-		c.events.fire(event.TagJobSubError(jid, id, fun), data)
+		d.events.fire(event.TagJobSubError(jid, id, fun), data)
 	}
 }

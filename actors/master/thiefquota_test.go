@@ -15,10 +15,10 @@ import (
 // noneAtOnce tells whether a minion waits for nothing that it has published or run.
 func (r *rig) noneAtOnce(id string) error {
 	for range peersAtOnce {
-		if !r.m.core.peers.Enter(id) {
+		if !r.m.core.desks.peers.atOnce.Enter(id) {
 			return errors.New("something goes on")
 		}
-		defer r.m.core.peers.Leave(id)
+		defer r.m.core.desks.peers.atOnce.Leave(id)
 	}
 	return nil
 }

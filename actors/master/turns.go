@@ -3,20 +3,27 @@ package master
 import (
 	"context"
 
+	"brine/modules/fleet/door"
 	"brine/modules/matchers"
 	"brine/wire/payload"
 )
 
+// turns make what takes long a matter of one request of a minion at a time.
+type turns struct {
+	*door.Turns
+	complaints *complaints
+}
+
 // inTurn answers a minion's request with what f returns, beside its worker and when it is the minion's turn.
-func (c *core) inTurn(r *call, name string, f func(ctx context.Context) (any, error)) (any, error) {
-	return c.inTurnThen(r, func() {}, name, f)
+func (t *turns) inTurn(r *call, name string, f func(ctx context.Context) (any, error)) (any, error) {
+	return t.inTurnThen(r, func() {}, name, f)
 }
 
 // inTurnThen is inTurn, and calls end when it is over, whatever came of it.
-func (c *core) inTurnThen(r *call, end func(), name string, f func(ctx context.Context) (any, error)) (any, error) {
+func (t *turns) inTurnThen(r *call, end func(), name string, f func(ctx context.Context) (any, error)) (any, error) {
 	r.beside(name, func(ctx context.Context) {
 		defer end()
-		done, err := c.turns.Take(ctx, r.id)
+		done, err := t.Take(ctx, r.id)
 		var v any
 		if err == nil {
 			defer done()
@@ -26,11 +33,11 @@ func (c *core) inTurnThen(r *call, end func(), name string, f func(ctx context.C
 			v, err = f(ctx)
 		}
 		if err != nil {
-			c.complaints.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
+			t.complaints.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
 			r.req.fail()
 			return
 		}
-		c.finish(r.req, v)
+		r.finish(v)
 	})
 	return nil, errLater
 }

@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
 	"brine/modules/host/wholefile"
+	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -33,23 +37,38 @@ type remembered struct {
 	clock   steady.Watch
 }
 
-// maintenanceOptions puts together what Maintenance does on this master.
-func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
-	cfg := c.cfg
-	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), c.rules.Load().eauth
+// upkeep is what Maintenance does on this master.
+type upkeep struct {
+	cfg          *config.Master
+	auth         *auth.Master
+	keys         *keys.Store
+	rules        *atomic.Pointer[rules]
+	signIns      *signIns
+	attendance   *attendance
+	targets      *targets
+	jobs         *jobs
+	publications *publications
+	events       *events
+	log          *slog.Logger
+}
+
+// options puts together what Maintenance does on this master.
+func (u *upkeep) options(past *remembered) maintenanceOptions {
+	cfg := u.cfg
+	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), u.rules.Load().eauth
 	o := maintenanceOptions{
 		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
-		takeDrop: c.takeDrop, rotate: c.auth.Rotate, revoke: c.lost,
+		takeDrop: u.takeDrop, rotate: u.auth.Rotate, revoke: u.signIns.lost,
 		changed: func() (time.Time, time.Time) {
-			return changedAt(c.keys.Folder(keys.Accepted)), changedAt(sessions)
+			return changedAt(u.keys.Folder(keys.Accepted)), changedAt(sessions)
 		},
-		accepted: func() ([]string, error) { return c.keys.IDs(keys.Accepted) },
+		accepted: func() ([]string, error) { return u.keys.IDs(keys.Accepted) },
 		sessions: func() ([]string, error) { return names(sessions) },
-		foreign:  c.auth.EndForeign,
-		first:    c.listWeakKeys,
+		foreign:  u.auth.EndForeign,
+		first:    u.signIns.listWeakKeys,
 		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
-		jobs:     func(now time.Time) { c.jobs.writer.Send(&CleanJobs{Now: now}) },
-		facts:    func() { c.jobs.writer.Send(&SaveFacts{}) },
+		jobs:     func(now time.Time) { u.jobs.writer.Send(&CleanJobs{Now: now}) },
+		facts:    func() { u.jobs.writer.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
 			func(time.Time) error {
 				if !past.clock.Calm() {
@@ -64,62 +83,29 @@ func (c *core) maintenanceOptions(past *remembered) maintenanceOptions {
 				}
 				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)
 			},
-			func(time.Time) error { return c.checkOpenFiles() },
+			func(time.Time) error { return u.checkOpenFiles() },
 		},
-		fire: c.events.fire, log: c.log,
+		fire: u.events.fire, log: u.log,
 	}
 	if cfg.KeyCache == "sched" {
-		o.tasks = append(o.tasks, func(time.Time) error { return c.writeKeyCache() })
+		o.tasks = append(o.tasks, func(time.Time) error { return u.writeKeyCache() })
 	}
 	if cfg.PresenceEvents {
-		o.tasks = append(o.tasks, func(time.Time) error { return c.firePresence(past) })
+		o.tasks = append(o.tasks, func(time.Time) error { return u.firePresence(past) })
 	}
 	if cfg.PingOnRotate {
-		o.ping = c.pingAll
+		o.ping = u.pingAll
 	}
 	return o
 }
 
-// exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
-func (c *core) exchanged(id string) {
-	c.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
-	c.attendance.relink(id)
-	if c.cfg.RotateAESKey && !c.rotate.Swap(true) {
-		if m, ok := c.tree.Load().Lookup(nameMaintenance); ok {
-			m.Send(&CheckKeys{})
-		}
-	}
-}
-
-// lost ends the session of an id that has no accepted key any more.
-func (c *core) lost(id string) error {
-	c.rotate.Store(c.cfg.RotateAESKey)
-	c.attendance.relink(id)
-	return c.auth.Revoke(id)
-}
-
-// revokeKey deletes the key of a minion that asks for it.
-func (c *core) revokeKey(id string, preserve bool) error {
-	m := c.functions.manager(preserve)
-	sel, err := m.MatchList([]string{id})
-	if err != nil {
-		return err
-	}
-	done, err := m.Delete(sel)
-	for _, e := range done.Events {
-		c.events.fire(event.TagKey, e.Data())
-	}
-	c.attendance.relink(id)
-	return errors.Join(err, c.auth.Revoke(id))
-}
-
 // takeDrop looks for the file by which salt-key asks for a new key.
-func (c *core) takeDrop() (bool, error) {
-	asked, bad, err := keys.TakeDrop(c.cfg.CacheDir, c.cfg.ID)
+func (u *upkeep) takeDrop() (bool, error) {
+	asked, bad, err := keys.TakeDrop(u.cfg.CacheDir, u.cfg.ID)
 	if bad {
-		c.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
+		u.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
 	}
-	return c.rotate.Swap(false) || asked, err
+	return u.signIns.rotate.Swap(false) || asked, err
 }
 
 // changedAt is the latest change of a folder; the zero time when it is not there.
@@ -180,8 +166,8 @@ func removeOlder(dir string, than time.Time, keep time.Duration) error {
 // keyCacheFile lists the accepted ids for Salt's tools (key_cache: sched).
 const keyCacheFile = ".key_cache"
 
-func (c *core) writeKeyCache() error {
-	ids, err := c.keys.IDs(keys.Accepted)
+func (u *upkeep) writeKeyCache() error {
+	ids, err := u.keys.IDs(keys.Accepted)
 	if err != nil {
 		return err
 	}
@@ -189,7 +175,7 @@ func (c *core) writeKeyCache() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(c.keys.Folder(keys.Accepted), keyCacheFile)
+	path := filepath.Join(u.keys.Folder(keys.Accepted), keyCacheFile)
 	if err := wholefile.Write(path, packed, wholefile.Options{}); err != nil {
 		return fmt.Errorf("key cache: %w", err)
 	}
@@ -197,8 +183,8 @@ func (c *core) writeKeyCache() error {
 }
 
 // firePresence tells who is connected (presence_events).
-func (c *core) firePresence(past *remembered) error {
-	connected, err := c.attendance.Connected()
+func (u *upkeep) firePresence(past *remembered) error {
+	connected, err := u.attendance.Connected()
 	if err != nil {
 		return err
 	}
@@ -207,9 +193,9 @@ func (c *core) firePresence(past *remembered) error {
 		now[id] = true
 	}
 	if come, gone := without(now, past.present), without(past.present, now); len(come)+len(gone) > 0 {
-		c.events.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
+		u.events.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
 	}
-	c.events.fire(event.TagPresent, payload.M("present", without(now, nil)))
+	u.events.fire(event.TagPresent, payload.M("present", without(now, nil)))
 	past.present = now
 	return nil
 }
@@ -226,8 +212,8 @@ func without(a, b map[string]bool) []any {
 }
 
 // checkOpenFiles warns when the accepted minions could need more connections than this process may have.
-func (c *core) checkOpenFiles() error {
-	ids, err := c.keys.IDs(keys.Accepted)
+func (u *upkeep) checkOpenFiles() error {
+	ids, err := u.keys.IDs(keys.Accepted)
 	if err != nil {
 		return err
 	}
@@ -235,27 +221,27 @@ func (c *core) checkOpenFiles() error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
 		return fmt.Errorf("limit of open files: %w", err)
 	}
-	if level, text := openFilesText(uint64(len(ids)), lim.Cur, lim.Max, c.cfg.MaxOpenFiles); text != "" {
-		c.log.Log(context.Background(), level, text)
+	if level, text := openFilesText(uint64(len(ids)), lim.Cur, lim.Max, u.cfg.MaxOpenFiles); text != "" {
+		u.log.Log(context.Background(), level, text)
 	}
 	return nil
 }
 
 // pingAll makes every minion look at the new shared key at once (ping_on_rotate).
-func (c *core) pingAll() {
+func (u *upkeep) pingAll() {
 	tgt, tgtType := any("*"), "glob"
-	if c.cfg.MinionDataCache {
-		connected, err := c.attendance.Connected()
+	if u.cfg.MinionDataCache {
+		connected, err := u.attendance.Connected()
 		if err != nil {
-			c.log.Error("minions cannot be pinged after the rotation", "err", err)
+			u.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return
 		}
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
-	who, _ := c.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
+	who, _ := u.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", c.jobs.ids.Next(time.Now()), "user", c.cfg.User)
+		"jid", u.jobs.ids.Next(time.Now()), "user", u.cfg.User)
 	extra := payload.NewMap(0)
-	c.publications.begin(load, extra, c.publications.publication(load, extra), who, origin{})
-	c.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
+	u.publications.begin(load, extra, u.publications.publication(load, extra), who, origin{})
+	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
 }

@@ -39,30 +39,30 @@ const maxListed = 20
 
 // listWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until their
 // owners come.
-func (c *core) listWeakKeys(ctx context.Context) {
-	n, minions := c.weakAccepted(ctx)
+func (s *signIns) listWeakKeys(ctx context.Context) {
+	n, minions := s.weakAccepted(ctx)
 	if n == 0 {
 		return
 	}
 	what := "accepted keys that others can break: their owners are turned away"
-	if c.cfg.AllowWeakKeys {
+	if s.cfg.AllowWeakKeys {
 		what = "accepted keys that others can break: their owners are let in (allow_weak_keys)"
 	}
-	c.log.Warn(what, "count", n, "minions", minions)
+	s.log.Warn(what, "count", n, "minions", minions)
 }
 
 // weakAccepted counts the accepted keys that others can break, and names the first of their owners.
-func (c *core) weakAccepted(ctx context.Context) (n int, minions string) {
-	ids, err := c.keys.IDs(keys.Accepted)
+func (s *signIns) weakAccepted(ctx context.Context) (n int, minions string) {
+	ids, err := s.keys.IDs(keys.Accepted)
 	if err != nil {
-		c.log.Error("accepted keys are not known", "err", err)
+		s.log.Error("accepted keys are not known", "err", err)
 	}
 	var named []string
 	for _, id := range ids {
 		if ctx.Err() != nil {
 			break
 		}
-		pub, ok, err := c.keys.Read(keys.Accepted, id)
+		pub, ok, err := s.keys.Read(keys.Accepted, id)
 		if err != nil || !ok {
 			continue
 		}

@@ -54,11 +54,11 @@ func (s *workerStats) take(now time.Time) *payload.Map {
 func (w *mworker) report(cmd string, start, now time.Time) {
 	w.stats.add(cmd, now.Sub(start))
 	elapsed := now.Sub(w.stats.since)
-	if elapsed <= w.core.cfg.MasterStatsEventIter {
+	if elapsed <= w.opt.statsEvery {
 		return
 	}
-	w.core.events.fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats", w.stats.take(now),
-		"pool", w.core.poolName(w.pool), "pool_index", w.index()))
+	w.opt.events.fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats", w.stats.take(now),
+		"pool", w.opt.pools.name(w.pool), "pool_index", w.index()))
 }
 
 // index is the number at the end of the worker's name.

@@ -3,35 +3,36 @@ package master
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
+	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
-// handler answers one command. An error is told to the peer as Salt tells a failed handler; errLater means
-// that the handler has passed the request on.
-type handler func(c *core, r *call) (any, error)
-
-// clearCommands are the unencrypted commands of the command line and of API clients
-// (salt/master.py, ClearFuncs.expose_methods). The sign-in is answered before.
-var clearCommands = map[string]handler{
-	payload.CmdPing:     ping,
-	payload.CmdPublish:  publish,
-	payload.CmdGetToken: getToken,
-	payload.CmdMkToken:  mkToken,
-	payload.CmdRunner:   runner,
-	payload.CmdWheel:    callWheel,
+// console answers the command line and API clients.
+type console struct {
+	cfg          *config.Master
+	running      string // user this process belongs to
+	jobs         *jobs
+	targets      *targets
+	record       *record
+	publications *publications
+	functions    *ownFunctions
+	events       *events
+	complaints   *complaints
+	log          *slog.Logger
 }
 
 // maxPing is the size of the largest load that a ping sends back, in bytes: anybody may ask, and need not read the answer.
 const maxPing = 4096
 
 // ping sends the load back.
-func ping(_ *core, r *call) (any, error) {
+func (c *console) ping(r *call) (any, error) {
 	if len(r.req.frame) > maxPing {
 		return nil, fmt.Errorf("ping of %d bytes", len(r.req.frame))
 	}
@@ -39,7 +40,7 @@ func ping(_ *core, r *call) (any, error) {
 }
 
 // getToken returns the data of a token, {} for one that is unknown or expired, false without the field.
-func getToken(c *core, r *call) (any, error) {
+func (c *console) getToken(r *call) (any, error) {
 	if !r.load.Has("token") {
 		return false, nil
 	}
@@ -50,7 +51,7 @@ func getToken(c *core, r *call) (any, error) {
 }
 
 // mkToken makes a token for a user of external_auth, "" when the authentication fails.
-func mkToken(c *core, r *call) (any, error) {
+func (c *console) mkToken(r *call) (any, error) {
 	tok, err := r.rules.eauth.MakeToken(r.load, r.req.from)
 	if err != nil {
 		return c.refuse(r, err, "")
@@ -72,7 +73,7 @@ type formCall struct {
 }
 
 // refuseForm answers a runner or wheel request of who could not be authenticated.
-func (c *core) refuseForm(r *call, err error) (any, error) {
+func (c *console) refuseForm(r *call, err error) (any, error) {
 	var denied *eauth.Denied
 	if errors.As(err, &denied) {
 		return c.refuse(r, err, errorReply(denied.Name, denied.Error()))
@@ -81,7 +82,7 @@ func (c *core) refuseForm(r *call, err error) (any, error) {
 }
 
 // formAllowed finds whom a runner or wheel request acts for. Either user is the name, or refusal is the reply.
-func (c *core) formAllowed(f formCall, id *eauth.Identity) (user string, refusal *payload.Map) {
+func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refusal *payload.Map) {
 	if id.Kind == eauth.KindUser && len(id.List) == 0 {
 		switch {
 		case id.Name == "":
@@ -115,7 +116,7 @@ func oneDot(fun string) bool {
 }
 
 // runner starts a runner function and answers at once with the tag of its events.
-func runner(c *core, r *call) (any, error) {
+func (c *console) runner(r *call) (any, error) {
 	fun, ok := r.load.Get("fun")
 	name, isText := fun.(string)
 	if !ok || !isText {
@@ -159,7 +160,7 @@ func runnerArgs(load *payload.Map) ([]any, *payload.Map) {
 
 // callWheel runs a wheel function and answers with its result. Every field of the load that is not the request's
 // own is an argument of the function.
-func callWheel(c *core, r *call) (any, error) {
+func (c *console) callWheel(r *call) (any, error) {
 	name := r.load.Str("fun")
 	if name == "" {
 		return nil, errors.New("wheel: no fun")

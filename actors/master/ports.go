@@ -1,7 +1,9 @@
 package master
 
 import (
+	"log/slog"
 	"net"
+	"sync/atomic"
 
 	"brine/modules/host/gauges"
 	"brine/wire/payload"
@@ -19,14 +21,37 @@ const (
 // tagConnectionEnded tells operators of a connection that was ended because libzmq held too much of it.
 const tagConnectionEnded = "brine/connection/ended"
 
+// ports knows what the two ports may hold, and who was turned away at them.
+type ports struct {
+	guard          *zmq.Guard    // of what libzmq holds at both
+	maxConnections int           // of one (max_connections)
+	requestBytes   int64         // of requests that wait for their answers
+	maxMessage     int64         // of one request; 0: the adapter's
+	old            atomic.Uint64 // connections that were not let in
+	events         *events
+	complaints     *complaints
+	log            *slog.Logger
+}
+
+// newPorts takes the bounds from the configuration, or from the memory limit where that is less.
+func newPorts(opt Options, events *events, complaints *complaints) *ports {
+	most := opt.Config.RequestBytesMax
+	p := &ports{maxConnections: opt.Config.MaxConnections, requestBytes: opt.within(most, requestShare), events: events, complaints: complaints, log: opt.Logger}
+	if opt.Memory > 0 {
+		p.maxMessage = opt.within(most, messageShare)
+	}
+	p.guard = p.newGuard(opt)
+	return p
+}
+
 // newGuard makes the guard of what libzmq holds. The operator is told of every address once a minute.
-func (c *core) newGuard(opt Options) *zmq.Guard {
+func (p *ports) newGuard(opt Options) *zmq.Guard {
 	most := heldTimes * min(opt.Config.RequestBytesMax, heldMost/heldTimes)
-	return zmq.NewGuard(zmq.GuardOptions{MaxBytes: opt.within(most, heldShare), Logger: c.log, OnEnded: c.connectionEnded})
+	return zmq.NewGuard(zmq.GuardOptions{MaxBytes: opt.within(most, heldShare), Logger: p.log, OnEnded: p.connectionEnded})
 }
 
 // connectionEnded says that a connection was ended, whose, and why.
-func (c *core) connectionEnded(e zmq.Ended) {
+func (p *ports) connectionEnded(e zmq.Ended) {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
 		host = e.Peer
@@ -36,22 +61,22 @@ func (c *core) connectionEnded(e zmq.Ended) {
 		whose = "a connection of a minion"
 	}
 	cause := whose + " was ended: too much memory is held for messages that do not end, or are not taken"
-	if !c.complaints.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
+	if !p.complaints.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
 		return
 	}
-	if body := c.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known", e.Known)); body != nil {
-		c.events.putNow(body)
+	if body := p.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known", e.Known)); body != nil {
+		p.events.putNow(body)
 	}
 }
 
 // peerRefused counts a connection that was not let in, and says so.
-func (c *core) peerRefused(peer string) {
-	c.oldPeers.Add(1)
+func (p *ports) peerRefused(peer string) {
+	p.old.Add(1)
 	host, _, err := net.SplitHostPort(peer)
 	if err != nil {
 		host = peer
 	}
-	c.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
+	p.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
 // lookEnded counts connections that were ended because too much was held of them.
@@ -60,9 +85,9 @@ var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connecti
 // lookRefused counts connections that were not let in.
 var lookRefused = gauges.Counter("brine_master_connections_refused_total", "Connections that ended before a handshake, those of peers that do not speak ZMTP 3 among them.")
 
-func (c *core) tellEnded(tell gauges.Tell) {
-	s := c.guard.Stats()
+func (p *ports) tellEnded(tell gauges.Tell) {
+	s := p.guard.Stats()
 	tell(lookEnded, float64(s.Ended-s.EndedKnown), "stranger")
 	tell(lookEnded, float64(s.EndedKnown), "known")
-	tell(lookRefused, float64(c.oldPeers.Load()))
+	tell(lookRefused, float64(p.old.Load()))
 }

@@ -1,0 +1,80 @@
+package master
+
+import "brine/wire/payload"
+
+// desks are where requests are answered: each has what its commands need, and no more.
+type desks struct {
+	console *console
+	returns *returnDesk
+	events  *eventDesk
+	data    *dataDesk
+	peers   *peerDesk
+}
+
+// handler answers one command. An error is told to the peer as Salt tells a failed handler; errLater means
+// that the handler has passed the request on.
+type handler func(d *desks, r *call) (any, error)
+
+// clearCommands are the unencrypted commands of the command line and of API clients
+// (salt/master.py, ClearFuncs.expose_methods). The sign-in is answered before.
+var clearCommands = map[string]handler{
+	payload.CmdPing:     onConsole((*console).ping),
+	payload.CmdPublish:  onConsole((*console).publish),
+	payload.CmdGetToken: onConsole((*console).getToken),
+	payload.CmdMkToken:  onConsole((*console).mkToken),
+	payload.CmdRunner:   onConsole((*console).runner),
+	payload.CmdWheel:    onConsole((*console).callWheel),
+}
+
+// aesCommands are the encrypted commands of minions (salt/master.py, AESFuncs.expose_methods). 3008 has
+// exactly these; verify_minion is in its list but cannot be called.
+var aesCommands = map[string]handler{
+	payload.CmdReturn:            onReturns((*returnDesk).storeReturn),
+	payload.CmdSyndicReturn:      onReturns((*returnDesk).syndicReturn),
+	payload.CmdMinionEvent:       onEvents((*eventDesk).minionEvent),
+	payload.CmdPillar:            onData((*dataDesk).pillar),
+	payload.CmdRegisterResources: onData((*dataDesk).registerResources),
+	payload.CmdMine:              onData((*dataDesk).mineStore),
+	payload.CmdMineGet:           onData((*dataDesk).mineGet),
+	payload.CmdMineDelete:        onData((*dataDesk).mineDelete),
+	payload.CmdMineFlush:         onData((*dataDesk).mineFlush),
+	payload.CmdFileRecv:          onData((*dataDesk).fileRecv),
+	payload.CmdFileEnvs:          onData((*dataDesk).fileEnvs),
+	payload.CmdFileList:          onData((*dataDesk).emptyList),
+	payload.CmdFileListEmptyDirs: onData((*dataDesk).emptyList),
+	payload.CmdDirList:           onData((*dataDesk).emptyList),
+	payload.CmdSymlinkList:       onData((*dataDesk).emptyMap),
+	payload.CmdFileFind:          onData((*dataDesk).fileFind),
+	payload.CmdFileHash:          onData((*dataDesk).emptyText),
+	payload.CmdFileHashAndStat:   onData((*dataDesk).fileHashAndStat),
+	payload.CmdServeFile:         onData((*dataDesk).serveFile),
+	payload.CmdMasterOpts:        onData((*dataDesk).masterOpts),
+	payload.CmdMasterTops:        onData((*dataDesk).emptyMap),
+	payload.CmdMinionRunner:      onPeers((*peerDesk).minionRunner),
+	payload.CmdMinionPub:         onPeers((*peerDesk).minionPub),
+	payload.CmdMinionPublish:     onPeers((*peerDesk).minionPublish),
+	payload.CmdPubRet:            onPeers((*peerDesk).pubRet),
+	payload.CmdRevokeAuth:        onData((*dataDesk).revokeAuth),
+	payload.CmdVerifyMinion:      onData((*dataDesk).emptyText),
+	payload.CmdBrineFacts:        onReturns((*returnDesk).minionFacts), // not Salt's
+}
+
+func onConsole(f func(*console, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.console, r) }
+}
+
+func onReturns(f func(*returnDesk, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.returns, r) }
+}
+
+func onEvents(f func(*eventDesk, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.events, r) }
+}
+
+func onData(f func(*dataDesk, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.data, r) }
+}
+
+func onPeers(f func(*peerDesk, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.peers, r) }
+}

@@ -1,0 +1,158 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"brine/config"
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/mine"
+	"brine/modules/fleet/pushed"
+	"brine/wire/auth"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// dataDesk answers minions that ask for data, or bring theirs.
+type dataDesk struct {
+	cfg     *config.Master
+	auth    *auth.Master
+	keys    *keys.Store
+	cache   *datacache.Banks
+	gate    *gate
+	events  *events
+	mines   *mine.Reader
+	pushed  *pushed.Store
+	turns   *turns
+	signIns *signIns
+	log     *slog.Logger
+}
+
+// The answers of a file tree without files. The file server takes their place.
+func (*dataDesk) emptyList(*call) (any, error) { return []any{}, nil }
+func (*dataDesk) emptyMap(*call) (any, error)  { return payload.NewMap(0), nil }
+func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
+func (*dataDesk) fileEnvs(*call) (any, error)  { return []any{"base"}, nil }
+func (*dataDesk) fileFind(*call) (any, error)  { return payload.M("path", "", "rel", ""), nil }
+func (*dataDesk) fileHashAndStat(*call) (any, error) {
+	return []any{"", nil}, nil
+}
+func (*dataDesk) serveFile(*call) (any, error) { return payload.M("data", "", "dest", ""), nil }
+
+// masterOptKeys are the options a minion's state compiler asks for (salt/master.py, _master_opts).
+var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_saltenv", "nodegroups", "state_auto_order",
+	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
+
+func (d *dataDesk) masterOpts(r *call) (any, error) {
+	roots := payload.NewMap(0)
+	for env := range d.cfg.FileRoots.All() {
+		roots.Set(env, []any{})
+	}
+	opts := payload.M("file_roots", roots)
+	for _, k := range []string{"top_file_merging_strategy", "env_order", "default_top"} {
+		opts.Set(k, d.cfg.Raw.Value(k))
+	}
+	if r.load.Bool("env_only") {
+		return opts, nil
+	}
+	for _, k := range masterOptKeys {
+		opts.Set(k, d.cfg.Raw.Value(k))
+	}
+	opts.Set("nodegroups", r.rules.nodegroups)
+	return opts, nil
+}
+
+// pillar answers with the pillar of the minion, which has no sources yet, and keeps its grains.
+func (d *dataDesk) pillar(r *call) (any, error) {
+	grains := r.load.Map("grains")
+	if grains == nil || !auth.ValidID(r.id) || !d.keys.Has(keys.Accepted, r.id) {
+		return d.privateReply(r, payload.NewMap(0))
+	}
+	grains.Set("id", r.id)
+	data := payload.NewMap(0)
+	if d.cfg.MinionDataCache && d.mayKeepGrains(r, grains) {
+		if err := d.cache.StoreGrains(r.id, grains); err != nil {
+			d.log.Error("grains could not be kept", "minion", r.id, "err", err)
+		}
+		if err := d.cache.StorePillar(r.id, r.load.Str("pillarenv"), data); err != nil {
+			d.log.Error("pillar could not be kept", "minion", r.id, "err", err)
+		}
+		if d.cfg.MinionDataCacheEvents {
+			d.events.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
+		}
+	}
+	return d.privateReply(r, data)
+}
+
+// mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what
+// a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
+func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
+	if !d.gate.proven(r, d.cfg.Version2Grains, "grains without a token (version_2_grains)") {
+		return false
+	}
+	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
+		d.gate.deny(r.id, ledger.DeniedGrains, 1, d.gate.grainsQuota())
+		return false
+	}
+	if !d.gate.fits(grains) {
+		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)", d.cfg.MinionDataMaxBytes))
+		return false
+	}
+	return true
+}
+
+func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
+	frame, err := d.auth.PillarReply(r.req.opened.Load(), data)
+	if err != nil {
+		return nil, err
+	}
+	return rawFrame(frame), nil
+}
+
+// fileRecv stores one piece of a file pushed by a minion below its own folder (option file_recv).
+func (d *dataDesk) fileRecv(r *call) (any, error) {
+	parts, ok := r.load.Value("path").([]any)
+	data := r.load.Bytes("data")
+	loc, hasLoc := r.load.Int("loc")
+	if !d.cfg.FileRecv || !ok || !r.load.Has("data") || !hasLoc || loc < 0 {
+		return false, nil
+	}
+	if loc+int64(len(data)) > int64(d.cfg.FileRecvMaxSize)<<20 {
+		d.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", d.cfg.FileRecvMaxSize)
+		return false, nil
+	}
+	rel, local := pushed.Rel(parts)
+	if !local {
+		return false, nil
+	}
+	err := d.pushed.Write(r.id, rel, loc, data, time.Now())
+	if errors.Is(err, pushed.ErrFull) {
+		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)", d.cfg.MinionFilesMaxBytes))
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func newPushed(cfg *config.Master) *pushed.Store {
+	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string { return filepath.Join(cfg.CacheDir, "minions", id, "files") }}
+}
+
+// revokeAuth deletes the key of the minion that asks, when the configuration lets minions do so.
+func (d *dataDesk) revokeAuth(r *call) (any, error) {
+	if r.id == "" {
+		return false, nil
+	}
+	if !d.cfg.AllowMinionKeyRevoke {
+		d.log.Warn("a minion may not revoke its key (allow_minion_key_revoke)", "minion", r.id)
+		return r.load, nil
+	}
+	if err := d.signIns.revokeKey(r.id, r.load.Bool("preserve_minion_cache")); err != nil {
+		return nil, err
+	}
+	return true, nil
+}

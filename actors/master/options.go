@@ -1,0 +1,112 @@
+package master
+
+import (
+	"path/filepath"
+
+	"brine/config"
+	"brine/supervisor"
+	"brine/supervisor/stats"
+	"brine/wire/bus"
+	"brine/wire/event"
+	"brine/wire/ipc"
+	"brine/wire/payload"
+	"brine/wire/zmq"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+func (c *core) publisherOptions() publisherOptions {
+	cfg := c.cfg
+	return publisherOptions{
+		open: func() pubSocket {
+			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
+				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
+				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
+				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused, Logger: c.log,
+			}))
+		},
+		sent: c.record.sent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
+	}
+}
+
+func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
+	k := &zmq.Keepalive{Idle: cfg.TCPKeepaliveIdle, Count: cfg.TCPKeepaliveCnt, Interval: cfg.TCPKeepaliveIntvl}
+	if cfg.TCPKeepalive {
+		k.On = 1
+	}
+	return k
+}
+
+func (c *core) jobStoreOptions() jobStoreOptions {
+	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed}
+}
+
+func (c *core) workerOptions() *workerOptions {
+	return &workerOptions{auth: c.auth, signIns: c.signIns, desks: c.desks, pools: c.pools, rules: c.rules, complaints: c.complaints, meter: c.meter,
+		events: c.events, stats: c.cfg.MasterStats, statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
+}
+
+func (c *core) reqOptions() reqServerOptions {
+	cfg, opt := c.cfg, c.workerOptions()
+	return reqServerOptions{
+		router: func() *zmq.Router {
+			return zmq.NewRouter(zmq.RouterOptions{
+				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
+				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
+				MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.ports.maxMessage, Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+			})
+		},
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.complaints.warn, log: c.log,
+		nest: supervisor.Options{Pool: true},
+		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
+			return &mworker{name: name, pool: pool, server: server, opt: opt}
+		},
+	}
+}
+
+// busOptions are those of the configuration.
+func (c *core) busOptions(subs *bus.Subscribers) busOptions {
+	cfg := c.cfg
+	framing := ipc.FramingPlain
+	if cfg.IPCFraming == "length" {
+		framing = ipc.FramingLength
+	}
+	sock := func(name string) string { return filepath.Join(cfg.SockDir, name) }
+	young, err := event.Pack(tagNudge, payload.NewMap(0), 0)
+	if err != nil { // a constant: it packs
+		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
+	}
+	return busOptions{
+		young: young, meter: c.meter, room: c.events.room,
+		open: func() *bus.Bus {
+			return bus.New(
+				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},
+				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
+		},
+		subs: subs,
+		onKeys: func() {
+			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
+				ref.Send(&CheckKeys{})
+			}
+		},
+	}
+}
+
+// quarantined tells the bus of a message that was set aside.
+func (c *core) quarantined(q stats.Quarantined) {
+	if _, ok := c.tree.Load().Lookup(nameEventPublisher); ok {
+		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)); body != nil {
+			c.events.putNow(body) // the supervisor waits for nobody
+		}
+	}
+}
+
+// supervised are the options of the tree that come from the configuration.
+func (c *core) supervised() supervisor.Options {
+	cfg := c.cfg
+	return supervisor.Options{
+		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout, Chaos: cfg.Chaos,
+		WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout), ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
+		OnQuarantine: c.quarantined,
+	}
+}

@@ -1,0 +1,126 @@
+package master
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"brine/config"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/ledger"
+	"brine/supervisor"
+	"brine/wire/auth"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// signIns is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines may use it.
+type signIns struct {
+	cfg        *config.Master
+	auth       *auth.Master // set when it is made: it tells of sign-ins
+	keys       *keys.Store
+	manager    func(preserve bool) *keys.Manager // of keys
+	voices     *voices
+	attendance *attendance
+	peers      *ledger.Peers
+	events     *events
+	complaints *complaints
+	meter      *meter
+	weak       weakKeys
+	rotate     atomic.Bool // a new shared key is to be made
+	tree       *atomic.Pointer[supervisor.Supervisor]
+	log        *slog.Logger
+}
+
+// done fires the event of a sign-in and notes who is there.
+func (s *signIns) done(o auth.Outcome) {
+	s.meter.signIn(o.Act)
+	s.peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
+	if o.Act == auth.ActAccept {
+		s.attendance.relink(o.ID)
+	}
+	if o.Weak {
+		s.weak.say(s.log, o.ID, o.Reason)
+	} else if o.Reason != "" {
+		s.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
+	}
+	withGrains := false
+	for _, act := range s.cfg.AuthEventsAutosignGrains {
+		withGrains = withGrains || act == o.Act
+	}
+	if data := o.Event(withGrains); data != nil && s.cfg.AuthEvents {
+		s.events.fire("salt/auth", data)
+	}
+}
+
+// met notes an authentic request of a minion.
+func (s *signIns) met(o *auth.Opened) {
+	if o.TokenOK {
+		if o.Version >= 3 {
+			s.voices.proves(o.ID)
+		}
+		s.peers.Met(o.ID, o.Version, ledger.At(time.Now()))
+	}
+}
+
+// refused notes a request that could not be opened.
+func (s *signIns) refused(id, why string, proven bool) {
+	if auth.ValidID(id) {
+		s.peers.Refused(id, why, proven, ledger.At(time.Now()))
+	}
+}
+
+// claimedID is the id that a sign-in names which was refused before anybody looked at its id.
+func claimedID(req *payload.Request) string {
+	load, _ := req.Load.(*payload.Map)
+	if id := load.Str("id"); auth.ValidID(id) {
+		return id
+	}
+	return ""
+}
+
+// revokeKey deletes the key of a minion that asks for it.
+func (s *signIns) revokeKey(id string, preserve bool) error {
+	m := s.manager(preserve)
+	sel, err := m.MatchList([]string{id})
+	if err != nil {
+		return err
+	}
+	done, err := m.Delete(sel)
+	for _, e := range done.Events {
+		s.events.fire(event.TagKey, e.Data())
+	}
+	s.attendance.relink(id)
+	return errors.Join(err, s.auth.Revoke(id))
+}
+
+// exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
+func (s *signIns) exchanged(id string) {
+	s.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
+	s.attendance.relink(id)
+	if s.cfg.RotateAESKey && !s.rotate.Swap(true) {
+		if m, ok := s.tree.Load().Lookup(nameMaintenance); ok {
+			m.Send(&CheckKeys{})
+		}
+	}
+}
+
+// lost ends the session of an id that has no accepted key any more.
+func (s *signIns) lost(id string) error {
+	s.rotate.Store(s.cfg.RotateAESKey)
+	s.attendance.relink(id)
+	return s.auth.Revoke(id)
+}
+
+// trusted tells whether a command may run: those that need a token ran its check, and the id, when there is
+// one, is accepted. Unlike Salt: real masters take returns of versions 0 to 2 for any id.
+func (s *signIns) trusted(o *auth.Opened) bool {
+	if o.TokenOK || o.Cmd == payload.CmdPillar { // the private reply looks at the key itself
+		return true
+	}
+	if auth.NeedsToken(o.Cmd) {
+		return false
+	}
+	return o.ID == "" || s.keys.Has(keys.Accepted, o.ID)
+}

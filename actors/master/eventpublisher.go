@@ -30,7 +30,8 @@ type (
 	}
 	// Unsubscribe ends a subscription.
 	Unsubscribe struct{ Name string }
-	// EventsHeard calls Done when all events that were fired before it have been sent out.
+	// EventsHeard calls Done when all events that were fired before it have been sent out: for goroutines, which wait for it. The
+	// EventPublisher calls it, or whoever finds that the message is lost; it must not block.
 	EventsHeard struct{ Done func() }
 	// nudge makes the tools that have just connected look at what they have got.
 	nudge struct{ step int }

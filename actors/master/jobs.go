@@ -39,6 +39,13 @@ func (j *jobs) knows(jid string) bool {
 	return err == nil && load != nil
 }
 
+// keep hands a return of a minion to the store.
+func (j *jobs) keep(m *StoreReturn) {
+	m.room = j.room
+	m.room.enter(0)
+	j.writer.Send(m) // one that is refused tells by itself that it is lost
+}
+
 // await waits until all that was sent to the store before is on disk, or could not be put there.
 func (j *jobs) await(ctx context.Context) error {
 	stored := make(chan struct{})

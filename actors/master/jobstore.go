@@ -8,63 +8,9 @@ import (
 
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
-	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
-
-// Messages of the JobStore.
-type (
-	// SaveLoad stores the load of a job.
-	SaveLoad struct {
-		JID     string
-		Load    *payload.Map
-		Minions []string
-		Syndic  string // that reports Minions, "" when they are this master's own
-		NoCache bool
-		By      string // the minion whose job it is; "" when this master was asked for it
-		// Announced says that the files for Salt's tools are written already.
-		Announced bool
-		// Again says that whoever sent it sends it again when it cannot be stored.
-		Again bool
-	}
-	// StoreReturn stores one return; Stored is called when it is on disk, or could not be put there, from another
-	// goroutine.
-	StoreReturn struct {
-		JID, ID string
-		By      string // the minion that sent it, of which a job that nobody announced counts as its own
-		Load    *payload.Map
-		Stored  func(error) // nil: nobody wants to know
-		Keep    bool        // nobody sends it again: it is held until it can be stored
-	}
-	// SaveFacts stores what is known of jobs and goes with no load or return.
-	SaveFacts struct{}
-	// AwaitJobs calls Done when all that came before is on disk, or could not be put there.
-	AwaitJobs struct{ Done func() }
-	// CleanJobs removes what is older than keep_jobs_seconds.
-	CleanJobs struct{ Now time.Time }
-	// CommitDone says that a group is on disk, or could not be put there.
-	CommitDone struct {
-		Err   error
-		Files error // the files for Salt's tools could not be written
-	}
-	// RetryJobs tries again to write what could not be written.
-	RetryJobs struct{}
-	// CleanDone says that old jobs have been removed.
-	CleanDone struct{}
-)
-
-// Lost tells the requester that the return was not stored.
-func (m *StoreReturn) Lost(why error) { m.stored(why) }
-
-func (m *StoreReturn) stored(err error) {
-	if m.Stored != nil {
-		m.Stored(err)
-	}
-}
-
-// Lost ends the wait.
-func (m *AwaitJobs) Lost(error) { m.Done() }
 
 // jobWriter is the job store as its one writer uses it.
 type jobWriter interface {
@@ -81,6 +27,7 @@ type jobStoreOptions struct {
 	log         *slog.Logger
 	owed        *owed                       // outlives the actor
 	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
+	server      func() *supervisor.Ref      // the ReqServer; nil, or returns nil: there is none
 }
 
 // jobStore is the only writer of the job store. It groups commits: while one is on its way to the disk the
@@ -120,7 +67,7 @@ func (s *jobStore) Receive(ctx actor.Context) {
 	case *AwaitJobs:
 		s.onAwaitJobs(m)
 	case *supervisor.Flush:
-		s.onAwaitJobs(&AwaitJobs{Done: m.Done})
+		s.onAwaitJobs(&AwaitJobs{Done: func() { s.afterAnswers(m.Done) }})
 	case *SaveFacts:
 		s.next.facts = true
 		s.commit()
@@ -186,7 +133,7 @@ func (s *jobStore) commit() {
 	s.next, s.busy = &group{}, true
 }
 
-// write commits one group and answers for each of its returns. It runs beside the actor and touches only what
+// write commits one group and tells what became of it. It runs beside the actor and touches only what
 // it was given.
 func (s *jobStore) write(g *group) (files, err error) {
 	var alone map[int]error // returns that failed for themselves
@@ -194,16 +141,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("job store: %v", p)
 		}
-		for i, r := range g.returns {
-			if why := alone[i]; why != nil {
-				r.stored(why)
-			} else {
-				r.stored(err)
-			}
-		}
-		for _, w := range g.waiting {
-			w.Done()
-		}
+		s.settle(g, alone, err)
 	}()
 	now := time.Now()
 	returns := make([]jobstore.Return, len(g.returns))
@@ -234,6 +172,48 @@ func (s *jobStore) write(g *group) (files, err error) {
 		s.opt.facts.again(g.returns[f.Index].JID)
 	}
 	return res.Files, nil
+}
+
+// settle tells what became of the returns of a group, and then who waits for the group. alone are those that failed for
+// themselves.
+func (s *jobStore) settle(g *group, alone map[int]error, err error) {
+	var outcomes []returnOutcome
+	for i, r := range g.returns {
+		why := err
+		if own := alone[i]; own != nil {
+			why = own
+		}
+		if r.settle(why) && r.Receipt != nil {
+			outcomes = append(outcomes, returnOutcome{r.Receipt, why})
+		}
+	}
+	if len(outcomes) > 0 {
+		if m := (&ReturnsStored{Outcomes: outcomes}); !s.toServer(m) {
+			m.answer()
+		}
+	}
+	for _, w := range g.waiting {
+		w.Done()
+	}
+}
+
+// toServer sends something to the ReqServer; false: there is none.
+func (s *jobStore) toServer(msg any) bool {
+	if s.opt.server == nil {
+		return false
+	}
+	ref := s.opt.server()
+	if ref != nil {
+		ref.Send(msg)
+	}
+	return ref != nil
+}
+
+// afterAnswers calls done when the requests of all returns that are stored by now have been answered.
+func (s *jobStore) afterAnswers(done func()) {
+	if !s.toServer(&AnswersGiven{Done: done}) {
+		done()
+	}
 }
 
 // tell logs what was not stored, and why. A return that came again, the same as before, is what a minion sends

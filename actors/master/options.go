@@ -38,7 +38,8 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed}
+	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
+		server: func() *supervisor.Ref { ref, _ := c.tree.Load().Lookup(nameReqServer); return ref }}
 }
 
 func (c *core) workerOptions() *workerOptions {

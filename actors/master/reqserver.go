@@ -22,6 +22,8 @@ type (
 	// HandleRequest is one message of the request port.
 	HandleRequest struct {
 		Frame []byte
+		// Reply sends the one answer: to the socket, or to a caller outside of the actors. Whoever has it calls it: a worker, a
+		// goroutine of one, the ReqServer, or who finds that the message is lost. It must not block.
 		Reply func(frame []byte)
 		At    time.Time
 		From  string // address of the peer, "" when it is not known
@@ -91,6 +93,10 @@ func (s *reqServer) Receive(ctx actor.Context) {
 		s.onWorkerReady(ctx, m)
 	case *RouteRequest:
 		s.dispatch(ctx, m.Req)
+	case *ReturnsStored:
+		m.answer()
+	case *AnswersGiven:
+		m.Done()
 	case *CheckDeadlines:
 		s.onCheckDeadlines(ctx)
 	case *actor.Stopping:

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"brine/actors/master/answers"
@@ -66,17 +65,10 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		r.req.fail()
 		return nil, errLater
 	}
-	d.returned(who, r.load, r.from, func(err error) { d.acknowledge(r, err) })
+	all := newReceipt(r, d.record)
+	d.returned(who, r.load, r.from, all)
+	all.tell(nil)
 	return nil, errLater
-}
-
-// acknowledge answers for returns, as soon as they are on disk.
-func (d *returnDesk) acknowledge(r *call, err error) {
-	if err != nil {
-		r.req.fail()
-		return
-	}
-	r.finish(nil)
 }
 
 // ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's. False: the minion does not
@@ -133,8 +125,8 @@ func (d *returnDesk) mayReturn(who speaker, size int) bool {
 	return false
 }
 
-// returned announces a return and hands it to the job store. stored is called when it is on disk, or could not be put there.
-func (d *returnDesk) returned(who speaker, load *payload.Map, from origin, stored func(error)) {
+// returned announces a return and hands it to the job store. all waits until it is on disk, or could not be put there.
+func (d *returnDesk) returned(who speaker, load *payload.Map, from origin, all *receipt) {
 	for _, field := range believed { // by which tools would learn of other minions, or end
 		if field != "return" {
 			load.Delete(field)
@@ -154,18 +146,10 @@ func (d *returnDesk) returned(who speaker, load *payload.Map, from origin, store
 	}
 	if !d.storesReturns() || jid == "nocache" {
 		d.record.kept(jid, id, 0, ledger.NotKept)
-		stored(nil)
 		return
 	}
-	d.jobs.room.enter(0)
-	kept := func(err error) {
-		d.jobs.room.leave(0)
-		d.record.stored(jid, id, err)
-		stored(err)
-	}
-	if !d.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Stored: kept, Keep: who.syndic}) {
-		stored(errors.New("the job store does not take returns"))
-	}
+	all.expect()
+	d.jobs.keep(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Receipt: all, Keep: who.syndic})
 }
 
 // storesReturns tells whether returns go to the job store.
@@ -210,7 +194,7 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
-	all := newGathering(func(err error) { d.acknowledge(r, err) })
+	all := newReceipt(r, d.record)
 	for _, l := range loads {
 		if load, ok := l.(*payload.Map); ok {
 			d.syndicJob(who, load, r.from, all)
@@ -220,43 +204,9 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	return nil, errLater
 }
 
-// gathering waits for several outcomes.
-type gathering struct {
-	left   atomic.Int64
-	failed atomic.Pointer[error]
-	done   func(error)
-}
-
-// newGathering calls done with the first error, or nil, when as many outcomes are told as were announced.
-func newGathering(done func(error)) *gathering {
-	g := &gathering{done: done}
-	g.left.Store(1) // that of whoever announces
-	return g
-}
-
-// one announces an outcome. When all are announced, tell(nil) says so.
-func (g *gathering) one() func(error) {
-	g.left.Add(1)
-	return g.tell
-}
-
-func (g *gathering) tell(err error) {
-	if err != nil {
-		g.failed.CompareAndSwap(nil, &err)
-	}
-	if g.left.Add(-1) > 0 {
-		return
-	}
-	if why := g.failed.Load(); why != nil {
-		g.done(*why)
-		return
-	}
-	g.done(nil)
-}
-
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know; what it
 // knows of a job is not changed.
-func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all *gathering) {
+func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all *receipt) {
 	jid, returns := load.Str("jid"), load.Map("return")
 	if !d.returnsTo(jid) || returns == nil {
 		return
@@ -293,7 +243,7 @@ func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all 
 		}
 		job = nil
 		d.jobs.room.wait(context.Background(), syndicPatience)
-		d.returned(who, one, from, all.one())
+		d.returned(who, one, from, all)
 	}
 }
 

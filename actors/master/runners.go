@@ -17,8 +17,10 @@ import (
 // RunRunner starts one runner function as an actor of its own. Unlike Salt: it stays under the supervisor,
 // which lists and ends it.
 type RunRunner struct {
-	Req  runners.Request
-	Done func(v any, err error) // may be nil; called once
+	Req runners.Request
+	// Done is for whoever has asked: it is called once, by the Runner's actor, or by whoever finds that the message is lost,
+	// and must not block. It packs the answer, which may be large: no other actor is to be held up by that. nil: nobody waits.
+	Done func(v any, err error)
 	// Limit ends it; 0: nothing does.
 	Limit time.Duration
 }

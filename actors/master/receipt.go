@@ -1,0 +1,36 @@
+package master
+
+import "sync/atomic"
+
+// receipt is what a request with returns waits for: that all of them are on disk. Who takes the returns expects their
+// outcomes, the ReqServer is told of these (ReturnsStored) and answers.
+type receipt struct {
+	call   *call
+	record *record
+	left   atomic.Int64
+	failed atomic.Bool
+}
+
+// newReceipt is that of a request whose returns are now being taken: when all are, tell(nil) says so.
+func newReceipt(r *call, record *record) *receipt {
+	q := &receipt{call: r, record: record}
+	q.expect()
+	return q
+}
+
+// expect announces one more outcome.
+func (q *receipt) expect() { q.left.Add(1) }
+
+// tell takes an outcome. After the last one the request is answered: as failed when one was, so that its sender keeps all.
+func (q *receipt) tell(err error) {
+	if err != nil {
+		q.failed.Store(true)
+	}
+	switch {
+	case q.left.Add(-1) > 0:
+	case q.failed.Load():
+		q.call.req.fail()
+	default:
+		q.call.finish(nil)
+	}
+}

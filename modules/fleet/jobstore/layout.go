@@ -2,7 +2,6 @@ package jobstore
 
 import (
 	"crypto/md5"
-	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -246,6 +245,3 @@ func treeSize(dir string) (size int64) {
 	})
 	return size
 }
-
-// randomName is a name that no other writer picks.
-func randomName() string { return rand.Text()[:10] }

@@ -27,6 +27,10 @@ type (
 	}
 )
 
+func (m *reasonNoted) decided(put bool, err error) any {
+	return &reasonNoted{m.ret, put, err, m.detail}
+}
+
 // receiveFailure takes what has to do with a return that is not taken.
 func (j *job) receiveFailure(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -78,9 +82,9 @@ func (j *job) setAside(ctx actor.Context) {
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
 	}
-	self, ret := j.self, &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
+	ret := &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
 	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key, link: j.rec.link.name(), body: body},
-		Done: func(put bool, err error) { self.Send(&reasonNoted{ret, put, err, why.Error()}) }})
+		Asker: j.self, Note: &reasonNoted{ret: ret, detail: why.Error()}})
 }
 
 // onReasonNoted ends the job. Where nothing can be put on disk, the ReturnSender holds the reason in memory.

@@ -231,12 +231,17 @@ func TestReasonLeavesReturn(t *testing.T) {
 	r := newRig(t, "").up()
 	record := journalRecord{kind: journalReturn, key: jid(1), link: "other.test_4506"}
 	r.m.journal.Send(&WriteRecord{Record: record})
-	put := make(chan bool, 2)
+	asker := actortest.NewProbe()
+	ref := actortest.Add(t, r.m.top, supervisor.Spec{Name: "Asker", New: asker.New})
 	for _, key := range []string{jid(1), jid(2)} {
 		record.key = key
-		r.m.journal.Send(&WriteReason{Record: record, Done: func(was bool, _ error) { put <- was }})
+		r.m.journal.Send(&WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
 	}
-	if first, second := actortest.Wait(t, "answer", put), actortest.Wait(t, "answer", put); first || !second {
+	put := func() bool {
+		note, ok := actortest.Wait(t, "answer", asker.Got()).(*reasonNoted)
+		return ok && note.put
+	}
+	if first, second := put(), put(); first || !second {
 		t.Errorf("put: %v where a return was, %v where there was none", first, second)
 	}
 }

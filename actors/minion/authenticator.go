@@ -19,7 +19,8 @@ import (
 // Messages of the Authenticator.
 type (
 	// SignIn asks for a session after the one that After counts. Done is called when it stands, and with an
-	// error as soon as it is known that it will take an operator, or a while.
+	// error as soon as it is known that it will take an operator, or a while: by the Authenticator in its handler, or by who
+	// finds the message lost. Requests ask so from outside of actors, too. It must not block.
 	SignIn struct {
 		After int64
 		Done  func(error)

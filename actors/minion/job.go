@@ -38,6 +38,8 @@ type (
 	answerAgain struct{}
 )
 
+func (*begunNoted) written(err error) any { return &begunNoted{err} }
+
 // errKilled is the cause of a job's context when it was sent a signal.
 var errKilled = errors.New("killed by a signal")
 
@@ -173,12 +175,12 @@ func (j *job) begin(ctx actor.Context) {
 	if err != nil { // it came as msgpack, so this is not
 		supervisor.Crash(fmt.Errorf("pack job %s: %w", j.jid(), err))
 	}
-	self, master := j.self, ""
+	master := ""
 	if j.rec.link != nil {
 		master = j.rec.link.name()
 	}
 	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key, link: master, body: body},
-		Done: func(err error) { self.Send(&begunNoted{err}) }})
+		Asker: j.self, Note: &begunNoted{}})
 }
 
 // showAfter is how long a job runs before it has a proc entry.

@@ -12,12 +12,16 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the Journal. Done is called when the record is on disk, or could not be put there.
+// Messages of the Journal. Who has something written names itself as Asker, and in Note the event that it gets, with the
+// outcome, when the record is on disk or could not be put there. The two questions have a Done, for they come from outside of
+// actors, too: the Journal runs it in its handler, or whoever finds the question lost does; it must not block.
 type (
 	// WriteRecord remembers something about a job.
 	WriteRecord struct {
 		Record journalRecord
-		Done   func(error)
+		Asker  *supervisor.Ref
+		Note   recordNote  // nil: nobody wants to know
+		then   func(error) // of the Journal's own records, in place of Note; it runs in the Journal
 	}
 	// ListReturns asks for the returns that a master has not acknowledged.
 	ListReturns struct {
@@ -29,35 +33,57 @@ type (
 		Key  string
 		Done func(*payload.Return, error)
 	}
-	// ReplaceReturn puts another return in the place of one, made of that; size is of what Make has made.
+	// ReplaceReturn puts another return in the place of one. Make makes it of that; it runs in the Journal, for in
+	// between nobody else may write, and must not block.
 	ReplaceReturn struct {
-		Key  string
-		Make func(*payload.Return) ([]byte, error)
-		Done func(size int64, err error)
+		Key   string
+		Make  func(*payload.Return) ([]byte, error)
+		Asker *supervisor.Ref
+		Note  replaceNote
 	}
-	// WriteReason puts a return into the journal unless it holds one of that job; put tells whether.
+	// WriteReason puts a return into the journal unless it holds one of that job.
 	WriteReason struct {
 		Record journalRecord
-		Done   func(put bool, err error)
+		Asker  *supervisor.Ref
+		Note   reasonNote
 	}
 	// flushRecords writes what has gathered.
 	flushRecords struct{}
+)
+
+// Events that tell an asker what came of a write. Each makes a new one with the outcome: a message that was lost after its
+// write is told of twice.
+type (
+	recordNote interface{ written(err error) any }
+	// replaceNote is told the size of what stands in the journal now.
+	replaceNote interface {
+		replaced(size int64, err error) any
+	}
+	// reasonNote is told whether the reason was put there.
+	reasonNote interface{ decided(put bool, err error) any }
 )
 
 // Lost tells the writer.
 func (m *WriteRecord) Lost(why error) { m.done(why) }
 
 func (m *WriteRecord) done(err error) {
-	if m.Done != nil {
-		m.Done(err)
+	switch {
+	case m.then != nil:
+		m.then(err)
+	case m.Note != nil:
+		m.Asker.Send(m.Note.written(err))
 	}
 }
 
 // Lost tells who wants it.
-func (m *ReplaceReturn) Lost(why error) { m.Done(0, why) }
+func (m *ReplaceReturn) Lost(why error) { m.done(0, why) }
+
+func (m *ReplaceReturn) done(size int64, err error) { m.Asker.Send(m.Note.replaced(size, err)) }
 
 // Lost tells the writer.
-func (m *WriteReason) Lost(why error) { m.Done(false, why) }
+func (m *WriteReason) Lost(why error) { m.done(false, why) }
+
+func (m *WriteReason) done(put bool, err error) { m.Asker.Send(m.Note.decided(put, err)) }
 
 // Lost tells the reader.
 func (m *ReadReturn) Lost(why error) { m.Done(nil, why) }
@@ -300,16 +326,16 @@ func (j *journal) onReplace(m *ReplaceReturn) {
 	j.flush()
 	ret, err := j.read(m.Key)
 	if err != nil {
-		m.Done(0, err)
+		m.done(0, err)
 		return
 	}
 	body, err := m.Make(ret)
 	if err != nil {
-		m.Done(0, err)
+		m.done(0, err)
 		return
 	}
 	j.onWrite(&WriteRecord{Record: journalRecord{kind: journalReturn, key: m.Key, link: j.file.live[m.Key].link, body: body},
-		Done: func(err error) { m.Done(int64(len(body)), err) }})
+		then: func(err error) { m.done(int64(len(body)), err) }})
 }
 
 // onWriteReason goes by what is in the file, and by what is about to be.
@@ -317,11 +343,11 @@ func (j *journal) onWriteReason(m *WriteReason) {
 	j.flush()
 	if j.file != nil {
 		if e := j.file.live[m.Record.key]; e != nil && e.kind == journalReturn {
-			m.Done(false, nil)
+			m.done(false, nil)
 			return
 		}
 	}
-	j.onWrite(&WriteRecord{Record: m.Record, Done: func(err error) { m.Done(err == nil, err) }})
+	j.onWrite(&WriteRecord{Record: m.Record, then: func(err error) { m.done(err == nil, err) }})
 }
 
 // onStopping writes what has gathered: those who asked may be gone, but not the jobs they asked for.

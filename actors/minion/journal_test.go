@@ -26,7 +26,7 @@ func newJournal(t *testing.T, path string) (*journal, *actortest.Log) {
 // flushed writes records as the actor does, and tells the error that each was told.
 func (j *journal) flushed(records ...journalRecord) (errs []error) {
 	for _, r := range records {
-		j.waiting = append(j.waiting, &WriteRecord{Record: r, Done: func(err error) { errs = append(errs, err) }})
+		j.waiting = append(j.waiting, &WriteRecord{Record: r, then: func(err error) { errs = append(errs, err) }})
 	}
 	j.flush()
 	return errs

@@ -167,10 +167,10 @@ func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time)
 func (r *returnSender) replace(ctx actor.Context, p *pendingReturn) {
 	p.ret, p.reason = nil, true
 	r.resize(p, reasonSize)
-	self, opt, size := r.self, r.opt, p.bytes
+	opt, size := r.opt, p.bytes
 	supervisor.Send(ctx, r.opt.journal, &ReplaceReturn{Key: p.key,
-		Make: func(ret *payload.Return) ([]byte, error) { return opt.reason(p.key, ret, size) },
-		Done: func(n int64, err error) { self.Send(&returnReplaced{p, n, err, r}) },
+		Make:  func(ret *payload.Return) ([]byte, error) { return opt.reason(p.key, ret, size) },
+		Asker: r.self, Note: &returnReplaced{ret: p, sender: r},
 	})
 }
 

@@ -18,10 +18,10 @@ import (
 
 // Messages of a Job whose function has a process of its own (multiprocessing: True).
 type (
-	// processBegun says that the process is there. Signal may be called by any goroutine.
+	// processBegun says that the process is there.
 	processBegun struct {
-		pid    int
-		signal func(syscall.Signal)
+		pid int
+		is  signalled
 	}
 	// processRefused says that there is none.
 	processRefused struct{ err error }
@@ -31,6 +31,11 @@ type (
 	processEnded struct{ out jobprocess.Outcome }
 )
 
+func (*postponeNoted) written(error) any { return &postponeNoted{} }
+
+// signalled takes signals, from any goroutine.
+type signalled interface{ Signal(sig syscall.Signal) }
+
 // launcher starts processes for functions.
 type launcher interface {
 	Start(label string) (*jobprocess.Process, error)
@@ -38,9 +43,9 @@ type launcher interface {
 
 // jobProcess is the process of a job as its actor sees it.
 type jobProcess struct {
-	pid    int                  // 0 until it is there
-	signal func(syscall.Signal) // nil until then
-	ending *killJob             // the last request to end it
+	pid    int       // 0 until it is there
+	is     signalled // nil until then
+	ending *killJob  // the last request to end it
 }
 
 // inProcess tells the jobs that never get a process of their own: questions about jobs, and their ends, which must be
@@ -63,7 +68,7 @@ func (j *job) runProcess(ctx actor.Context) {
 			self.Send(&processRefused{err})
 			return nil
 		}
-		self.Send(&processBegun{p.PID(), p.Signal})
+		self.Send(&processBegun{p.PID(), p})
 		self.Send(&processEnded{p.Run(run, env, what)})
 		return nil
 	})
@@ -71,10 +76,10 @@ func (j *job) runProcess(ctx actor.Context) {
 
 // onProcessBegun makes the pid known, and hands on what was meant for the process before it was there.
 func (j *job) onProcessBegun(ctx actor.Context, m *processBegun) {
-	j.proc.pid, j.proc.signal = m.pid, m.signal
+	j.proc.pid, j.proc.is = m.pid, m.is
 	supervisor.Send(ctx, j.rec.dispatcher, &JobStarted{Name: j.rec.name, PID: m.pid})
 	if j.proc.ending != nil {
-		m.signal(j.proc.ending.Sig)
+		m.is.Signal(j.proc.ending.Sig)
 	}
 }
 
@@ -83,8 +88,8 @@ func (j *job) signalProcess(m *killJob) {
 	if jobprocess.Ends(m.Sig) {
 		j.proc.ending = m
 	}
-	if j.proc.signal != nil {
-		j.proc.signal(m.Sig)
+	if j.proc.is != nil {
+		j.proc.is.Signal(m.Sig)
 	}
 }
 
@@ -122,9 +127,8 @@ func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
 		j.opt.log.Error("a queued job does not survive the end of this process", "jid", j.jid(), "err", err)
 	}
 	j.rec.queued = path
-	self := j.self
 	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key},
-		Done: func(error) { self.Send(&postponeNoted{}) }})
+		Asker: j.self, Note: &postponeNoted{}})
 }
 
 // onPostponeNoted ends the actor of a job that is in the queue, and not begun, for any later process.

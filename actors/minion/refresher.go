@@ -14,7 +14,8 @@ import (
 
 // Messages of the Refresher.
 type (
-	// RefreshGrains computes the grains anew; Done may be nil, changed is about them.
+	// RefreshGrains computes the grains anew; Done may be nil, changed is about them. The Refresher runs it in its handler, as
+	// it does that of RefreshPillar, or whoever finds the message lost does; it must not block.
 	RefreshGrains struct{ Done func(changed bool) }
 	// RefreshPillar asks for the pillar; Done may be nil.
 	RefreshPillar struct {

@@ -17,8 +17,11 @@ import (
 // Messages of the ReturnSender.
 type (
 	// SendReturn delivers the return of a job, over restarts of either side. Kept is called when the return is
-	// on disk, before it is sent, or else when it is delivered. Failed is called when no ReturnSender takes the
-	// message, mostly because one died of it; to send it once more is safe, Key tells that it is the same.
+	// on disk, before it is sent, or else when it is delivered. The ReturnSender runs it in its handler, or whoever finds
+	// its event lost does: the files of the job must be gone before the master can have the return, or the next process
+	// would answer for the job once more (docs/decisions/0044). Failed is called when no ReturnSender takes the message,
+	// mostly because one died of it, by who finds that out; to send it once more is safe, Key tells that it is the same.
+	// Neither may block.
 	SendReturn struct {
 		Key    string
 		JID    string
@@ -34,7 +37,8 @@ type (
 		JID    string
 		Return spooled
 	}
-	// SendRequest asks the master something once; Done gets the answer. Nothing is kept.
+	// SendRequest asks the master something once; Done gets the answer. Nothing is kept. Functions and tools ask so, too:
+	// Done runs in the goroutine of the request, or in that of who finds the message lost.
 	SendRequest struct {
 		Load    *payload.Map
 		Timeout time.Duration // 0: request_channel_timeout
@@ -78,6 +82,12 @@ func (m *SendReturn) Lost(why error) {
 	if m.Failed != nil {
 		m.Failed(why)
 	}
+}
+
+func (m *returnNoted) written(err error) any { return &returnNoted{m.ret, err, m.sender, m.asked} }
+
+func (m *returnReplaced) replaced(size int64, err error) any {
+	return &returnReplaced{m.ret, size, err, m.sender}
 }
 
 // Lost tells the job: the next ReturnSender finds the return in the journal, or gets it again.
@@ -243,15 +253,14 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 	}
 	p.spooled = spooled{key: m.Key, size: int64(len(body)), at: r.opt.link.clock.Now()}
 	r.known[m.Key] = p
-	r.write(ctx, m, body, func(err error) any { return &returnNoted{p, err, r, m} })
+	r.write(ctx, m, body, &returnNoted{ret: p, sender: r, asked: m})
 }
 
-// write puts a return into the journal, and gets back what done makes of the outcome.
-func (r *returnSender) write(ctx actor.Context, m *SendReturn, body []byte, done func(error) any) {
-	self := r.self
+// write puts a return into the journal. The note comes back with the outcome.
+func (r *returnSender) write(ctx actor.Context, m *SendReturn, body []byte, note recordNote) {
 	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
 		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
-		Done:   func(err error) { self.Send(done(err)) },
+		Asker:  r.self, Note: note,
 	})
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// RunScheduled is a job of the schedule. Ended is called when it has been answered, or is lost.
+// RunScheduled is a job of the schedule. Ended is called when it has been answered, or is
+// lost: by the Dispatcher in its handler, or by who finds the message lost. It must not block.
 type RunScheduled struct {
 	Load  *payload.Map
 	Link  *link

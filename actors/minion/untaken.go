@@ -156,7 +156,7 @@ func (r *returnSender) releaseUntaken(ctx actor.Context) {
 func (r *returnSender) again(ctx actor.Context, p *pendingReturn) {
 	if m := p.asked; m != nil && len(m.Body) > 0 && !p.noting && (r.opt.maxBytes <= 0 || int64(len(m.Body)) <= r.opt.maxBytes) {
 		p.noting = true
-		r.write(ctx, m, m.Body, func(err error) any { return &returnNotedLate{p, err, r} })
+		r.write(ctx, m, m.Body, &returnNotedLate{ret: p, sender: r})
 	}
 }
 
@@ -166,6 +166,8 @@ type returnNotedLate struct {
 	err    error
 	sender *returnSender
 }
+
+func (m *returnNotedLate) written(err error) any { return &returnNotedLate{m.ret, err, m.sender} }
 
 // onNotedLate ends the time in which a return is in memory only.
 func (r *returnSender) onNotedLate(m *returnNotedLate) {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"brine/config"
 	"brine/modules/eauth"
@@ -132,7 +131,7 @@ func (c *console) runner(r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jobs.ids.Next(time.Now())
+	jid := c.jobs.numberRun(id)
 	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
 	if err := c.functions.start(&RunRunner{Req: req}); err != nil {
 		return nil, err
@@ -175,7 +174,7 @@ func (c *console) callWheel(r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jobs.ids.Next(time.Now())
+	jid := c.jobs.numberRun(id)
 	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.events.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,

@@ -1,6 +1,9 @@
 package master
 
 import (
+	"time"
+
+	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
 	"brine/wire/payload"
 )
@@ -24,6 +27,14 @@ func (j *jobs) claim(jid, who string) bool {
 	}
 	whose, _ := j.ids.Reserve(jid, who)
 	return whose == who
+}
+
+// numberRun makes the job id of a run that somebody has asked for.
+func (j *jobs) numberRun(id *eauth.Identity) string {
+	if id.Kind == eauth.KindUser && len(id.List) == 0 {
+		return j.ids.Next(time.Now())
+	}
+	return j.ids.NextForGuest(time.Now())
 }
 
 // storedFor tells whether nothing is known of a job, or that it is one of this user's.

@@ -76,7 +76,7 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (*payload.Map, found) 
 	}
 	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
 		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
-		"jid", d.jobs.ids.Next(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User)
+		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User)
 	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return nil, found{}
@@ -296,7 +296,7 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	pos, kw := args.Split(parseArgs(r.load), nil)
 	err := d.functions.start(&RunRunner{
 		Limit: d.cfg.RequestTimeout + workerGrace, // its request has been answered by then
-		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.Next(time.Now()), User: r.id},
+		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			leave()
 			if err != nil {

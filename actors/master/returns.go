@@ -157,7 +157,7 @@ func (d *returnDesk) storesReturns() bool { return d.cfg.JobCache && d.cfg.ExtJo
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (d *returnDesk) assignJID(who speaker, load *payload.Map) string {
-	jid, id := d.jobs.ids.Next(time.Now()), load.Str("id")
+	jid, id := d.jobs.ids.NextForGuest(time.Now()), load.Str("id")
 	arg := load.Value("arg")
 	if arg == nil {
 		arg = load.Value("fun_args")

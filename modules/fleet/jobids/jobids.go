@@ -19,13 +19,15 @@ type Book struct {
 	mu     sync.Mutex
 	owners map[string]string // by the time that an id tells: tools wait for all tags that begin with it
 	own    latest            // those of Master
+	guests latest            // those that it gave out for guests
 	others latest
 }
 
 // Master owns what the master itself numbers, and what whoever may do everything brings along. All other owners are users.
 const Master = ""
 
-// MaxLatest is how many job ids of users with rules are remembered, and how many of the master: neither pushes out the other.
+// MaxLatest is how many job ids of users with rules are remembered, how many of the master, and how many that it gave out for
+// what guests start: none pushes out the others.
 const MaxLatest = 16384
 
 // latest are the last ids, in a ring.
@@ -44,6 +46,17 @@ func (j *Book) Next(now time.Time) string { return j.NextOf(now, Master) }
 
 // NextOf is the id of a job of somebody that begins now. It is nobody else's.
 func (j *Book) NextOf(now time.Time, who string) string {
+	if who == Master {
+		return j.next(now, who, &j.own)
+	}
+	return j.next(now, who, &j.others)
+}
+
+// NextForGuest numbers what the master does for a minion, or for a user with rules: nobody may bring such an id along, as
+// with those of the master, and however many a guest asks for, he makes it forget none of its own.
+func (j *Book) NextForGuest(now time.Time) string { return j.next(now, Master, &j.guests) }
+
+func (j *Book) next(now time.Time, who string, ring *latest) string {
 	for {
 		last, us := j.last.Load(), now.UnixMicro()
 		if us <= last {
@@ -53,7 +66,7 @@ func (j *Book) NextOf(now time.Time, who string) string {
 			continue
 		}
 		jid := payload.NewUniqueJID(time.UnixMicro(us), j.unique)
-		if _, taken := j.Reserve(jid, who); !taken {
+		if _, taken := j.reserve(jid, who, ring); !taken {
 			return jid
 		}
 	}
@@ -69,6 +82,13 @@ func (j *Book) OwnerOf(jid string) (user string, known bool) {
 
 // Reserve makes a job id somebody's, unless it is taken: then it says whose it is.
 func (j *Book) Reserve(jid string, who string) (whose string, taken bool) {
+	if who == Master {
+		return j.reserve(jid, who, &j.own)
+	}
+	return j.reserve(jid, who, &j.others)
+}
+
+func (j *Book) reserve(jid, who string, ring *latest) (whose string, taken bool) {
 	key := payload.JIDBase(jid)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -76,10 +96,6 @@ func (j *Book) Reserve(jid string, who string) (whose string, taken bool) {
 		return o, true
 	}
 	j.owners[key] = who
-	ring := &j.others
-	if who == Master {
-		ring = &j.own
-	}
 	if len(ring.ids) < MaxLatest {
 		ring.ids = append(ring.ids, key)
 		return who, false

@@ -29,3 +29,21 @@ func TestForgotten(t *testing.T) {
 		t.Errorf("%s was given out, which is somebody's", got)
 	}
 }
+
+// TestGuests: minions and users with rules make the master number what they start, and push out none of its own ids.
+func TestGuests(t *testing.T) {
+	ids, now := New(false), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	first, guest := ids.Next(now), ids.NextForGuest(now)
+	for range MaxLatest {
+		ids.NextForGuest(now)
+	}
+	if o, known := ids.OwnerOf(first); !known || o != Master {
+		t.Errorf("the master's: %q, %v", o, known)
+	}
+	if _, known := ids.OwnerOf(guest); known || len(ids.owners) != MaxLatest+1 {
+		t.Errorf("%d are remembered, the oldest of guests among them: %v", len(ids.owners), known)
+	}
+	if o, known := ids.OwnerOf(ids.NextForGuest(now)); !known || o != Master {
+		t.Errorf("a guest's newest: %q, %v; nobody else may bring it along", o, known)
+	}
+}

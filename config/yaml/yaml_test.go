@@ -179,6 +179,37 @@ func TestAliasBomb(t *testing.T) {
 	}
 }
 
+// TestDepth: collections that lie too deep in each other are refused, in the text and by way of aliases.
+func TestDepth(t *testing.T) {
+	chain := func(n int) string {
+		var b strings.Builder
+		b.WriteString("l0: &l0 [x]\n")
+		for i := 1; i < n; i++ {
+			fmt.Fprintf(&b, "l%d: &l%d [*l%d]\n", i, i, i-1)
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		text string
+		ok   bool
+	}{
+		{strings.Repeat("[", 900) + strings.Repeat("]", 900), true},
+		{strings.Repeat("[", 1100) + strings.Repeat("]", 1100), false},
+		{strings.Repeat("- ", 1100), false},
+		{strings.Repeat("? ", 1100), false},
+		{chain(900), true},
+		{chain(1100), false},
+		{"&a [*a]", false},
+		{"a: &a {b: {c: [*a]}}", false},
+		{"a: &a {<<: *a}", false},
+	} {
+		_, err := Load([]byte(tt.text))
+		if tt.ok && err != nil || !tt.ok && (err == nil || !strings.Contains(err.Error(), "maximum recursion depth exceeded")) {
+			t.Errorf("%.20q...: got %v", tt.text, err)
+		}
+	}
+}
+
 // The scalar forms of PyYAML's resolver, in the order in which they are tried.
 var forms = []struct {
 	tag   string

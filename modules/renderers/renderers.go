@@ -11,9 +11,9 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"brine/modules"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
@@ -143,27 +143,14 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("read template: %w", err)
 	}
-	if !utf8.Valid(raw) {
-		return "", false, notUTF8(raw)
+	if wrong := pytext.UTF8Error(raw); wrong != "" {
+		return "", false, modules.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	text = string(raw)
 	if text != "" && strings.TrimSpace(text) == "" {
 		s.log(slog.LevelError, "Template is nothing but whitespace: %s", path)
 	}
 	return text, strings.TrimSpace(text) != "", nil
-}
-
-// notUTF8 is Python's UnicodeDecodeError, in short: it tells where.
-func notUTF8(raw []byte) error {
-	at := 0
-	for at < len(raw) {
-		r, size := utf8.DecodeRune(raw[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		at += size
-	}
-	return modules.Raise("UnicodeDecodeError", "'utf-8' codec can't decode byte 0x%02x in position %d: invalid start byte", raw[at], at)
 }
 
 // sameLineEnds gives a text the line ends of the template if these are those of Windows.

@@ -56,6 +56,7 @@ func TestJinja(t *testing.T) {
 	set := New(Options{Jinja: engine})
 	for _, tt := range []struct{ text, sls, want string }{
 		{"{{ grains.os }} {{ pillar }} {{ x }}{{ y }}", "", "str Debian {} 23"},
+		{"a\r\nb {{ x }}\r\n", "", "str a\r\nb 2\r\n"},
 		{"{% if true %}\na{% endif %}", "", "str a"},
 		{"{% if true %}\na{% endif %}", "a.b", "str \na"},
 		{"{{ salt['test.fail']() }}", "", "error SaltRenderError: Problem running salt function in Jinja template: test.fail failed; line 1"},

@@ -118,6 +118,22 @@ func run(t testing.TB, l *Launcher, m *fakeMinion, j modules.Job) Outcome {
 	return out
 }
 
+// TestModules: modules decide by the grains of the minion whether they load in the process of a job, and nothing that a
+// function keeps goes from one job to the next.
+func TestModules(t *testing.T) {
+	l, m := launcher(t, Limits{}), newMinion()
+	for range 2 {
+		out := run(t, l, m, job("choosy.count"))
+		if got, want := out.Return.Value(), payload.M("file", "here", "before", int64(0)); !payload.Equal(got, want) {
+			t.Errorf("return %v, want %v", got, want)
+		}
+	}
+	out := run(t, l, m, job("there.count"))
+	if got := out.Return.Value(); got != "'there' __virtual__ returned False: there is for web2" {
+		t.Errorf("return %v", got)
+	}
+}
+
 // TestReturn carries a job to the process and its return back, unchanged.
 func TestReturn(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()

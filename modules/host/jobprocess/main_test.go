@@ -29,11 +29,26 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(ExitCPU) }()
 	reg := modules.NewRegistry()
-	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), Main(reg, nil)); err != nil {
+	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), reg.Offer(choosy("here", "web1"), choosy("there", "web2")), Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// choosy is a module that loads on the minion of one id only. Its function counts its calls in one process.
+func choosy(file, id string) modules.Module {
+	count := func(c *modules.Call, _ modules.Args) (any, error) {
+		n, _ := c.Context().Get("calls")
+		calls, _ := n.(int64)
+		c.Context().Put("calls", calls+1, 8)
+		return payload.M("file", file, "before", calls), nil
+	}
+	return modules.Module{File: file, Name: "choosy", Funcs: []modules.Func{{Name: "choosy.count", Run: count}},
+		Virtual: func(p modules.Place) (bool, string) {
+			v, _ := p.Grain("id")
+			return v == id, file + " is for " + id
+		}}
 }
 
 // functions are what the jobs of these tests call.

@@ -12,12 +12,12 @@ import (
 // busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
 func (m *Minion) busHandlers() []busHandler {
 	return []busHandler{
-		{event.TagModuleRefresh, func(_ string, data *payload.Map) { m.refreshModules(modules.Truthy(data.Value("notify"))) }},
-		{event.TagPillarRefresh, func(_ string, data *payload.Map) { m.refreshPillar(modules.Truthy(data.Value("clean_cache"))) }},
-		{event.TagGrainsRefresh, func(_ string, data *payload.Map) { m.refreshGrains(modules.Truthy(data.Value("force_refresh"))) }},
-		{event.TagSetEnv, func(_ string, data *payload.Map) { m.setEnv(data) }},
+		{event.TagModuleRefresh, func(_ string, data *payload.Map) { m.refreshModules(asks(data, "notify")) }},
+		{event.TagPillarRefresh, func(_ string, data *payload.Map) { m.refreshPillar(asks(data, "clean_cache")) }},
+		{event.TagGrainsRefresh, func(_ string, data *payload.Map) { m.refreshGrains(asks(data, "force_refresh")) }},
+		{event.TagSetEnv, func(_ string, data *payload.Map) { m.setEnv(readEnviron(data)) }},
 		{event.TagMine, func(_ string, data *payload.Map) { m.forward(data) }},
-		{event.TagFireMaster, func(_ string, data *payload.Map) { m.fireMaster(data) }},
+		{event.TagFireMaster, func(_ string, data *payload.Map) { m.fireMaster(readToFire(data)) }},
 		{event.TagReqChannel, m.requestFor},
 		{event.TagManageSchedule, func(_ string, data *payload.Map) { m.scheduler.Send(&ManageSchedule{Data: data}) }},
 	}
@@ -52,18 +52,17 @@ func (m *Minion) refreshGrains(force bool) {
 }
 
 // setEnv changes the environment of the minion's process (environ.setenv update_minion=True).
-func (m *Minion) setEnv(data *payload.Map) {
-	env, ok := data.Value("environ").(*payload.Map)
-	if !ok {
+func (m *Minion) setEnv(env environ) {
+	if env.set == nil {
 		return
 	}
-	if modules.Truthy(data.Value("clear_all")) {
+	if env.clear {
 		os.Clearenv()
 	}
-	for k, v := range env.All() {
+	for k, v := range env.set.All() {
 		name := modules.Text(k)
 		var err error
-		if v == false && modules.Truthy(data.Value("false_unsets")) {
+		if v == false && env.falseUnsets {
 			err = os.Unsetenv(name)
 		} else if v == false {
 			err = os.Setenv(name, "")
@@ -78,22 +77,22 @@ func (m *Minion) setEnv(data *payload.Map) {
 
 // forward sends a whole load that a local tool made.
 func (m *Minion) forward(load *payload.Map) {
-	load = load.Clone()
-	load.Delete("_stamp")
+	load = unstamped(load)
 	for _, l := range m.links {
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: m.logFailure(load.Str("cmd"))})
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: m.logFailure(payload.Command(load))})
 	}
 }
 
 // fireMaster sends {data, tag, events, pretag} as a minion event.
-func (m *Minion) fireMaster(data *payload.Map) {
-	load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", data.Value("pretag"))
-	if events := data.Value("events"); modules.Truthy(events) {
-		load.Set("events", events)
-	} else if value := data.Value("data"); modules.Truthy(value) {
-		load.Set("data", value).Set("tag", data.Value("tag"))
-	} else {
-		load.Set("data", payload.NewMap(0)).Set("tag", data.Value("tag"))
+func (m *Minion) fireMaster(e toFire) {
+	load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
+	switch {
+	case modules.Truthy(e.events):
+		load.Set("events", e.events)
+	case modules.Truthy(e.data):
+		load.Set("data", e.data).Set("tag", e.tag)
+	default:
+		load.Set("data", payload.NewMap(0)).Set("tag", e.tag)
 	}
 	m.forward(load)
 }
@@ -110,8 +109,7 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		if l.master.Host != parts[2] {
 			continue
 		}
-		load = load.Clone()
-		load.Delete("_stamp")
+		load = unstamped(load)
 		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: func(v any, err error) {
 			data := payload.M("ret", v)
 			if err != nil {
@@ -121,7 +119,7 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		}})
 		return
 	}
-	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", load.Str("cmd"))
+	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))
 }
 
 func (m *Minion) logFailure(what string) func(any, error) {

@@ -37,10 +37,10 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if !load.Has("id") {
 		load = load.Clone().Set("id", h.m.cfg.ID)
 	}
-	if slices.Contains(forAll, load.Str("cmd")) {
+	if slices.Contains(forAll, payload.Command(load)) {
 		for _, l := range h.m.links {
 			if l != h.link && l.up() {
-				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries, Done: h.m.logFailure(load.Str("cmd"))})
+				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries, Done: h.m.logFailure(payload.Command(load))})
 			}
 		}
 	}

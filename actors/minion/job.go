@@ -270,7 +270,7 @@ func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed
 }
 
 func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
-	ret = scheduledReturn(j.rec.job, ret)
+	ret = scheduledReturn(j.rec.job, j.pid(), ret)
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}

@@ -83,7 +83,7 @@ func stamped(meta *payload.Map, now time.Time) *payload.Map {
 // gives it one. What is no outcome of the function is a failure of code 254.
 //
 // Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the function's name.
-func scheduledReturn(job *payload.Job, ret *payload.Return) *payload.Return {
+func scheduledReturn(job *payload.Job, pid int, ret *payload.Return) *payload.Return {
 	if job.Schedule() == "" {
 		return ret
 	}
@@ -100,7 +100,7 @@ func scheduledReturn(job *payload.Job, ret *payload.Return) *payload.Return {
 	}
 	out := payload.M("fun", job.Fun(), "fun_args", job.Field("fun_args"), fieldSchedule, job.Schedule(), "jid", jid)
 	job.Pass(out, payload.FieldMetadata)
-	return payload.NewReturn(out.Set("return", ret.Value()).Set("retcode", code).Set("success", success))
+	return payload.NewReturn(out.Set("pid", int64(pid)).Set("return", ret.Value()).Set("retcode", code).Set("success", success))
 }
 
 // unreturned tells whether the master does not want to hear of a job (return_job: False).

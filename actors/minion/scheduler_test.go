@@ -65,7 +65,7 @@ func TestScheduledReturn(t *testing.T) {
 		}
 	}
 	for k, want := range map[string]any{
-		"cmd": "_return", "id": "m1", "fun": "t.keywords", "fun_args": []any{"a=b", int64(2), payload.M("k", "v")}, "schedule": "j", "jid": "req", "retcode": int64(0), "success": true,
+		"cmd": "_return", "id": "m1", "fun": "t.keywords", "fun_args": []any{"a=b", int64(2), payload.M("k", "v")}, "schedule": "j", "jid": "req", "pid": int64(os.Getpid()), "retcode": int64(0), "success": true,
 		"return": []any{[]any{"a=b", int64(2)}, []any{"k", "__pub_id", "__pub_fun", "__pub_fun_args", "__pub_schedule", "__pub_jid", "__pub_metadata"}},
 	} {
 		if !payload.M("v", ret.Value(k)).Equal(payload.M("v", want)) {

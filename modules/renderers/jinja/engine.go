@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/renderers/jinja/syntax"
@@ -75,9 +76,19 @@ func New(opt Options) *Engine {
 	def(&e.opt.Limits.Memory, 512<<20)
 	def(&e.opt.Limits.Output, 64<<20)
 	def(&e.opt.Limits.Depth, 150)
-	e.filters, e.tests, e.globals = allFilters(), allTests(), allGlobals()
+	all := builtins()
+	e.filters, e.tests, e.globals = all.filters, all.tests, all.globals
 	return e
 }
+
+// tables are what every template finds by name.
+type tables struct {
+	filters, tests map[string]*builtin
+	globals        map[string]any
+}
+
+// builtins makes the tables once; nobody changes them.
+var builtins = sync.OnceValue(func() tables { return tables{allFilters(), allTests(), allGlobals()} })
 
 // Template is a compiled template. It can be rendered many times and by many at once.
 type Template struct {

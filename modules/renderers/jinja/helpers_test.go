@@ -1,11 +1,14 @@
 package jinja
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"brine/modules/renderers/jinja/py"
+	"brine/wire/payload"
 )
 
 func toPayload(v any) (any, error) { return py.To(py.Free(), v) }
@@ -40,4 +43,12 @@ func (testYAML) Load(text string) (any, error) {
 func (testYAML) Dump(v any, _ bool) (string, error) {
 	raw, err := json.Marshal(v)
 	return string(raw), err
+}
+
+// stopper is a function that ends the context of its caller.
+func stopper(cancel context.CancelCauseFunc) Func {
+	return func(context.Context, []any, *payload.Map) (any, error) {
+		cancel(errors.New("enough of it"))
+		return "", nil
+	}
 }

@@ -230,6 +230,9 @@ func (r *run) iterate(s *syntax.For, iter any, depth int) error {
 		if !more {
 			break
 		}
+		if err := r.work.Step(1); err != nil {
+			return err
+		}
 		in := r.inner()
 		if s.UsesLoop {
 			in.s.set("loop", l)

@@ -242,6 +242,9 @@ func humanToBytes(r *run, a []any) (any, error) {
 			return int64(0), nil
 		}
 	}
+	if unit == "" {
+		return int64(0), nil
+	}
 	const units = "bkmgtpezy"
 	p := strings.IndexByte(units, unit[0])
 	base, exp := int64(2), int64(10)

@@ -11,7 +11,7 @@ func (p *parser) expression(cond bool) Expr {
 	}
 	line, from := p.cur().line, len(p.checked)
 	e := p.or()
-	for p.skipIf("name:if") {
+	for chain := 0; p.skipIf("name:if") && p.link(&chain); {
 		n := &Cond{Pos: Pos(line), Then: e, Test: p.or()}
 		if p.skipIf("name:else") {
 			n.Else = p.expression(true)
@@ -25,7 +25,7 @@ func (p *parser) expression(cond bool) Expr {
 func (p *parser) or() Expr {
 	line := p.cur().line
 	left := p.and()
-	for p.skipIf("name:or") {
+	for chain := 0; p.skipIf("name:or") && p.link(&chain); {
 		left = &Bool{Pos(line), true, left, p.and()}
 		line = p.cur().line
 	}
@@ -35,7 +35,7 @@ func (p *parser) or() Expr {
 func (p *parser) and() Expr {
 	line := p.cur().line
 	left := p.not()
-	for p.skipIf("name:and") {
+	for chain := 0; p.skipIf("name:and") && p.link(&chain); {
 		left = &Bool{Pos(line), false, left, p.not()}
 		line = p.cur().line
 	}
@@ -84,9 +84,9 @@ func (p *parser) compare() Expr {
 func (p *parser) binary(ops map[string]string, operand func() Expr) Expr {
 	line := p.cur().line
 	left := operand()
-	for {
+	for chain := 0; ; {
 		op, ok := ops[p.cur().kind]
-		if !ok {
+		if !ok || !p.link(&chain) {
 			return left
 		}
 		p.next()

@@ -144,6 +144,18 @@ func (p *parser) failAt(line int, format string, a ...any) {
 
 func (p *parser) fail(format string, a ...any) { p.failAt(p.cur().line, format, a...) }
 
+// maxChain is how many operators, attributes or filters may follow each other: each lies around those before it.
+const maxChain = 500
+
+// link counts one more of a chain; false, with an error, where it is too long.
+func (p *parser) link(n *int) bool {
+	if *n++; *n > maxChain {
+		p.fail("the template is nested too deeply")
+		return false
+	}
+	return true
+}
+
 // enter goes one level down; it reports false, with an error, where that is too deep.
 func (p *parser) enter() bool {
 	if p.depth++; p.depth > maxDepth {

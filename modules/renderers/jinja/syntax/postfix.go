@@ -6,7 +6,7 @@ func quoteWord(s string) string { return pytext.Repr(s) }
 
 // postfix reads attributes, subscripts and calls behind a value.
 func (p *parser) postfix(e Expr) Expr {
-	for {
+	for chain := 0; p.link(&chain); {
 		switch p.cur().kind {
 		case "dot", "lbracket":
 			e = p.subscript(e)
@@ -16,11 +16,12 @@ func (p *parser) postfix(e Expr) Expr {
 			return e
 		}
 	}
+	return e
 }
 
 // filterExpr reads filters, tests and calls behind a value.
 func (p *parser) filterExpr(e Expr) Expr {
-	for {
+	for chain := 0; p.link(&chain); {
 		switch t := p.cur(); {
 		case t.kind == "pipe":
 			e = p.filters(e, false)
@@ -32,6 +33,7 @@ func (p *parser) filterExpr(e Expr) Expr {
 			return e
 		}
 	}
+	return e
 }
 
 func (p *parser) call(fn Expr) Expr {
@@ -138,7 +140,7 @@ func (p *parser) dotted() string {
 
 // filters reads |a|b(c); inline reads the first without its bar.
 func (p *parser) filters(e Expr, inline bool) Expr {
-	for p.err == nil && (inline || p.cur().kind == "pipe") {
+	for chain := 0; p.err == nil && (inline || p.cur().kind == "pipe") && p.link(&chain); {
 		if !inline {
 			p.next()
 		}

@@ -115,7 +115,7 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 // follow makes the parts that know what becomes of jobs.
 func (c *core) follow(opt Options, st *stores) {
 	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: c.book, Keys: st.keys, Finder: st.presence, Addresses: newAddressBook(st),
-		Keep: c.cfg.KeepJobsSeconds, Syndics: c.cfg.OrderMasters, NextJID: func() string { return c.jobs.ids.Next(time.Now()) },
+		Keep: c.cfg.KeepJobsSeconds, NextJID: func() string { return c.jobs.ids.Next(time.Now()) },
 		Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }})
 	trace := tracing.New(tracing.Options{Config: c.cfg.TracingOptions(), Version: opt.Version, Master: c.cfg.ID, Log: c.log,
 		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },

@@ -146,6 +146,24 @@ func TestWhyByTheMaster(t *testing.T) {
 	r.wantWhy("nonsense", "m1", ledger.UnknownJob, "knows no job nonsense")
 }
 
+// TestGoneWithSyndics: with order_masters it is known as well who was connected here and is not any more. Who has never
+// been may live below a syndic, whose connection does not say whose it is.
+func TestGoneWithSyndics(t *testing.T) {
+	r := newRig(t, "order_masters: True")
+	for _, id := range []string{"m1", "below"} {
+		r.accept(id, r.rsa["minion"].Public)
+	}
+	m := r.minion("m1")
+	r.subscribe("") // a syndic of Salt
+	end := r.subscribe(m.link, "")
+	r.awaitLink("m1", ledger.LinkUp)
+	end()
+	r.awaitLink("m1", ledger.LinkDown)
+	jid := r.publish(payload.M("tgt", "m1,below", "tgt_type", "list"))
+	r.awaitHop(jid, "publish", "")
+	equal(t, "gone", payload.AnyList(r.m.Gone(testContext(t), jid, []string{"m1", "below"})), []any{"m1"})
+}
+
 // TestWhyAfterRestart: what a master knew of its jobs is known to the next one.
 func TestWhyAfterRestart(t *testing.T) {
 	for _, conf := range []string{"chaos: False", "master_job_cache: local_cache"} {

@@ -23,7 +23,6 @@ type Sources struct {
 	Finder    *presence.Finder
 	Addresses *presence.AddressBook
 	Keep      time.Duration // keep_jobs_seconds
-	Syndics   bool          // there are minions below syndics, which have no connection here (order_masters)
 	// Ask sends a question to minions: a publication that nobody else hears of. It must not wait for the answers, which
 	// come to Take.
 	Ask func(jid, fun string, args []any, ids []string)

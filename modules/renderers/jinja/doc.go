@@ -5,7 +5,7 @@
 // end a template that would not end.
 //
 // Not there: json_query, regular expressions' errors in Python's words, and whatever would reach the machine (http_query,
-// list_files, dns_check and the like refuse by name); random_shuffle and random_sample; xml. ifelse matches no minions
+// list_files, dns_check and the like refuse by name); xml. ifelse matches no minions
 // unless the caller brings its own.
 //
 // The folders below hold the parts that know nothing of rendering: syntax reads a template into a tree, py holds the

@@ -163,7 +163,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		text := fmt.Sprintf("x%d", i)
 		m.job(payload.M("fun", text))
 		m.job(payload.M("fun", []any{text}))
-		m.ret(payload.M("fun", text, "success", i%2 == 0), 1, 2)
+		m.ret(payload.NewReturn(payload.M("fun", text, "success", i%2 == 0)), 1, 2)
 		m.signIn(text)
 		m.request(text, "fast", now, now)
 		m.event([]byte(text + "\n\n"))
@@ -186,7 +186,7 @@ func TestTagPrefix(t *testing.T) {
 
 func TestBoundariesOfTheConfiguration(t *testing.T) {
 	m, reg := newTestMeter(t, config.Metrics{Boundaries: map[string][]float64{"salt.job.duration": {1, 2}}})
-	m.ret(payload.M("fun", "test.ping"), 1_000_000, 2_500_000)
+	m.ret(payload.NewReturn(payload.M("fun", "test.ping")), 1_000_000, 2_500_000)
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestNoMeter(t *testing.T) {
 	var m *meter
 	now := time.Now()
 	m.job(payload.M("fun", "x"))
-	m.ret(payload.M("fun", "x"), 1, 2)
+	m.ret(payload.NewReturn(payload.M("fun", "x")), 1, 2)
 	m.signIn("accept")
 	m.event(nil)
 	m.request("x", "fast", now, now)
@@ -239,7 +239,7 @@ func BenchmarkMeter(b *testing.B) {
 	for b.Loop() {
 		m.taken("fast", now, now)
 		m.waiting(0, 1)
-		m.ret(load, 1, 2)
+		m.ret(payload.NewReturn(load), 1, 2)
 		m.event(body)
 		m.request(payload.CmdReturn, "fast", now, now)
 		m.answered(now)

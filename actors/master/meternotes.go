@@ -27,12 +27,12 @@ func (m *meter) job(load *payload.Map) {
 }
 
 // ret counts a return. began is when its job was announced; 0: it is not known.
-func (m *meter) ret(load *payload.Map, began, now ledger.Stamp) {
+func (m *meter) ret(ret *payload.Return, began, now ledger.Stamp) {
 	if m == nil {
 		return
 	}
-	fun, success := m.fun(load.Value("fun")), "true"
-	if load.Has("success") && !load.Bool("success") {
+	fun, success := m.fun(ret.Fun()), "true"
+	if good, said := ret.Success(); said && !good {
 		success = "false"
 	}
 	m.completed.WithLabelValues(fun, success).Inc()

@@ -71,23 +71,22 @@ func (n *record) replied(jid string) {
 }
 
 // returned notes a return, and what it says of another job.
-func (n *record) returned(jid, id string, load *payload.Map, from origin) {
-	at := from.at
+func (n *record) returned(ret *payload.Return, from origin) {
+	at, jid, id, retcode := from.at, ret.JID(), ret.ID(), ret.Code()
 	if at.IsZero() {
 		at = time.Now()
 	}
-	retcode, _ := load.Int("retcode")
 	if n.meter != nil {
-		n.meter.ret(load, n.book.Announced(jid), ledger.At(at))
+		n.meter.ret(ret, n.book.Announced(jid), ledger.At(at))
 	}
 	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode, Minion: from.minion})
-	if fun := pytext.Str(load.Value("fun")); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs {
+	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs {
 		n.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
 	if asks == "" || retcode != 0 {
 		return
 	}
-	if found, ok := load.Value("return").(*payload.Map); ok {
+	if found, ok := ret.Value().(*payload.Map); ok {
 		n.book.NoteRow(asks, id, func(r *ledger.Row) { r.FoundAt, r.Running = ledger.At(at), found.Len() > 0 })
 	}
 }

@@ -47,17 +47,18 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	}
 	d.gate.voices.asMinion(r.id)
 	r.from.minion = d.record.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
-	if d.answers.Take(r.load, r.from.at) {
+	ret := payload.NewReturn(r.load)
+	if d.answers.Take(ret, r.from.at) {
 		return nil, nil
 	}
-	if !d.ofResource(r) || !d.isReturn(r.load) {
+	if !d.ofResource(r.id, ret) || !d.isReturn(ret) {
 		return nil, nil
 	}
 	who := speaker{id: r.id}
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
-	if !d.mayStore(who, r.load) {
+	if !d.mayStore(who, ret) {
 		return false, nil
 	}
 	if !d.jobs.room.wait(context.Background(), 0) { // the minion keeps it, and sends it again
@@ -66,33 +67,32 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		return nil, errLater
 	}
 	all := newReceipt(r, d.record)
-	d.returned(who, r.load, r.from, all)
+	d.returned(who, ret, r.from, all)
 	all.tell(nil)
 	return nil, errLater
 }
 
 // ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's. False: the minion does not
 // manage it.
-func (d *returnDesk) ofResource(r *call) bool {
-	rid, ok := r.load.Get("resource_id")
-	if !ok {
+func (d *returnDesk) ofResource(minion string, ret *payload.Return) bool {
+	id, has := ret.Resource()
+	if !has {
 		return true
 	}
-	id, _ := rid.(string)
-	if r.id == "" || !auth.ValidID(id) {
+	if minion == "" || !auth.ValidID(id) {
 		return false
 	}
-	if id != r.id && !d.gate.managed.MayReturn(r.id, id) {
-		d.gate.deny(r.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is no resource that it manages")
+	if id != minion && !d.gate.managed.MayReturn(minion, id) {
+		d.gate.deny(minion, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is no resource that it manages")
 		return false
 	}
-	r.load.Set("id", id).Delete("resource_id")
+	ret.TakeResource()
 	return true
 }
 
 // isReturn tells whether a load has what a return needs. The job id becomes a part of a tag.
-func (d *returnDesk) isReturn(load *payload.Map) bool {
-	return load.Has("return") && d.returnsTo(load.Str("jid")) && auth.ValidID(load.Str("id"))
+func (d *returnDesk) isReturn(ret *payload.Return) bool {
+	return ret.HasValue() && d.returnsTo(ret.JID()) && auth.ValidID(ret.ID())
 }
 
 // returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its place (req asks
@@ -104,9 +104,9 @@ func (d *returnDesk) returnsTo(jid string) bool {
 // mayStore takes a return out of the quota of who sent it, unless it is the first to a job that the master gave to that minion.
 // Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic answers for
 // minions that the master does not know.
-func (d *returnDesk) mayStore(who speaker, load *payload.Map) bool {
-	announced, meant, again := d.record.book.Stance(load.Str("jid"), load.Str("id"))
-	if again && d.record.book.Told(load.Str("jid"), load.Str("id")) { // it could not be stored before
+func (d *returnDesk) mayStore(who speaker, ret *payload.Return) bool {
+	announced, meant, again := d.record.book.Stance(ret.JID(), ret.ID())
+	if again && d.record.book.Told(ret.JID(), ret.ID()) { // it could not be stored before
 		return true
 	}
 	if announced && !again && (meant || who.syndic) || d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
@@ -126,23 +126,24 @@ func (d *returnDesk) mayReturn(who speaker, size int) bool {
 }
 
 // returned announces a return and hands it to the job store. all waits until it is on disk, or could not be put there.
-func (d *returnDesk) returned(who speaker, load *payload.Map, from origin, all *receipt) {
+func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all *receipt) {
+	load := ret.Map()
 	for _, field := range believed { // by which tools would learn of other minions, or end
 		if field != "return" {
 			load.Delete(field)
 		}
 	}
-	id, jid := load.Str("id"), load.Str("jid")
+	id, jid := ret.ID(), ret.JID()
 	if jid == "req" {
-		jid = d.assignJID(who, load)
+		jid = d.assignJID(who, ret)
 	}
 	told := d.record.book.Told(jid, id)
-	d.record.returned(jid, id, load, from)
+	d.record.returned(ret, from)
 	d.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
 		d.events.fire(event.TagJobReturn(jid, id), load)
 		d.record.book.Fired(jid, id, ledger.At(time.Now()))
-		d.fireStateErrors(load)
+		d.fireStateErrors(ret)
 	}
 	if !d.storesReturns() || jid == "nocache" {
 		d.record.kept(jid, id, 0, ledger.NotKept)
@@ -156,14 +157,10 @@ func (d *returnDesk) returned(who speaker, load *payload.Map, from origin, all *
 func (d *returnDesk) storesReturns() bool { return d.cfg.JobCache && d.cfg.ExtJobCache == "" }
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
-func (d *returnDesk) assignJID(who speaker, load *payload.Map) string {
-	jid, id := d.jobs.ids.NextForGuest(time.Now()), load.Str("id")
-	arg := load.Value("arg")
-	if arg == nil {
-		arg = load.Value("fun_args")
-	}
-	load.Set("arg", arg).Set("tgt_type", "glob").Set("tgt", id).Set("jid", jid)
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{id}, NoCache: load.Bool("nocache"), By: who.id, Again: d.storesReturns()})
+func (d *returnDesk) assignJID(who speaker, ret *payload.Return) string {
+	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
+	ret.Number(jid)
+	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: load.Bool("nocache"), By: who.id, Again: d.storesReturns()})
 	return jid
 }
 
@@ -219,8 +216,8 @@ func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all 
 			continue
 		}
 		one := payload.M("jid", jid, "id", id)
-		if ret, ok := v.(*payload.Map); ok {
-			one.Update(ret)
+		if fields, ok := v.(*payload.Map); ok {
+			one.Update(fields)
 		} else {
 			one.Set("return", v)
 		}
@@ -230,7 +227,8 @@ func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all 
 				one.Set(k, v)
 			}
 		}
-		if !d.isReturn(one) || jid == "req" || !d.mayStore(who, one) {
+		ret := payload.NewReturn(one)
+		if !d.isReturn(ret) || jid == "req" || !d.mayStore(who, ret) {
 			continue
 		}
 		if id != who.id {
@@ -243,7 +241,7 @@ func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all 
 		}
 		job = nil
 		d.jobs.room.wait(context.Background(), syndicPatience)
-		d.returned(who, one, from, all)
+		d.returned(who, ret, from, all)
 	}
 }
 

@@ -21,15 +21,15 @@ const stateKeyMark = "_|-"
 
 // fireStateErrors fires the two events of each failed state of a failed state run
 // (salt/utils/event.py, fire_ret_load).
-func (d *returnDesk) fireStateErrors(load *payload.Map) {
-	funs, several := load.Value("fun").([]any)
+func (d *returnDesk) fireStateErrors(ret *payload.Return) {
+	funs, several := ret.Fun().([]any)
 	if !several {
-		d.fireFailedStates(load, load.Str("fun"), load.Value("retcode"), load.Value("return"))
+		d.fireFailedStates(ret, ret.Function(), ret.Retcode(), ret.Value())
 		return
 	}
 	for i, f := range funs {
 		fun, _ := f.(string)
-		d.fireFailedStates(load, fun, partOf(load.Value("retcode"), fun, i), partOf(load.Value("return"), fun, i))
+		d.fireFailedStates(ret, fun, partOf(ret.Retcode(), fun, i), partOf(ret.Value(), fun, i))
 	}
 }
 
@@ -46,12 +46,12 @@ func partOf(all any, fun string, i int) any {
 	return nil
 }
 
-func (d *returnDesk) fireFailedStates(load *payload.Map, fun string, retcode, result any) {
+func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, result any) {
 	states, _ := result.(*payload.Map)
 	if !slices.Contains(stateFunctions, fun) || retcode == nil || retcode == int64(0) || retcode == false {
 		return
 	}
-	jid, id := load.Str("jid"), load.Str("id")
+	jid, id := ret.JID(), ret.ID()
 	who, left := speaker{id: id}, maxStateErrors
 	for k, v := range states.All() {
 		key, _ := k.(string)
@@ -71,9 +71,7 @@ func (d *returnDesk) fireFailedStates(load *payload.Map, fun string, retcode, re
 		}
 		d.gate.say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
-		if user, ok := load.Get("user"); ok {
-			data.Set("user", user)
-		}
+		ret.Pass(data, payload.FieldUser)
 		d.events.fire(event.TagJobSubError(jid, id, fun), data)
 	}
 }

@@ -37,10 +37,11 @@ const (
 )
 
 const (
-	fieldFunArgs = "fun_args"
-	fieldRetcode = "retcode"
-	fieldReturn  = "return"
-	fieldSuccess = "success"
+	fieldFunArgs  = "fun_args"
+	fieldResource = "resource_id"
+	fieldRetcode  = "retcode"
+	fieldReturn   = "return"
+	fieldSuccess  = "success"
 )
 
 // Command is what a request asks a master to do, one of the Cmd constants; "" when that is no text.

@@ -76,3 +76,21 @@ func (r *Return) DropArgs() *Return {
 	r.load.Set(fieldFunArgs, []any{})
 	return r
 }
+
+// Resource is the resource that the return is of, "" when that is no text, and whether it is of one.
+func (r *Return) Resource() (id string, has bool) {
+	return r.load.Str(fieldResource), r.load.Has(fieldResource)
+}
+
+// TakeResource puts the resource in the place of the minion.
+func (r *Return) TakeResource() { r.load.Set(FieldID, r.load.Str(fieldResource)).Delete(fieldResource) }
+
+// Number gives the return of a job that the minion has begun itself its job id, and makes it the load of that job, too: fields
+// of a load that it lacks say what it was, and for whom.
+func (r *Return) Number(jid string) {
+	arg := r.Field(FieldArg)
+	if arg == nil {
+		arg = r.Field(fieldFunArgs)
+	}
+	r.load.Set(FieldArg, arg).Set(FieldTgtType, "glob").Set(FieldTgt, r.ID()).Set(FieldJID, jid)
+}

@@ -101,3 +101,28 @@ func TestPass(t *testing.T) {
 		t.Errorf("got %v", to)
 	}
 }
+
+// TestReturnToAMaster: what a master puts into a return before it goes on.
+func TestReturnToAMaster(t *testing.T) {
+	r := payload.NewReturn(payload.M("id", "m1", "fun", "test.ping", "fun_args", []any{"a"}, "resource_id", "r1", "later", 1))
+	if id, has := r.Resource(); id != "r1" || !has {
+		t.Errorf("resource %q, %v", id, has)
+	}
+	r.TakeResource()
+	r.Number("20260102030405000001")
+	want := payload.M("id", "r1", "fun", "test.ping", "fun_args", []any{"a"}, "later", 1, "arg", []any{"a"}, "tgt_type", "glob", "tgt", "r1", "jid", "20260102030405000001")
+	if !bytes.Equal(packed(t, r.Map()), packed(t, want)) {
+		t.Errorf("got %v, want %v", r.Map(), want)
+	}
+	if _, has := r.Resource(); has {
+		t.Error("it is still of a resource")
+	}
+	own := payload.NewReturn(payload.M("id", "m1", "arg", []any{"b"}, "fun_args", []any{"a"}))
+	own.Number("1")
+	if !payload.Equal(own.Field("arg"), []any{"b"}) {
+		t.Errorf("arg %v", own.Field("arg"))
+	}
+	if id, has := payload.NewReturn(payload.M("resource_id", int64(1))).Resource(); id != "" || !has {
+		t.Errorf("a resource that is no text: %q, %v", id, has)
+	}
+}

@@ -40,7 +40,7 @@ type Desk struct {
 func New(from Sources) *Desk { return &Desk{Sources: from} }
 
 // Take hands a return over that answers a question of the desk. False: it answers none.
-func (d *Desk) Take(load *payload.Map, at time.Time) bool { return d.questions.take(load, at) }
+func (d *Desk) Take(ret *payload.Return, at time.Time) bool { return d.questions.take(ret, at) }
 
 // NoteClient notes what a command line says of its job.
 func (d *Desk) NoteClient(jid string, said *payload.Map) {

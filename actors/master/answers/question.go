@@ -21,23 +21,22 @@ type question struct {
 
 // answer is what one minion says.
 type answer struct {
-	id   string
-	load *payload.Map
-	at   time.Time
+	ret *payload.Return
+	at  time.Time
 }
 
 // take hands a return over that answers a question. False: it answers none.
-func (q *questions) take(load *payload.Map, at time.Time) bool {
-	if load.Str("fun") != brinemod.Job {
+func (q *questions) take(ret *payload.Return, at time.Time) bool {
+	if ret.Function() != brinemod.Job {
 		return false
 	}
-	v, ok := q.open.Load(load.Str("jid"))
+	v, ok := q.open.Load(ret.JID())
 	if !ok {
 		return false
 	}
 	asked := v.(*question)
-	if _, first := asked.open.LoadAndDelete(load.Str("id")); first {
-		asked.answers <- answer{load.Str("id"), load, at}
+	if _, first := asked.open.LoadAndDelete(ret.ID()); first {
+		asked.answers <- answer{ret, at}
 	}
 	return true
 }
@@ -86,8 +85,8 @@ func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
 	for len(waiting) > 0 {
 		select {
 		case a := <-q.answers:
-			if one := waiting[a.id]; one != nil {
-				delete(waiting, a.id)
+			if one := waiting[a.ret.ID()]; one != nil {
+				delete(waiting, one.ID)
 				d.hear(one, a)
 			}
 		case <-ctx.Done():
@@ -98,12 +97,12 @@ func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
 
 // hear takes the answer of a minion.
 func (d *Desk) hear(one *ledger.Case, a answer) {
-	said, ok := a.load.Value("return").(*payload.Map)
+	said, ok := a.ret.Value().(*payload.Map)
 	if !ok || !said.Has("now") { // it does not know the function
 		one.Asked = ledger.NotAsked
 		return
 	}
-	m := d.Book.Peers.Timed(one.ID, ledger.ReadMinion(said), a.load, a.at)
+	m := d.Book.Peers.Timed(one.ID, ledger.ReadMinion(said), a.ret.Map(), a.at)
 	one.Asked, one.Answer, one.Peer = ledger.Answered, m.ByMaster(), d.Book.Peers.Get(one.ID)
 	if m.Outcome != ledger.Unknown {
 		return

@@ -21,7 +21,7 @@ const (
 )
 
 func mineFunctions() []modules.Func {
-	return sourced("salt/modules/fleet/mine.py", []modules.Func{
+	return sourced("salt/modules/mine.py", []modules.Func{
 		{Name: "mine.update", Params: []modules.Param{modules.Opt("clear", false), modules.Opt("mine_functions", nil)}, Run: mineUpdate,
 			Doc: `Run the functions of mine_functions and send their results to the mine.
 

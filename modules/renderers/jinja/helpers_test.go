@@ -2,47 +2,27 @@ package jinja
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
+	"brine/modules/outputters"
 	"brine/modules/renderers/jinja/py"
+	"brine/modules/renderers/saltyaml"
 	"brine/wire/payload"
 )
 
 func toPayload(v any) (any, error) { return py.To(py.Free(), v) }
 
-// testYAML reads the little YAML the templates of the tests hold: JSON, and lines "key: word".
+// testYAML is YAML as the renderers give it to templates.
 type testYAML struct{}
 
-func (testYAML) Load(text string) (any, error) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	if v, err := readJSON(dec, 0); err == nil {
-		return toPayload(v)
-	}
-	out := py.NewDict()
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		k, v, ok := strings.Cut(line, ": ")
-		if !ok {
-			return nil, fmt.Errorf("cannot read %q", line)
-		}
-		if n, err := py.ParseInt(v, 10); err == nil {
-			out.SetStr(k, n)
-		} else {
-			out.SetStr(k, v)
-		}
-	}
-	return toPayload(out)
-}
+func (testYAML) Load(text string) (any, error) { return saltyaml.Load(text) }
 
-func (testYAML) Dump(v any, _ bool) (string, error) {
-	raw, err := json.Marshal(v)
-	return string(raw), err
+func (testYAML) Dump(v any, flow bool) (string, error) {
+	style := outputters.FlowNever
+	if flow {
+		style = outputters.FlowAlways
+	}
+	return outputters.DumpYAML(v, style, 0), nil
 }
 
 // stopper is a function that ends the context of its caller.

@@ -112,11 +112,7 @@ func loadYAML(r *run, a []any) (any, error) {
 	text := sourceText(a[0])
 	s, ok := py.Text(text)
 	if !ok {
-		shown, err := py.Str(r.work, text)
-		if err != nil {
-			return nil, err
-		}
-		return nil, py.Errorf("TemplateRuntimeError", "Unable to load yaml from %s", shown)
+		return nil, py.Errorf("TypeError", "a string or stream input is required")
 	}
 	if r.engine.opt.YAML == nil {
 		return nil, py.Errorf("NotImplementedError", "no YAML here")

@@ -36,7 +36,7 @@ type signIns struct {
 // done fires the event of a sign-in and notes who is there.
 func (s *signIns) done(o auth.Outcome) {
 	s.meter.signIn(o.Act)
-	s.peers.SignedIn(o.ID, o.Act, o.Reason, ledger.At(time.Now()))
+	s.peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
 	if o.Act == auth.ActAccept {
 		s.attendance.relink(o.ID)
 	}
@@ -65,10 +65,24 @@ func (s *signIns) met(o *auth.Opened) {
 }
 
 // refused notes a request that could not be opened.
-func (s *signIns) refused(id, why string, proven bool) {
+func (s *signIns) refused(id string, why auth.Why, proven bool) {
 	if auth.ValidID(id) {
-		s.peers.Refused(id, why, proven, ledger.At(time.Now()))
+		s.peers.Refused(id, refusedFor(why), proven, ledger.At(time.Now()))
 	}
+}
+
+// refusedFor is why a request was refused, with the code that operators see.
+func refusedFor(why auth.Why) ledger.Reason {
+	code := ledger.RefusedRequest
+	switch why.Cause {
+	case auth.CauseVersion:
+		code = ledger.RefusedVersion
+	case auth.CauseClock:
+		code = ledger.RefusedClock
+	case auth.CauseWeakKey:
+		code = ledger.KeyWeak
+	}
+	return ledger.Reason{Code: code, Text: why.Text}
 }
 
 // claimedID is the id that a sign-in names which was refused before anybody looked at its id.

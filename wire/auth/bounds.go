@@ -77,7 +77,7 @@ var loadLimits = []struct {
 func screenNames(load *payload.Map) *refusal {
 	for _, f := range loadLimits {
 		if text, ok := load.Value(f.name).(string); ok && len(text) > f.max {
-			return &refusal{why: f.name + " of " + strconv.Itoa(len(text)) + " bytes", known: true}
+			return &refusal{why: Why{Text: f.name + " of " + strconv.Itoa(len(text)) + " bytes"}, known: true}
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ type MasterOptions struct {
 
 	// Refused is told of requests that were not served and named an id; may be nil. proven says that the request was sealed
 	// with the session key of that id; otherwise anybody may have sent it.
-	Refused func(id, why string, proven bool)
+	Refused func(id string, why Why, proven bool)
 
 	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be nil.
 	Exchanged func(id string)

@@ -22,6 +22,7 @@ type Outcome struct {
 	Weak    bool         // the key was refused because others can break it
 	Session bool         // a session key was made
 	Reason  string       // for the log: why the answer is not an acceptance
+	Cause   Cause        // the kind of Reason, where it refuses
 }
 
 // Event returns the data of the salt/auth event, nil when there is none. withGrains is whether

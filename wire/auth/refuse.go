@@ -8,13 +8,35 @@ import (
 	"brine/wire/payload"
 )
 
-// refusal is why a request is not served: the text for the peer and the reason for the log.
-type refusal struct {
-	text, why string
-	known     bool // the sender is who it says: the answer is sealed, and is nil in place of the text
+// Cause is the kind of a refusal. What is to be done about it depends on this and not on the words.
+type Cause int
+
+// The causes that are told apart.
+const (
+	CauseOther   Cause = iota
+	CauseVersion       // of the protocol (minimum_auth_version)
+	CauseClock         // the request is too old (request_server_ttl)
+	CauseWeakKey       // others could break the key (allow_weak_keys)
+)
+
+// Why is why a request is refused: the kind, and the words for people.
+type Why struct {
+	Cause Cause
+	Text  string
 }
 
-func badLoad(why string) *refusal { return &refusal{text: payload.TextBadLoad, why: why} }
+// refusal is why a request is not served: the text for the peer and the reason for the log.
+type refusal struct {
+	text  string
+	why   Why
+	known bool // the sender is who it says: the answer is sealed, and is nil in place of the text
+}
+
+func badLoad(why string) *refusal { return badAs(CauseOther, why) }
+
+func badAs(cause Cause, why string) *refusal {
+	return &refusal{text: payload.TextBadLoad, why: Why{cause, why}}
+}
 
 // packed returns the frame that sends the text.
 func (r *refusal) packed() []byte { return packText(r.text) }
@@ -34,7 +56,7 @@ func mustPack(v any) []byte {
 // screen makes the checks that come before a request is decrypted.
 func (m *Master) screen(req *payload.Request) *refusal {
 	if req.Version < m.opt.MinimumAuthVersion {
-		return badLoad("protocol version " + strconv.Itoa(req.Version) + " is below minimum_auth_version")
+		return badAs(CauseVersion, "protocol version "+strconv.Itoa(req.Version)+" is below minimum_auth_version")
 	}
 	if req.Enc != payload.EncClear && req.Enc != payload.EncAES {
 		return badLoad("unknown enc") // Unlike Salt: releases differ, some take it for decrypted
@@ -46,7 +68,7 @@ func (m *Master) screen(req *payload.Request) *refusal {
 func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	load, ok := v.(*payload.Map)
 	if !ok {
-		return nil, "", &refusal{text: payload.TextNotDict, why: "load is no map"}
+		return nil, "", &refusal{text: payload.TextNotDict, why: Why{Text: "load is no map"}}
 	}
 	raw, ok := load.Get("id")
 	if !ok {
@@ -57,10 +79,10 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 		if s, scalar := pythonText(raw); scalar {
 			text = fmt.Sprintf(payload.TextIDNotString, s)
 		}
-		return nil, "", &refusal{text: text, why: "id is no text"}
+		return nil, "", &refusal{text: text, why: Why{Text: "id is no text"}}
 	}
 	if strings.Contains(id, "\x00") {
-		return nil, "", &refusal{text: payload.TextNullByte, why: "id with a NUL"}
+		return nil, "", &refusal{text: payload.TextNullByte, why: Why{Text: "id with a NUL"}}
 	}
 	return load, id, nil
 }

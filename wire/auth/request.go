@@ -50,7 +50,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 	o, r := m.open(req, now)
 	if r != nil {
 		id, _ := req.ID.(string)
-		m.warn("request refused", req.From, "minion", payload.Show(id), "why", r.why)
+		m.warn("request refused", req.From, "minion", payload.Show(id), "why", r.why.Text)
 		if m.opt.Refused != nil && id != "" {
 			m.opt.Refused(id, r.why, o != nil && !o.Clear && o.Version > 2)
 		}
@@ -183,7 +183,7 @@ func (m *Master) checkSession(o *Opened, envelopeID any, now time.Time) *refusal
 			return badLoad("no ts")
 		}
 		if float64(now.UnixNano())/1e9-ts > ttl.Seconds() {
-			return badLoad("older than request_server_ttl")
+			return badAs(CauseClock, "older than request_server_ttl")
 		}
 	}
 	if o.ID == "" || o.ID != envelopeID {

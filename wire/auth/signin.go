@@ -57,8 +57,8 @@ func (m *Master) Handle(req *payload.Request, now time.Time) (reply []byte, outc
 		r = screenSignIn(load)
 	}
 	if r != nil {
-		m.warn("sign-in refused", req.From, "minion", payload.Show(id), "why", r.why)
-		return r.packed(), Outcome{ID: nameable(id), Reason: r.why}
+		m.warn("sign-in refused", req.From, "minion", payload.Show(id), "why", r.why.Text)
+		return r.packed(), Outcome{ID: nameable(id), Reason: r.why.Text, Cause: r.why.Cause}
 	}
 	in := readSignIn(load, id, req.Version)
 	in.from = req.From
@@ -81,7 +81,7 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 		return m.signed(in, ret("full")), out
 	}
 	if why := m.weak(in.pub); why != nil {
-		out.Act, out.Weak, out.Reason = ActReject, true, why.Error()
+		out.Act, out.Weak, out.Reason, out.Cause = ActReject, true, why.Error(), CauseWeakKey
 		return m.signed(in, ret(false)), out
 	}
 	adm := m.admit(in, now)

@@ -256,11 +256,11 @@ func TestPeers(t *testing.T) {
 	p.Connection(1000, "", false, 40*u)
 	at("a", 39*u, LinkUp)
 	at("a", 45*u, LinkDown)
-	p.SignedIn("a", "denied", "", 49*u)
+	p.SignedIn("a", "denied", Reason{}, 49*u)
 	if !p.Get("a").Linked {
 		t.Error("a sign-in that came to nothing made another program of it")
 	}
-	p.SignedIn("a", "accept", "", 50*u)
+	p.SignedIn("a", "accept", Reason{}, 50*u)
 	if p.Get("a").Linked || p.Get("a").Brine {
 		t.Error("who signs in may be Salt's")
 	}
@@ -410,24 +410,24 @@ func TestClaimsAreBounded(t *testing.T) {
 	l.to("down", 1, 1)
 	l.to("down", 0, 2)
 	p.Worked("busy", "1", "test.ping", 2)
-	p.Refused("refused", "clock", true, 2)
+	p.Refused("refused", Reason{RefusedRequest, "clock"}, true, 2)
 	for i := range 1 << 16 {
-		p.SignedIn(fmt.Sprint("m", i), "pend", "", 3)
-		p.Refused(fmt.Sprint("n", i), "no key", false, 3)
+		p.SignedIn(fmt.Sprint("m", i), "pend", Reason{}, 3)
+		p.Refused(fmt.Sprint("n", i), Reason{RefusedRequest, "no key"}, false, 3)
 	}
 	if len(p.claims) > maxClaims || len(p.byID) != len(real) {
 		t.Errorf("%d claims, %d peers", len(p.claims), len(p.byID))
 	}
-	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" || p.Get("refused").RefusedAs != "clock" {
+	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" || p.Get("refused").RefusedAs.Text != "clock" {
 		t.Errorf("up %+v, down %v, busy %+v", p.Get("up"), p.At("down", 3), p.Get("busy"))
 	}
-	p.Refused("refused", "no session", false, 4)
-	if one := p.Get("refused"); one.RefusedAs != "clock" || one.ClaimedAs != "no session" {
+	p.Refused("refused", Reason{RefusedRequest, "no session"}, false, 4)
+	if one := p.Get("refused"); one.RefusedAs.Text != "clock" || one.ClaimedAs.Text != "no session" {
 		t.Errorf("refused %+v", one)
 	}
-	p.SignedIn("new", "pend", "", 4)
+	p.SignedIn("new", "pend", Reason{}, 4)
 	real["new"] = true
-	p.SignedIn("new", "accept", "", 5)
+	p.SignedIn("new", "accept", Reason{}, 5)
 	if p.claims["new"] != nil || p.Get("new").SignAct != "accept" {
 		t.Errorf("new %+v", p.Get("new"))
 	}

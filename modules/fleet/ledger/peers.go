@@ -44,11 +44,11 @@ type Peer struct {
 
 	SignedAt  Stamp  // its last sign-in
 	SignAct   string // what came of it, in Salt's words: accept, pend, reject, denied, full; "" refused before that
-	SignWhy   string
-	RefusedAt Stamp // its last request that was refused
-	RefusedAs string
-	ClaimedAt Stamp // the last request in its name that was refused, and may be anybody's
-	ClaimedAs string
+	SignWhy   Reason
+	RefusedAt Stamp  // its last request that was refused
+	RefusedAs Reason // with a code of its kind, made where it was refused
+	ClaimedAt Stamp  // the last request in its name that was refused, and may be anybody's
+	ClaimedAs Reason
 	Denied    *Denials // what it was not allowed; nil: nothing
 
 	history [changes]change // the newest first
@@ -106,7 +106,7 @@ func (p *Peers) Start(now Stamp) {
 }
 
 // SignedIn notes the outcome of a sign-in. Who signs in may be another program than before.
-func (p *Peers) SignedIn(id, act, why string, now Stamp) {
+func (p *Peers) SignedIn(id, act string, why Reason, now Stamp) {
 	known := p.known(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Peers) SignedIn(id, act, why string, now Stamp) {
 const signedIn = "accept"
 
 // Refused notes a request that was refused. One that is not proven to be of id is somebody's claim.
-func (p *Peers) Refused(id, why string, proven bool, now Stamp) {
+func (p *Peers) Refused(id string, why Reason, proven bool, now Stamp) {
 	known := p.known(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()

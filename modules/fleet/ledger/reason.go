@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Code names a reason. Codes are stable: programs may compare them.
 type Code string
@@ -331,10 +328,10 @@ func claimedAtPort(c *Case) Reason {
 		switch {
 		case c.weak().Code != "":
 			return c.weak()
-		case p.SignAct == "" && strings.Contains(p.SignWhy, "version"):
-			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy, "; see minimum_auth_version")
+		case p.SignAct == "" && p.SignWhy.Code == RefusedVersion:
+			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy.Text, "; see minimum_auth_version")
 		case p.SignAct == "":
-			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy)
+			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy.Text)
 		}
 	}
 	if p.ClaimedAt <= p.Heard || p.ClaimedAt < c.sent() {
@@ -344,11 +341,12 @@ func claimedAtPort(c *Case) Reason {
 }
 
 // refusedAs tells of requests that the master refuses.
-func (c *Case) refusedAs(at Stamp, why string) Reason {
-	switch {
-	case strings.Contains(why, "request_server_ttl"):
+func (c *Case) refusedAs(at Stamp, as Reason) Reason {
+	why := as.Text
+	switch as.Code {
+	case RefusedClock:
 		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(at), ", as ", why, ": its clock is behind, or the network slow")
-	case strings.Contains(why, "version"):
+	case RefusedVersion:
 		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(at), ": ", why, "; see minimum_auth_version")
 	}
 	return say(RefusedRequest, "the master refuses requests in its name, the last one ", c.at(at), ": ", why)

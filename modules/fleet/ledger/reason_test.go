@@ -58,16 +58,18 @@ func denied(c *Case)  { c.Denied = true }
 func salt(c *Case)    { c.Peer.Brine, c.Peer.Up = false, 0 }
 func unknown(c *Case) { c.Job = nil }
 
-func signIn(act, why string) func(*Case) {
-	return func(c *Case) { c.Peer.SignedAt, c.Peer.SignAct, c.Peer.SignWhy = ago(time.Second), act, why }
+func signIn(act string, code Code, why string) func(*Case) {
+	return func(c *Case) {
+		c.Peer.SignedAt, c.Peer.SignAct, c.Peer.SignWhy = ago(time.Second), act, Reason{code, why}
+	}
 }
 
-func refused(why string) func(*Case) {
-	return func(c *Case) { c.Peer.RefusedAt, c.Peer.RefusedAs = ago(time.Second), why }
+func refused(code Code, why string) func(*Case) {
+	return func(c *Case) { c.Peer.RefusedAt, c.Peer.RefusedAs = ago(time.Second), Reason{code, why} }
 }
 
-func claimed(why string) func(*Case) {
-	return func(c *Case) { c.Peer.ClaimedAt, c.Peer.ClaimedAs = ago(time.Second), why }
+func claimed(code Code, why string) func(*Case) {
+	return func(c *Case) { c.Peer.ClaimedAt, c.Peer.ClaimedAs = ago(time.Second), Reason{code, why} }
 }
 
 func outcome(o Outcome, detail string) Minion {
@@ -149,15 +151,15 @@ func TestWhy(t *testing.T) {
 		{"dropped", meant(answers(Minion{Made: ago(8 * second), Tried: ago(second), Outcome: Dropped, Detail: "return_spool_max_age"})), ReturnDropped, "gave up its return at 11:59:59 UTC"},
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 
-		{"master full", meant(signIn("full", "max_minions is reached")), MasterFull, "max_minions is reached"},
-		{"weak key", meant(signIn("reject", "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys"), links(LinkDown, LinkDown)), KeyWeak, "1024 bits, fewer than 2048"},
-		{"version at sign-in", meant(signIn("", "protocol version 1 is below minimum_auth_version"), links(LinkDown, LinkDown)), RefusedVersion, "protocol version 1"},
-		{"sign-in refused", meant(signIn("", "incomplete request"), links(LinkDown, LinkDown)), RefusedRequest, "refused a sign-in in its name"},
-		{"accepted", meant(signIn("accept", "")), UnknownCause, "was not asked"},
-		{"clock", meant(refused("older than request_server_ttl")), RefusedClock, "its clock is behind"},
-		{"version of requests", meant(refused("protocol version 2 is below minimum_auth_version")), RefusedVersion, "minimum_auth_version"},
-		{"token", meant(refused("token does not match")), RefusedRequest, "token does not match"},
-		{"refused before the job", meant(func(c *Case) { c.Peer.RefusedAt, c.Peer.RefusedAs = ago(30*second), "x" }), UnknownCause, "was not asked"},
+		{"master full", meant(signIn("full", RefusedRequest, "max_minions is reached")), MasterFull, "max_minions is reached"},
+		{"weak key", meant(signIn("reject", KeyWeak, "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys"), links(LinkDown, LinkDown)), KeyWeak, "1024 bits, fewer than 2048"},
+		{"version at sign-in", meant(signIn("", RefusedVersion, "protocol version 1 is below minimum_auth_version"), links(LinkDown, LinkDown)), RefusedVersion, "protocol version 1"},
+		{"sign-in refused", meant(signIn("", RefusedRequest, "incomplete request"), links(LinkDown, LinkDown)), RefusedRequest, "refused a sign-in in its name"},
+		{"accepted", meant(signIn("accept", RefusedRequest, "")), UnknownCause, "was not asked"},
+		{"clock", meant(refused(RefusedClock, "older than request_server_ttl")), RefusedClock, "its clock is behind"},
+		{"version of requests", meant(refused(RefusedVersion, "protocol version 2 is below minimum_auth_version")), RefusedVersion, "minimum_auth_version"},
+		{"token", meant(refused(RefusedRequest, "token does not match")), RefusedRequest, "token does not match"},
+		{"refused before the job", meant(func(c *Case) { c.Peer.RefusedAt, c.Peer.RefusedAs = ago(30*second), Reason{RefusedRequest, "x"} }), UnknownCause, "was not asked"},
 
 		{"not connected", meant(links(LinkDown, LinkDown)), NotConnected, "not connected when the job was sent at 11:59:50 UTC, 10s ago; it does not get this job any more"},
 		{"not connected then", meant(links(LinkDown, LinkUp), answers(Minion{Outcome: Unknown})), NotConnected, "it is now, but jobs are not sent again"},
@@ -210,14 +212,32 @@ func TestWhyClaims(t *testing.T) {
 		code Code
 		text string
 	}{
-		{"somebody in its name", meant(claimed("protocol version 2 is below minimum_auth_version"), links(LinkUnknown, LinkUnknown)), RefusedVersion, "in its name"},
-		{"somebody in the name of one that is connected", meant(claimed("key is not accepted"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
-		{"a sign-in in the name of one that is connected", meant(signIn("", "incomplete request"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
-		{"a weak key in the name of one that is connected", meant(signIn("reject", "see allow_weak_keys"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
-		{"somebody in the name of one that is not there", meant(claimed("key is not accepted"), links(LinkDown, LinkDown)), RefusedRequest, "in its name"},
+		{"somebody in its name", meant(claimed(RefusedVersion, "protocol version 2 is below minimum_auth_version"), links(LinkUnknown, LinkUnknown)), RefusedVersion, "in its name"},
+		{"somebody in the name of one that is connected", meant(claimed(RefusedRequest, "key is not accepted"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"a sign-in in the name of one that is connected", meant(signIn("", RefusedRequest, "incomplete request"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"a weak key in the name of one that is connected", meant(signIn("reject", KeyWeak, "see allow_weak_keys"), links(LinkUp, LinkUp), asked(Silent)), NoAnswer, "is connected"},
+		{"somebody in the name of one that is not there", meant(claimed(RefusedRequest, "key is not accepted"), links(LinkDown, LinkDown)), RefusedRequest, "in its name"},
 	} {
 		if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
 			t.Errorf("%s: got %s: %s, want %s: %s", tt.name, got.Code, got.Text, tt.code, tt.text)
+		}
+	}
+}
+
+// TestKindsAndNotWords: the code of a refusal is that of its kind, whatever the words say.
+func TestKindsAndNotWords(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		c    Case
+		code Code
+		text string
+	}{
+		{"words decide nothing", meant(refused(RefusedRequest, "the version of request_server_ttl")), RefusedRequest, "the version of"},
+		{"words of a sign-in decide nothing", meant(signIn("reject", RefusedRequest, "see allow_weak_keys")), UnknownCause, "was not asked"},
+		{"a clock in other words", meant(refused(RefusedClock, "too old")), RefusedClock, "its clock is behind"},
+	} {
+		if got := Why(tt.c); got.Code != tt.code || !strings.Contains(got.Text, tt.text) {
+			t.Errorf("%s: got %+v", tt.name, got)
 		}
 	}
 }

@@ -39,18 +39,18 @@ func TestWhySetAside(t *testing.T) {
 func TestWhyNoConnection(t *testing.T) {
 	heard := func(c *Case) { c.Peer.Heard = ago(time.Second) }
 	for _, tt := range []whyCase{
-		{"another key", meant(links(LinkDown, LinkDown), denied, signIn("denied", "")), KeyDenied, "denied a sign-in in its name at 11:59:59 UTC, 1s ago, for the key that came is not the accepted one; the minion was installed anew"},
-		{"another key, nobody has a name", meant(links(LinkUnknown, LinkUnknown), signIn("denied", "")), KeyDenied, "denied a sign-in"},
+		{"another key", meant(links(LinkDown, LinkDown), denied, signIn("denied", RefusedRequest, "")), KeyDenied, "denied a sign-in in its name at 11:59:59 UTC, 1s ago, for the key that came is not the accepted one; the minion was installed anew"},
+		{"another key, nobody has a name", meant(links(LinkUnknown, LinkUnknown), signIn("denied", RefusedRequest, "")), KeyDenied, "denied a sign-in"},
 		{"salt's, nobody is connected now", meant(salt, links(LinkUnknown, LinkDown), func(c *Case) { c.Peer.history[0].at = 0 }), NotConnected, "it is not connected now"},
 		{"unknown, asked in vain", meant(links(LinkUnknown, LinkUnknown), asked(Silent)), UnknownCause, "did not answer when asked just now"},
 		{"running by its word, unknown, asked in vain", meant(says(Minion{Started: ago(8 * time.Second)}), links(LinkUnknown, LinkUnknown), asked(Silent)), UnknownCause, "whether it is connected is not known"},
 		{"another key, gone by address", meant(links(LinkUnknown, LinkUnknown), denied, byAddress(LinkDown)), KeyDenied, "no connection from an address of it is there, and another key"},
 		{"another key, before this master", meant(links(LinkUnknown, LinkDown), denied), KeyDenied, "it is not connected, and another key than the accepted one has come"},
-		{"another machine's key", meant(denied, signIn("denied", ""), asked(Silent)), NoAnswer, "did not answer when asked"},
-		{"another machine's key, long ago", meant(links(LinkDown, LinkDown), signIn("denied", ""), func(c *Case) { c.Peer.Heard = ago(0) }), NotConnected, "start the minion"},
-		{"signed in only", meant(links(LinkDown, LinkDown), signIn("accept", "")), NotConnected, "it signed in at 11:59:59 UTC, 1s ago and has made no connection to the publish port since"},
-		{"signed in just now", meant(links(LinkDown, LinkDown), signIn("accept", ""), func(c *Case) { c.Peer.SignedAt = ago(time.Millisecond) }), NotConnected, "start the minion"},
-		{"signed in, connected, gone", meant(links(LinkDown, LinkDown), signIn("accept", ""), func(c *Case) { c.Peer.SignedAt = ago(4 * time.Second) }), NotConnected, "start the minion"},
+		{"another machine's key", meant(denied, signIn("denied", RefusedRequest, ""), asked(Silent)), NoAnswer, "did not answer when asked"},
+		{"another machine's key, long ago", meant(links(LinkDown, LinkDown), signIn("denied", RefusedRequest, ""), func(c *Case) { c.Peer.Heard = ago(0) }), NotConnected, "start the minion"},
+		{"signed in only", meant(links(LinkDown, LinkDown), signIn("accept", RefusedRequest, "")), NotConnected, "it signed in at 11:59:59 UTC, 1s ago and has made no connection to the publish port since"},
+		{"signed in just now", meant(links(LinkDown, LinkDown), signIn("accept", RefusedRequest, ""), func(c *Case) { c.Peer.SignedAt = ago(time.Millisecond) }), NotConnected, "start the minion"},
+		{"signed in, connected, gone", meant(links(LinkDown, LinkDown), signIn("accept", RefusedRequest, ""), func(c *Case) { c.Peer.SignedAt = ago(4 * time.Second) }), NotConnected, "start the minion"},
 		{"publish port blocked since", meant(links(LinkUp, LinkDown), heard), ConnectionLost, "after the job was sent, though its requests still come (the last one at 11:59:59 UTC, 1s ago)"},
 		{"two of one id", meant(asked(Silent), func(c *Case) { c.Peer.Up = 2 }), NoAnswer, ". 2 connections name this id: several minions have it"},
 	} {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -26,10 +25,10 @@ func byOtherKey(c *Case) Reason {
 // weak tells of a minion that the master turned away last because of its key.
 func (c *Case) weak() Reason {
 	p := &c.Peer
-	if p.SignAct != "reject" || p.SignedAt <= p.Heard || !strings.Contains(p.SignWhy, "allow_weak_keys") {
+	if p.SignAct != "reject" || p.SignedAt <= p.Heard || p.SignWhy.Code != KeyWeak {
 		return Reason{}
 	}
-	return say(KeyWeak, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy)
+	return say(KeyWeak, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy.Text)
 }
 
 // byLink tells of a minion that had no connection when the job was sent.

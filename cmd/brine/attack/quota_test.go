@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -55,11 +56,15 @@ func TestThiefQuotas(t *testing.T) {
 	e := s.listen()
 	s.good()
 	jid := ""
-	for _, h := range e.all() {
-		if h.data.Str("fun") == "test.ping" && h.data.Has("minions") {
-			jid = h.data.Str("jid")
+	s.eventually("the honest job on the bus", func() error {
+		for _, h := range e.all() {
+			if h.data.Str("fun") == "test.ping" && h.data.Has("minions") {
+				jid = h.data.Str("jid")
+				return nil
+			}
 		}
-	}
+		return errors.New("not heard of")
+	})
 	th := s.thief("thief", nil)
 	for i := range 100 {
 		for _, jid := range []string{"req", fmt.Sprintf("20260101%012d", i)} {
@@ -72,6 +77,16 @@ func TestThiefQuotas(t *testing.T) {
 		}
 	}
 	th.must(payload.M("cmd", payload.CmdMine, "data", payload.M("big", strings.Repeat("x", 20_000))))
+	s.eventually("what was refused is told", func() error {
+		for _, what := range []string{"jobs", "events", "mine", "grains"} {
+			if !e.has(func(tag string, data *payload.Map) bool {
+				return tag == "brine/minion/refused" && data.Str("what") == what
+			}) {
+				return errors.New(what)
+			}
+		}
+		return nil
+	})
 	counts := map[string]int{}
 	for _, h := range e.all() {
 		switch {

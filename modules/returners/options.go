@@ -1,0 +1,84 @@
+package returners
+
+import (
+	"maps"
+
+	"brine/modules"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// settings are the options of one call of a returner, by the names that the returner has for them.
+type settings map[string]any
+
+// lookup says where a returner's options stand.
+type lookup struct {
+	name     string   // "rawfile_json", "returner.postgres"
+	options  []string // that it knows
+	defaults settings
+}
+
+// read finds the options for a return. Each is looked for as NAME.OPTION, or as OPTION in the map NAME; with
+// ret_config C before that as OPTION in the map C.NAME, or as C.NAME.OPTION. ret_kwargs come last and win, also those
+// that the returner does not know. ret is nil for events. Source: salt/returners/__init__.py, get_returner_options.
+func (l lookup) read(c *modules.Call, ret *payload.Map) (settings, error) {
+	out := settings{}
+	maps.Copy(out, l.defaults)
+	other := ""
+	if v, ok := ret.Get(payload.FieldRetConfig); ok {
+		other = pytext.Str(v)
+	}
+	for _, name := range l.options {
+		v, err := l.option(c, other, name)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && v != "" {
+			out[name] = v
+		}
+	}
+	for k, v := range ret.Map(payload.FieldRetKwargs).All() {
+		if name, ok := k.(string); ok {
+			out[name] = v
+		}
+	}
+	return out, nil
+}
+
+// option is one of them, nil or "" where it stands nowhere.
+func (l lookup) option(c *modules.Call, other, name string) (any, error) {
+	if other != "" {
+		v, err := at(c, other+"."+l.name, name)
+		if err != nil || modules.Truthy(v) {
+			return v, err
+		}
+	}
+	return at(c, l.name, name)
+}
+
+// at is an option by its place: in the map of that name, else by its full name.
+func at(c *modules.Call, place, name string) (any, error) {
+	whole, err := configOption(c, place)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := whole.(*payload.Map); ok {
+		if v, ok := m.Get(name); ok {
+			return v, nil
+		}
+	}
+	return configOption(c, place+"."+name)
+}
+
+// configOption asks the options, grains and pillar of a minion, or what a master has of them; "" where none has it.
+func configOption(c *modules.Call, name string) (any, error) {
+	return c.Call("config.option", []any{name}, nil)
+}
+
+// text is an option as text.
+func (s settings) text(name string) string {
+	if v, ok := s[name]; ok && v != nil {
+		return pytext.Str(v)
+	}
+	return ""
+}

@@ -1,0 +1,121 @@
+// Package returners holds the places outside the fleet where returns and events are kept: files, the system's log,
+// databases. A minion calls them for the jobs that name them (--return, the option return), a master for its events
+// (event_return) and jobs.
+//
+// Each returner is a module of functions with Salt's names: NAME.returner takes a return, NAME.event_return a list of
+// events. They keep no state, open what they need for one call, and honour the context of the call. An error that
+// another try cannot mend is an *Unusable. The package answers to salt/returners/*.py.
+package returners
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// Options are what returners get of the process.
+type Options struct {
+	Stdout io.Writer // where local prints; nil: nowhere
+	Syslog string    // socket of the system's log; "": /dev/log
+}
+
+// Register adds all returners.
+func Register(reg *modules.Registry, opt Options) error {
+	if opt.Stdout == nil {
+		opt.Stdout = io.Discard
+	}
+	if opt.Syslog == "" {
+		opt.Syslog = "/dev/log"
+	}
+	for _, funcs := range [][]modules.Func{localFunctions(opt.Stdout), rawfileFunctions(), syslogFunctions(opt.Syslog), multiFunctions(reg)} {
+		if err := reg.Register(funcs...); err != nil {
+			return fmt.Errorf("register returners: %w", err)
+		}
+	}
+	return nil
+}
+
+// Unusable is an error that no later try mends: options that make no sense, a value that cannot be written.
+type Unusable struct{ Err error }
+
+func (u *Unusable) Error() string { return u.Err.Error() }
+func (u *Unusable) Unwrap() error { return u.Err }
+
+// unusable makes such an error of a text.
+func unusable(format string, values ...any) error {
+	return &Unusable{fmt.Errorf(format, values...)}
+}
+
+// Hopeless says that another try cannot mend an error.
+func Hopeless(err error) bool {
+	var u *Unusable
+	return errors.As(err, &u)
+}
+
+// Has says whether a registry holds a returner for returns.
+func Has(reg *modules.Registry, name string) bool {
+	_, ok := reg.Lookup(name + ".returner")
+	return ok
+}
+
+// Return hands one return to one returner. ret is the whole return of a job: id, jid, fun, fun_args, return, retcode,
+// success, ret_config and ret_kwargs where the job has them.
+func Return(c *modules.Call, reg *modules.Registry, name string, ret *payload.Map) error {
+	return run(c, reg, name, "returner", ret)
+}
+
+// Events hands events, maps of tag and data, to one returner.
+func Events(c *modules.Call, reg *modules.Registry, name string, events []any) error {
+	return run(c, reg, name, "event_return", events)
+}
+
+func run(c *modules.Call, reg *modules.Registry, name, what string, value any) error {
+	f, ok := reg.Lookup(name + "." + what)
+	if !ok {
+		return unusable("'%s.%s' is not available", name, what)
+	}
+	bound, err := modules.Bind(f, []any{value}, nil)
+	if err != nil {
+		return &Unusable{err}
+	}
+	_, err = f.Run(c, bound)
+	return err
+}
+
+// taker is the body of NAME.returner.
+func taker(name, doc string, take func(c *modules.Call, ret *payload.Map) error) modules.Func {
+	return modules.Func{Name: name + ".returner", Params: []modules.Param{modules.Req("ret")}, Source: source(name), Doc: doc,
+		Run: func(c *modules.Call, a modules.Args) (any, error) {
+			ret, ok := a.Get("ret").(*payload.Map)
+			if !ok {
+				return nil, unusable("%s.returner wants a return, which is a map", name)
+			}
+			return nil, take(c, ret)
+		}}
+}
+
+// listener is the body of NAME.event_return.
+func listener(name, doc string, take func(c *modules.Call, events []any) error) modules.Func {
+	return modules.Func{Name: name + ".event_return", Params: []modules.Param{modules.Req("events")}, Source: source(name), Doc: doc,
+		Run: func(c *modules.Call, a modules.Args) (any, error) {
+			events, ok := a.Get("events").([]any)
+			if !ok {
+				return nil, unusable("%s.event_return wants a list of events", name)
+			}
+			if len(events) == 0 {
+				return nil, nil
+			}
+			return nil, take(c, events)
+		}}
+}
+
+// source is the file of Salt that a returner answers to.
+func source(name string) string {
+	if name == "syslog" {
+		name = "syslog_return"
+	}
+	return "salt/returners/" + name + ".py"
+}

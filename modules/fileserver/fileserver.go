@@ -24,7 +24,9 @@ type Backend interface {
 	Open(env string, f File) (*os.File, error)
 	// Lists returns all names of an environment; an unknown one has none. The lists are shared: only read them.
 	Lists(env string) (*Lists, error)
-	// Forget drops the lists that are remembered of an environment and tells whether there were any.
+	// Remembered are the environments of which lists are remembered, in order. Forget drops those of one and tells whether
+	// there were any.
+	Remembered() []string
 	Forget(env string) bool
 }
 

@@ -23,6 +23,7 @@ type RootsOptions struct {
 	IgnoreRegex    []string            // file_ignore_regex, where one fits anywhere in a path
 	IgnoreGlob     []string            // file_ignore_glob, as fnmatch reads them
 	ListTime       time.Duration       // fileserver_list_cache_time: so old may a list be
+	MtimeFile      string              // keeps the times of change from one update to the next
 	Now            func() time.Time    // nil: time.Now
 }
 
@@ -42,8 +43,11 @@ func NewRoots(opt RootsOptions) (*Roots, error) {
 	return &Roots{opt: opt, ignore: ig}, err
 }
 
+// backendRoots is the name of this backend in fileserver_backend.
+const backendRoots = "roots"
+
 // Name is "roots".
-func (r *Roots) Name() string { return "roots" }
+func (r *Roots) Name() string { return backendRoots }
 
 // Envs are the environments of file_roots.
 func (r *Roots) Envs() []string {

@@ -84,3 +84,6 @@ func TagStats(worker string) string { return "salt/stats/" + worker }
 
 // TagBatch is fired along an asynchronous batch job; step is new, progress, complete, halted, recover or stop.
 func TagBatch(jid, step string) string { return "salt/batch/" + jid + "/" + step }
+
+// TagFileserver is fired when a backend of the file server has looked for changes (fileserver_events).
+func TagFileserver(backend string) string { return "salt/fileserver/" + backend + "/update" }

@@ -1,0 +1,119 @@
+package fileserver
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestConfigured reads options as they stand in a configuration.
+func TestConfigured(t *testing.T) {
+	dir := t.TempDir()
+	opts := payload.M("file_roots", payload.M("base", []any{dir}, 7, []any{dir}), "fileserver_backend", []any{"roots"}, "hash_type", "SHA256",
+		"file_buffer_size", 1<<20, "cachedir", dir, "file_ignore_regex", "(", "file_ignore_glob", []any{"*.bak"})
+	s, err := Configured(opts)
+	if s == nil || err == nil {
+		t.Fatalf("a bad pattern: %v, %v", s, err)
+	}
+	if diff := cmp.Diff([]string{"7", "base"}, s.Envs(nil)); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []*payload.Map{payload.M("fileserver_backend", []any{"roots", "gitfs"}), payload.M("hash_type", "crc32"), payload.M("file_buffer_size", 0)} {
+		one := opts.Clone()
+		one.Update(bad)
+		if s, err := Configured(one); s != nil || err == nil {
+			t.Errorf("%v: %v, %v", bad, s, err)
+		}
+	}
+}
+
+// TestUpdate: what came, went and changed since the update before is told, also by a server that was not there then.
+func TestUpdate(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	opts := payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 1, "cachedir", cache)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update := func() *Changes {
+		t.Helper()
+		s, err := Configured(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Update(t.Context(), nil)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("update: %v, %v", all, err)
+		}
+		return all[0]
+	}
+	path := func(name string) []string { return []string{filepath.Join(dir, name)} }
+	write("a", "")
+	if diff := cmp.Diff(&Changes{Backend: "roots", Added: path("a")}, update()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(&Changes{Backend: "roots"}, update()); diff != "" {
+		t.Error(diff)
+	}
+	write("b:1.5", "")
+	if err := os.Chtimes(path("a")[0], time.Unix(1700000000, 5e8), time.Unix(1700000000, 5e8)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Changes{Backend: "roots", Added: path("b:1.5"), Changed: path("a")}, update()); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.Remove(path("a")[0]); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Changes{Backend: "roots", Removed: path("a")}, update()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestForget: lists are remembered until somebody forgets them.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}, "dev", []any{dir}), "hash_type", "sha256", "file_buffer_size", 1, "cachedir", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(env string) any {
+		v, _, err := s.Answer(payload.CmdFileList, payload.M("saltenv", env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, env := range []string{"base", "dev"} {
+		list(env)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "new"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		envs []string
+		want *payload.Map
+	}{
+		{[]string{"prod"}, payload.NewMap(0)},
+		{[]string{"base"}, payload.M("roots", []any{"base"})},
+		{nil, payload.M("roots", []any{"dev"})},
+		{nil, payload.NewMap(0)},
+	} {
+		if got := s.Forget(tt.envs, nil); !payload.Equal(got, tt.want) {
+			t.Errorf("forget %v: got %v, want %v", tt.envs, got, tt.want)
+		}
+	}
+	if v := list("base"); !payload.Equal(v, []any{"new"}) {
+		t.Errorf("list: %v", v)
+	}
+	if v := s.Without(); !payload.Equal(payload.AnyList(v.Envs(nil)), []any{"base", "dev"}) {
+		t.Errorf("environments without files: %v", v.Envs(nil))
+	}
+}

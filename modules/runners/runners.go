@@ -1,5 +1,5 @@
 // Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
-// config, mine, match, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
+// config, mine, match, fileserver, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
 // clients do (Run). It has no sockets and no files: what it needs of the master comes in by small interfaces.
 // Answers to salt/runners and salt/client/mixins.py.
 package runners
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/fileserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
 	"brine/wire/payload"
@@ -84,6 +85,16 @@ type MineReader interface {
 	MineGet(ctx context.Context, tgt any, fun any, tgtType string) (any, error)
 }
 
+// Files are the files that the master serves.
+type Files interface {
+	// Answer answers a command of the wire about files (salt/master.py, AESFuncs).
+	Answer(cmd string, load *payload.Map) (any, error)
+	// Update looks for what has changed, by some backends, nil for all.
+	Update(ctx context.Context, back []string) ([]*fileserver.Changes, error)
+	// Forget drops remembered lists of some environments and backends, nil for all, and returns which, by backend.
+	Forget(ctx context.Context, envs, back []string) (*payload.Map, error)
+}
+
 // Options are what the functions stand on. The master's options come with the call (modules.Env). A nil member
 // makes the functions that need it answer with an error.
 type Options struct {
@@ -94,6 +105,7 @@ type Options struct {
 	Presence  Presence
 	Bus       Bus
 	Mine      MineReader
+	Files     Files
 	Targets   *matchers.Expander
 	Running   func() []*payload.Map // runner jobs under way on this master (jobs.master)
 	Runners   *modules.Registry     // for doc.runner
@@ -107,7 +119,7 @@ type Options struct {
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs())...)
+		r.configFuncs(), r.fileserverFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs())...)
 }
 
 // runner carries the options into the functions.

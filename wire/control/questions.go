@@ -120,6 +120,14 @@ type (
 	}
 )
 
+// ForgetFileLists asks a master to drop the lists of files that it remembers, of some environments and backends, all without
+// any. It is a change; the answer is a map of backends to environments.
+type ForgetFileLists struct {
+	asks[*payload.Map]
+	Envs     []string `control:"envs"`
+	Backends []string `control:"backends"`
+}
+
 // Of a master or a minion, what it has in hand.
 type (
 	// GetJobList asks for jobs, and on a minion for the queue and the returns on their way. Minutes is how far a master
@@ -139,25 +147,26 @@ type (
 const Batches = "batches"
 
 // Command is the name on the wire, here and below.
-func (GetTree) Command() string       { return "tree" }
-func (GetHistory) Command() string    { return "history" }
-func (GetProcess) Command() string    { return "process" }
-func (GetStack) Command() string      { return "stack" }
-func (GetBundle) Command() string     { return "bundle" }
-func (GetHelp) Command() string       { return "help" }
-func (RestartActor) Command() string  { return "restart" }
-func (CrashActor) Command() string    { return "crash" }
-func (GetTrace) Command() string      { return "trace" }
-func (GetWhy) Command() string        { return "why" }
-func (GetGone) Command() string       { return "jobs.gone" }
-func (GetStanding) Command() string   { return "jobs.standing" }
-func (NoteClient) Command() string    { return "jobs.client" }
-func (GetRoster) Command() string     { return "minions" }
-func (GetPresent) Command() string    { return "minions.present" }
-func (GetJobLoad) Command() string    { return "jobs.load" }
-func (GetJobReturns) Command() string { return "jobs.returns" }
-func (GetJobLoads) Command() string   { return "jobs.loads" }
-func (GetJobEnd) Command() string     { return "jobs.end_time" }
-func (KeepJob) Command() string       { return "jobs.store" }
-func (GetJobList) Command() string    { return "jobs" }
-func (GetJobFacts) Command() string   { return "job" }
+func (GetTree) Command() string         { return "tree" }
+func (GetHistory) Command() string      { return "history" }
+func (GetProcess) Command() string      { return "process" }
+func (GetStack) Command() string        { return "stack" }
+func (GetBundle) Command() string       { return "bundle" }
+func (GetHelp) Command() string         { return "help" }
+func (RestartActor) Command() string    { return "restart" }
+func (CrashActor) Command() string      { return "crash" }
+func (GetTrace) Command() string        { return "trace" }
+func (GetWhy) Command() string          { return "why" }
+func (GetGone) Command() string         { return "jobs.gone" }
+func (GetStanding) Command() string     { return "jobs.standing" }
+func (NoteClient) Command() string      { return "jobs.client" }
+func (GetRoster) Command() string       { return "minions" }
+func (GetPresent) Command() string      { return "minions.present" }
+func (GetJobLoad) Command() string      { return "jobs.load" }
+func (GetJobReturns) Command() string   { return "jobs.returns" }
+func (GetJobLoads) Command() string     { return "jobs.loads" }
+func (GetJobEnd) Command() string       { return "jobs.end_time" }
+func (KeepJob) Command() string         { return "jobs.store" }
+func (ForgetFileLists) Command() string { return "files.forget" }
+func (GetJobList) Command() string      { return "jobs" }
+func (GetJobFacts) Command() string     { return "job" }

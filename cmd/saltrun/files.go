@@ -1,0 +1,99 @@
+package saltrun
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/modules/fileserver"
+	"brine/wire/control"
+	"brine/wire/payload"
+)
+
+// masterFiles are the files of the master, which this process reads by itself.
+type masterFiles struct {
+	session *session.Session
+	server  *fileserver.Server // nil until somebody asks
+}
+
+func (f *masterFiles) open() (*fileserver.Server, error) {
+	if f.server != nil {
+		return f.server, nil
+	}
+	s, err := fileserver.Configured(f.session.Master.Raw)
+	if s == nil {
+		return nil, err
+	}
+	if err != nil {
+		f.session.Log.Warn("patterns of files that are not served are no patterns", "err", err)
+	}
+	f.server = s
+	return s, nil
+}
+
+// Answer answers a command of the wire.
+func (f *masterFiles) Answer(cmd string, load *payload.Map) (any, error) {
+	s, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := s.Answer(cmd, load)
+	return v, err
+}
+
+// Update looks for what has changed.
+func (f *masterFiles) Update(ctx context.Context, back []string) ([]*fileserver.Changes, error) {
+	s, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return s.Update(ctx, back)
+}
+
+// Forget asks the running master of brine to drop its lists. One of Salt keeps them as files.
+func (f *masterFiles) Forget(ctx context.Context, envs, back []string) (*payload.Map, error) {
+	if d := masterlink.Daemon(f.session); d != nil {
+		ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
+		defer cancel()
+		return control.Ask(ctx, d, control.ForgetFileLists{Envs: envs, Backends: back})
+	}
+	return forgetFiled(filepath.Join(f.session.Master.CacheDir, "file_lists"), envs, back)
+}
+
+// forgetFiled removes the lists that a master of Salt has left in its cache (BACKEND/ENVIRONMENT.p), and returns which.
+func forgetFiled(dir string, envs, back []string) (*payload.Map, error) {
+	out := payload.NewMap(1)
+	backends, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	for _, b := range backends {
+		if back != nil && !slices.Contains(back, b.Name()) {
+			continue
+		}
+		lists, bad := os.ReadDir(filepath.Join(dir, b.Name()))
+		err = errors.Join(err, bad)
+		var gone []any
+		for _, l := range lists {
+			env, isList := strings.CutSuffix(l.Name(), ".p")
+			if !isList || envs != nil && !slices.Contains(envs, env) {
+				continue
+			}
+			if bad := os.Remove(filepath.Join(dir, b.Name(), l.Name())); bad != nil {
+				err = errors.Join(err, bad)
+				continue
+			}
+			gone = append(gone, env)
+		}
+		if len(gone) > 0 {
+			out.Set(b.Name(), gone)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,127 @@
+package runners
+
+import (
+	"slices"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/text/pytext"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+const sourceFileserver = "salt/runners/fileserver.py"
+
+func (r *runner) fileserverFuncs() []modules.Func {
+	env, back, remote := modules.Opt("saltenv", "base"), modules.Opt("backend", nil), modules.Opt("remote", nil)
+	funcs := []modules.Func{
+		{Name: "fileserver.envs", Params: []modules.Param{back, modules.Opt("sources", false)}, Run: r.fileEnvs,
+			Doc: "List the environments of the file server.\n\nCLI Example:\n\n    salt-run fileserver.envs"},
+		{Name: "fileserver.clear_file_list_cache", Params: []modules.Param{modules.Opt("saltenv", nil), back}, Run: r.clearFileLists,
+			Doc: "Drop the remembered lists of files, so that new files show at once.\n\nCLI Example:\n\n    salt-run fileserver.clear_file_list_cache saltenv=base"},
+		{Name: "fileserver.update", Params: []modules.Param{back}, KWArgs: true, Run: r.filesUpdate,
+			Doc: "Let the backends look for what has changed.\n\nCLI Example:\n\n    salt-run fileserver.update backend=roots"},
+		{Name: "fileserver.clear_cache", Params: []modules.Param{back}, Run: r.nothingOf("No cache was cleared"),
+			Doc: "Drop the caches of backends that have one; roots has none.\n\nCLI Example:\n\n    salt-run fileserver.clear_cache"},
+		{Name: "fileserver.clear_lock", Params: []modules.Param{back, remote}, Run: r.nothingOf("No locks were removed"),
+			Doc: "Remove the locks of backends that have some; roots has none.\n\nCLI Example:\n\n    salt-run fileserver.clear_lock"},
+		{Name: "fileserver.lock", Params: []modules.Param{back, remote}, Run: r.nothingOf("No locks were set"),
+			Doc: "Keep backends that can be locked from updates; roots cannot.\n\nCLI Example:\n\n    salt-run fileserver.lock"},
+	}
+	for name, list := range map[string]struct{ cmd, what string }{
+		"file_list": {payload.CmdFileList, "files"}, "symlink_list": {payload.CmdSymlinkList, "symbolic links"},
+		"dir_list": {payload.CmdDirList, "directories"}, "empty_dir_list": {payload.CmdFileListEmptyDirs, "empty directories"},
+	} {
+		funcs = append(funcs, modules.Func{Name: "fileserver." + name, Params: []modules.Param{env, back}, Run: r.fileNames(list.cmd),
+			Doc: "List the " + list.what + " of an environment.\n\nCLI Example:\n\n    salt-run fileserver." + name + " saltenv=base"})
+	}
+	for i := range funcs {
+		funcs[i].Source = sourceFileserver
+	}
+	return funcs
+}
+
+// listOf reads an argument that is a list, or a text with commas; nil is all.
+func listOf(v any) []string {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return payload.Texts(v)
+	default:
+		text := pytext.Str(v)
+		if text == "" {
+			return nil
+		}
+		return strings.Split(text, ",")
+	}
+}
+
+func (r *runner) fileEnvs(_ *modules.Call, a modules.Args) (any, error) {
+	if r.Files == nil {
+		return nil, unavailable("file server")
+	}
+	load := payload.M("sources", a.Bool("sources"))
+	if back := listOf(a.Get("backend")); back != nil {
+		load.Set("back", payload.AnyList(back))
+	}
+	v, err := r.Files.Answer(payload.CmdFileEnvs, load)
+	if m, ok := v.(*payload.Map); ok { // Salt sorts what it has, and then only names of backends are left
+		names := payload.Texts(m.Keys())
+		slices.Sort(names)
+		return payload.AnyList(names), err
+	}
+	return v, err
+}
+
+func (r *runner) fileNames(cmd string) func(*modules.Call, modules.Args) (any, error) {
+	return func(_ *modules.Call, a modules.Args) (any, error) {
+		if r.Files == nil {
+			return nil, unavailable("file server")
+		}
+		load := payload.M("saltenv", a.Get("saltenv"))
+		if back := listOf(a.Get("backend")); back != nil && cmd != payload.CmdFileListEmptyDirs { // whose backend Salt does not look at
+			load.Set("fsbackend", payload.AnyList(back))
+		}
+		return r.Files.Answer(cmd, load)
+	}
+}
+
+func (r *runner) clearFileLists(c *modules.Call, a modules.Args) (any, error) {
+	if r.Files == nil {
+		return nil, unavailable("file server")
+	}
+	var envs []string
+	for _, env := range listOf(a.Get("saltenv")) {
+		envs = append(envs, strings.TrimSpace(env))
+	}
+	return r.Files.Forget(c.Ctx, envs, listOf(a.Get("backend")))
+}
+
+// filesUpdate is done when the backends are; their events go out with fileserver_events.
+func (r *runner) filesUpdate(c *modules.Call, a modules.Args) (any, error) {
+	if r.Files == nil {
+		return nil, unavailable("file server")
+	}
+	for name := range a.UserKW().All() { // Salt hands them to the backend, and that of roots takes none
+		return nil, &modules.ArgumentError{Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
+	}
+	changes, err := r.Files.Update(c.Ctx, listOf(a.Get("backend")))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range changes {
+		if r.Bus == nil || !c.Opts().Bool("fileserver_events") {
+			break
+		}
+		if err := r.Bus.Fire(c.Ctx, event.TagFileserver(one.Backend), one.Event()); err != nil {
+			return nil, err
+		}
+	}
+	return true, nil
+}
+
+// nothingOf is the answer for what no backend of this master has.
+func (r *runner) nothingOf(text string) func(*modules.Call, modules.Args) (any, error) {
+	return func(*modules.Call, modules.Args) (any, error) { return text, nil }
+}

@@ -8,6 +8,7 @@ type desks struct {
 	returns *returnDesk
 	events  *eventDesk
 	data    *dataDesk
+	files   *fileDesk
 	peers   *peerDesk
 }
 
@@ -39,16 +40,16 @@ var aesCommands = map[string]handler{
 	payload.CmdMineDelete:        onData((*dataDesk).mineDelete),
 	payload.CmdMineFlush:         onData((*dataDesk).mineFlush),
 	payload.CmdFileRecv:          onData((*dataDesk).fileRecv),
-	payload.CmdFileEnvs:          onData((*dataDesk).fileEnvs),
-	payload.CmdFileList:          onData((*dataDesk).emptyList),
-	payload.CmdFileListEmptyDirs: onData((*dataDesk).emptyList),
-	payload.CmdDirList:           onData((*dataDesk).emptyList),
-	payload.CmdSymlinkList:       onData((*dataDesk).emptyMap),
-	payload.CmdFileFind:          onData((*dataDesk).fileFind),
-	payload.CmdFileHash:          onData((*dataDesk).emptyText),
-	payload.CmdFileHashAndStat:   onData((*dataDesk).fileHashAndStat),
-	payload.CmdServeFile:         onData((*dataDesk).serveFile),
-	payload.CmdMasterOpts:        onData((*dataDesk).masterOpts),
+	payload.CmdFileEnvs:          onFiles((*fileDesk).answer),
+	payload.CmdFileList:          onFiles((*fileDesk).answer),
+	payload.CmdFileListEmptyDirs: onFiles((*fileDesk).answer),
+	payload.CmdDirList:           onFiles((*fileDesk).answer),
+	payload.CmdSymlinkList:       onFiles((*fileDesk).answer),
+	payload.CmdFileFind:          onFiles((*fileDesk).answer),
+	payload.CmdFileHash:          onFiles((*fileDesk).answer),
+	payload.CmdFileHashAndStat:   onFiles((*fileDesk).answer),
+	payload.CmdServeFile:         onFiles((*fileDesk).answer),
+	payload.CmdMasterOpts:        onFiles((*fileDesk).masterOpts),
 	payload.CmdMasterTops:        onData((*dataDesk).emptyMap),
 	payload.CmdMinionRunner:      onPeers((*peerDesk).minionRunner),
 	payload.CmdMinionPub:         onPeers((*peerDesk).minionPub),
@@ -73,6 +74,10 @@ func onEvents(f func(*eventDesk, *call) (any, error)) handler {
 
 func onData(f func(*dataDesk, *call) (any, error)) handler {
 	return func(d *desks, r *call) (any, error) { return f(d.data, r) }
+}
+
+func onFiles(f func(*fileDesk, *call) (any, error)) handler {
+	return func(d *desks, r *call) (any, error) { return f(d.files, r) }
 }
 
 func onPeers(f func(*peerDesk, *call) (any, error)) handler {

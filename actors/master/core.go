@@ -54,6 +54,7 @@ type core struct {
 	record       *record
 	publications *publications
 	functions    *ownFunctions
+	files        *files
 	gate         *gate
 	signIns      *signIns
 	upkeep       *upkeep
@@ -86,8 +87,11 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	}
 	c.signIns.auth, c.attendance.vouches = c.auth, c.auth.Vouches
 	c.follow(opt, st)
+	if c.files, err = newFiles(cfg, c.events, log); err != nil {
+		return nil, err
+	}
 	mines := newMines(cfg, st.cache, c.targets)
-	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: mines, gone: c.answers.Gone, tree: c.tree, log: log}
+	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
 	if c.functions, err = newOwnFunctions(in, st, c.attendance, c.jobs, opt.Version); err != nil {
 		return nil, err
 	}
@@ -134,6 +138,7 @@ func (c *core) furnish(st *stores, mines *mine.Reader) {
 		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
 		data: &dataDesk{cfg: cfg, auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pushed: newPushed(cfg),
 			turns: line, signIns: c.signIns, log: c.log},
+		files: &fileDesk{c.files},
 		peers: &peerDesk{cfg: cfg, gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
 			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
 	}

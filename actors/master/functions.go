@@ -47,7 +47,7 @@ func newOwnFunctions(in inside, st *stores, who *attendance, jobs *jobs, version
 			return m.Raw, nil
 		}}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Targets: in.targets.expander,
+			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Targets: in.targets.expander,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: version,
 		}))
 	if err != nil {

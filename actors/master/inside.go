@@ -28,6 +28,7 @@ type inside struct {
 	targets *targets
 	events  *events
 	mines   *mine.Reader
+	files   *files
 	gone    func(ctx context.Context, jid string, ids []string) []string // who certainly did not get a job
 	tree    *atomic.Pointer[supervisor.Supervisor]                       // of the master; holds it when the children start
 	log     *slog.Logger

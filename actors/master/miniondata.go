@@ -33,39 +33,8 @@ type dataDesk struct {
 	log     *slog.Logger
 }
 
-// The answers of a file tree without files. The file server takes their place.
-func (*dataDesk) emptyList(*call) (any, error) { return []any{}, nil }
 func (*dataDesk) emptyMap(*call) (any, error)  { return payload.NewMap(0), nil }
 func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
-func (*dataDesk) fileEnvs(*call) (any, error)  { return []any{"base"}, nil }
-func (*dataDesk) fileFind(*call) (any, error)  { return payload.M("path", "", "rel", ""), nil }
-func (*dataDesk) fileHashAndStat(*call) (any, error) {
-	return []any{"", nil}, nil
-}
-func (*dataDesk) serveFile(*call) (any, error) { return payload.M("data", "", "dest", ""), nil }
-
-// masterOptKeys are the options a minion's state compiler asks for (salt/master.py, _master_opts).
-var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_saltenv", "nodegroups", "state_auto_order",
-	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
-
-func (d *dataDesk) masterOpts(r *call) (any, error) {
-	roots := payload.NewMap(0)
-	for env := range d.cfg.FileRoots.All() {
-		roots.Set(env, []any{})
-	}
-	opts := payload.M("file_roots", roots)
-	for _, k := range []string{"top_file_merging_strategy", "env_order", "default_top"} {
-		opts.Set(k, d.cfg.Raw.Value(k))
-	}
-	if r.load.Bool("env_only") {
-		return opts, nil
-	}
-	for _, k := range masterOptKeys {
-		opts.Set(k, d.cfg.Raw.Value(k))
-	}
-	opts.Set("nodegroups", r.rules.nodegroups)
-	return opts, nil
-}
 
 // pillar answers with the pillar of the minion, which has no sources yet, and keeps its grains.
 func (d *dataDesk) pillar(r *call) (any, error) {

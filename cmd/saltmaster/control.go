@@ -34,6 +34,9 @@ func masterAnswers(m *master.Master) admin.Options {
 	control.On(opt.Commands, func(ctx context.Context, q control.KeepJob) (control.Done, error) {
 		return true, m.KeepJob(ctx, q.JID, q.ID, q.Load)
 	})
+	control.On(opt.Commands, func(_ context.Context, q control.ForgetFileLists) (*payload.Map, error) {
+		return m.ForgetFileLists(q.Envs, q.Backends), nil
+	})
 	return opt
 }
 

@@ -1,0 +1,127 @@
+package master
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"brine/config"
+	"brine/modules/fileserver"
+	"brine/modules/text/pytext"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// files is what this master serves to minions, and shows its runners. Any number of goroutines may use it.
+type files struct {
+	cfg    *config.Master
+	server atomic.Pointer[fileserver.Server] // of the FileServer that lives, or of the last one
+	events *events
+	log    *slog.Logger
+}
+
+// newFiles reads the configuration once, so that what is wrong with it ends the start.
+func newFiles(cfg *config.Master, events *events, log *slog.Logger) (*files, error) {
+	f := &files{cfg: cfg, events: events, log: log}
+	s, err := fileserver.Configured(cfg.Raw)
+	if s == nil {
+		return nil, err
+	}
+	f.server.Store(s)
+	return f, nil
+}
+
+// options are those of the FileServer. Unlike Salt: files are looked through from time to time only for who wants the events.
+func (f *files) options() fileServerOptions {
+	o := fileServerOptions{publish: f.server.Store, interval: f.cfg.FileserverInterval, held: f.held, log: f.log,
+		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.cfg.Raw) }}
+	if f.cfg.Raw.Bool("fileserver_events") {
+		o.updated = func(c *fileserver.Changes) { f.events.fire(event.TagFileserver(c.Backend), c.Event()) }
+	}
+	return o
+}
+
+// held says why no files are served to minions, as an option with its value; "" when they are. It is asked for every request:
+// a top file may come at any time.
+func (f *files) held() string {
+	if len(f.cfg.Raw.List("ext_pillar")) > 0 {
+		return "there is an ext_pillar, and pillars are not compiled yet"
+	}
+	top := f.cfg.Raw.Str("state_top")
+	for env, dirs := range f.cfg.PillarRoots.All() {
+		for _, dir := range payload.Texts(dirs) {
+			pattern := filepath.Join(strings.ReplaceAll(dir, "__env__", "*"), top)
+			if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+				return "there is " + found[0] + " (pillar_roots of " + pytext.Str(env) + "), and pillars are not compiled yet"
+			}
+		}
+	}
+	return ""
+}
+
+// forMinions is the server that answers minions: one without files while these are held back.
+func (f *files) forMinions() *fileserver.Server {
+	s := f.server.Load()
+	if f.held() != "" {
+		return s.Without()
+	}
+	return s
+}
+
+// Answer shows a runner function what a minion is answered.
+func (f *files) Answer(cmd string, load *payload.Map) (any, error) {
+	v, _, err := f.server.Load().Answer(cmd, load)
+	return v, err
+}
+
+// Update looks for what has changed.
+func (f *files) Update(ctx context.Context, back []string) ([]*fileserver.Changes, error) {
+	return f.server.Load().Update(ctx, back)
+}
+
+// Forget drops lists of environments.
+func (f *files) Forget(_ context.Context, envs, back []string) (*payload.Map, error) {
+	return f.server.Load().Forget(envs, back), nil
+}
+
+// ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns which.
+func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
+	return m.core.files.server.Load().Forget(envs, back)
+}
+
+// fileDesk answers minions that ask for files.
+type fileDesk struct{ files *files }
+
+// answer answers all commands about files.
+func (d *fileDesk) answer(r *call) (any, error) {
+	v, _, err := d.files.forMinions().Answer(r.load.Str("cmd"), r.load)
+	if os.IsPermission(err) || os.IsNotExist(err) {
+		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
+	}
+	return v, err
+}
+
+// masterOptKeys are the options a minion's state compiler asks for (salt/master.py, _master_opts).
+var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_saltenv", "nodegroups", "state_auto_order",
+	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
+
+func (d *fileDesk) masterOpts(r *call) (any, error) {
+	opt, roots := d.files.cfg.Raw, payload.NewMap(1)
+	for _, env := range d.files.forMinions().Envs(nil) {
+		roots.Set(env, []any{})
+	}
+	opts := payload.M("file_roots", roots)
+	for _, k := range []string{"top_file_merging_strategy", "env_order", "default_top"} {
+		opts.Set(k, opt.Value(k))
+	}
+	if r.load.Bool("env_only") {
+		return opts, nil
+	}
+	for _, k := range masterOptKeys {
+		opts.Set(k, opt.Value(k))
+	}
+	return opts.Set("nodegroups", r.rules.nodegroups), nil
+}

@@ -15,7 +15,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// patience is how long the reply to a return is waited for, authPatience that to a sign-in.
+// patience is how long it is tried to deliver a return, authPatience how long the reply to a sign-in is waited for.
 const (
 	patience     = time.Minute
 	authPatience = 20 * time.Second
@@ -26,12 +26,6 @@ const (
 const (
 	pauseFirst = time.Second
 	pauseMost  = 32 * time.Second
-)
-
-// Attempts to deliver a return whose connection ended, and the pause between them.
-const (
-	returnTries = 3
-	returnPause = time.Second
 )
 
 // emulated is one minion of a fleet.
@@ -108,7 +102,9 @@ func (m *emulated) trySignIn() (auth.Step, error) {
 	if err != nil {
 		return auth.Step{}, err
 	}
-	reply, err := m.f.do(frame, authPatience)
+	ctx, cancel := context.WithTimeout(m.f.ctx, authPatience)
+	defer cancel()
+	reply, err := sealed.Insist(ctx, nil, func(ctx context.Context) ([]byte, error) { return m.f.exchange(ctx, frame) })
 	if err != nil {
 		return m.auth.TimedOut(), err
 	}
@@ -117,9 +113,14 @@ func (m *emulated) trySignIn() (auth.Step, error) {
 
 // do sends one frame over a connection that nobody uses, and waits for its reply.
 func (f *Fleet) do(frame []byte, patience time.Duration) ([]byte, error) {
-	req := <-f.requests // soon: whoever has one waits no longer than patience
 	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
+	return f.exchange(ctx, frame)
+}
+
+// exchange is do until ctx ends.
+func (f *Fleet) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+	req := <-f.requests // soon: whoever has one waits no longer than patience
 	defer func() { f.requests <- req }()
 	reply, err := req.Do(ctx, frame)
 	if err != nil && f.ctx.Err() == nil && !errors.Is(err, zmq.ErrLost) && !errors.Is(err, zmq.ErrTimeout) {
@@ -219,11 +220,11 @@ func (m *emulated) ret(jid, fun, arg, value any) *payload.Map {
 		"jid", jid, "fun", fun, "fun_args", arg)
 }
 
-// deliver sends a return, and sends it again when its connection ends. A session that has ended is renewed by the caller.
+// deliver sends a return, and sends it again when its connection ends, as brine's minions do: a master that is started anew
+// is asked as soon as it listens. A session that has ended is renewed by the caller.
 func (m *emulated) deliver(load *payload.Map) error {
-	master := &sealed.Channel{Session: m.auth, Exchange: func(_ context.Context, frame []byte) ([]byte, error) { return m.f.do(frame, patience) }}
-	answer, err := master.Ask(m.f.ctx, load, sealed.Rules{Tries: returnTries, Pause: returnPause,
-		Again: func(err error) bool { return errors.Is(err, zmq.ErrLost) }})
+	master := &sealed.Channel{Session: m.auth, Exchange: m.f.exchange}
+	answer, err := master.Ask(m.f.ctx, load, sealed.Rules{Timeout: patience, Insist: true})
 	if err != nil {
 		return err
 	}

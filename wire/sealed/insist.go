@@ -35,8 +35,11 @@ func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, 
 
 // Insist makes an attempt, and makes it again while the connection ends before the reply (zmq.ErrLost), until ctx ends:
 // then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
-// as it listens, instead of after the whole time-out of the request that it has forgotten.
+// as it listens, instead of after the whole time-out of the request that it has forgotten. A nil clock is the real one.
 func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
+	if clock == nil {
+		clock = realClock{}
+	}
 	for pause := time.Duration(0); ; pause = min(max(2*pause, insistPause), InsistPauseMax) {
 		reply, err := attempt(ctx)
 		if !errors.Is(err, zmq.ErrLost) {

@@ -18,10 +18,10 @@ var ErrTimeout = errors.New("zmq: no reply in time")
 var ErrLost = errors.New("zmq: the connection ended before the reply")
 
 // The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and doubles it
-// each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and half of libzmq's first one, so that
+// each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's first one, so that
 // a master whose process was killed is found as soon as the next one listens.
 const (
-	reqReconnectMin = 50 * time.Millisecond
+	reqReconnectMin = 20 * time.Millisecond
 	reqReconnectMax = 500 * time.Millisecond
 )
 

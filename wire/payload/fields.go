@@ -8,15 +8,34 @@ func (m *Map) Value(k any) any {
 	return v
 }
 
+// field is Get for a key that is text: it claims no memory for the key.
+func (m *Map) field(k string) (any, bool) {
+	if m == nil {
+		return nil, false
+	}
+	i := -1
+	if m.index == nil {
+		i = m.findText(k)
+	} else if at, ok := m.index.pos[k]; ok {
+		i = at
+	}
+	if i < 0 {
+		return nil, false
+	}
+	return m.entries[i].v, true
+}
+
 // Str returns the text under k, or "" when there is none or it is no text.
 func (m *Map) Str(k string) string {
-	s, _ := m.Value(k).(string)
+	v, _ := m.field(k)
+	s, _ := v.(string)
 	return s
 }
 
 // Int returns the integer under k and whether there is one that fits.
 func (m *Map) Int(k string) (int64, bool) {
-	switch v := m.Value(k).(type) {
+	v, _ := m.field(k)
+	switch v := v.(type) {
 	case int64:
 		return v, true
 	case uint64:
@@ -27,25 +46,31 @@ func (m *Map) Int(k string) (int64, bool) {
 
 // Bool reports whether true stands under k.
 func (m *Map) Bool(k string) bool {
-	b, _ := m.Value(k).(bool)
+	v, _ := m.field(k)
+	b, _ := v.(bool)
 	return b
 }
 
 // Map returns the map under k, or nil (which reads as empty).
 func (m *Map) Map(k string) *Map {
-	v, _ := m.Value(k).(*Map)
-	return v
+	v, _ := m.field(k)
+	inner, _ := v.(*Map)
+	return inner
 }
 
 // List returns the list under k, or nil.
 func (m *Map) List(k string) []any {
-	v, _ := m.Value(k).([]any)
-	return v
+	v, _ := m.field(k)
+	list, _ := v.([]any)
+	return list
 }
 
 // Bytes returns what is under k as bytes, whether it arrived as text or as bytes. With the wire rule that
 // is the only way to read a binary field.
-func (m *Map) Bytes(k string) []byte { return AsBytes(m.Value(k)) }
+func (m *Map) Bytes(k string) []byte {
+	v, _ := m.field(k)
+	return AsBytes(v)
+}
 
 // AsBytes returns text or bytes as bytes, and nil for anything else.
 func AsBytes(v any) []byte {

@@ -7,19 +7,47 @@ package payload
 type view struct{ load *Map }
 
 // Map is the load with all its fields, in the order in which they came.
-func (v *view) Map() *Map { return v.load }
+func (v view) Map() *Map { return v.load }
+
+// Has tells whether there is a field, of whatever type.
+func (v view) Has(name string) bool {
+	_, has := v.load.field(name)
+	return has
+}
+
+// lacks names the first of some fields that is not there, "" when all are. Their types do not count.
+func (v view) lacks(names ...string) string {
+	for _, name := range names {
+		if !v.Has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// aim puts another target in the place of the one that is there, for minions that know nothing of delimiters then.
+func (v view) aim(tgt any, tgtType string) {
+	v.load.Set(FieldTgt, tgt).Set(FieldTgtType, tgtType)
+	v.load.Delete(fieldDelimiter)
+}
 
 // Field is a field as it came, of whatever type; nil when there is none.
-func (v *view) Field(name string) any { return v.load.Value(name) }
+func (v view) Field(name string) any {
+	f, _ := v.load.field(name)
+	return f
+}
 
 // Pass sets in another load those of some fields that are here, as they came.
-func (v *view) Pass(to *Map, names ...string) {
+func (v view) Pass(to *Map, names ...string) {
 	for _, name := range names {
-		if f, ok := v.load.Get(name); ok {
+		if f, ok := v.load.field(name); ok {
 			to.Set(name, f)
 		}
 	}
 }
+
+// DefaultDelimiter stands between the parts of a grain or pillar target where a load names no other.
+const DefaultDelimiter = ":"
 
 // Names of fields, for those that pass them on as they came.
 const (
@@ -29,7 +57,9 @@ const (
 	FieldJID       = "jid"
 	FieldMasterID  = "master_id"
 	FieldMetadata  = "metadata"
+	FieldOut       = "out"
 	FieldRetConfig = "ret_config"
+	FieldRet       = "ret"
 	FieldRetKwargs = "ret_kwargs"
 	FieldTgt       = "tgt"
 	FieldTgtType   = "tgt_type"
@@ -37,12 +67,29 @@ const (
 )
 
 const (
-	fieldFunArgs  = "fun_args"
-	fieldResource = "resource_id"
-	fieldRetcode  = "retcode"
-	fieldReturn   = "return"
-	fieldSuccess  = "success"
+	fieldAuthList   = "auth_list"
+	fieldCmd        = "cmd"
+	fieldData       = "data"
+	fieldDelimiter  = "delimiter"
+	fieldEauth      = "eauth"
+	fieldKey        = "key"
+	fieldKwarg      = "kwarg"
+	fieldKwargs     = "kwargs"
+	fieldNoCache    = "nocache"
+	fieldPassword   = "password"
+	fieldPretag     = "pretag"
+	fieldStartEvent = "start_event"
+	fieldTag        = "tag"
+	fieldTo         = "to"
+	fieldToken      = "token"
+	fieldUsername   = "username"
+	fieldFunArgs    = "fun_args"
+	fieldLoad       = "load"
+	fieldResource   = "resource_id"
+	fieldRetcode    = "retcode"
+	fieldReturn     = "return"
+	fieldSuccess    = "success"
 )
 
 // Command is what a request asks a master to do, one of the Cmd constants; "" when that is no text.
-func Command(load *Map) string { return load.Str("cmd") }
+func Command(load *Map) string { return load.Str(fieldCmd) }

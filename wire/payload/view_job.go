@@ -2,7 +2,8 @@ package payload
 
 import "strings"
 
-// Job is a job as a master publishes it and a minion gets it: the load in the envelope of a Publication. Nobody changes it.
+// Job is a job as a master publishes it and a minion gets it: the load in the envelope of a Publication. Nobody changes it once it is
+// published.
 // Source: salt/master.py, ClearFuncs._prep_pub; salt/minion.py, Minion._handle_decoded_payload.
 //
 //	jid         text      job id
@@ -22,18 +23,24 @@ import "strings"
 //	module_executors, executor_opts, id, to, auth_list, nocache: passed on
 type Job struct{ view }
 
+// AimAt replaces the target of a job that a master is about to publish by the minions that were compared with the rules. What
+// a minion would make of the target is its own affair: it may have grains that this master has not heard of.
+// Unlike Salt: it publishes the target as it was written.
+func (j *Job) AimAt(ids []string) { j.aim(AnyList(ids), "list") }
+
+// Aim gives a job that a master is about to publish another target, which needs no delimiter.
+func (j *Job) Aim(tgt any, tgtType string) { j.aim(tgt, tgtType) }
+
+// Restrict sends along by which rules a master below this one is to judge the job: auth_list.
+func (j *Job) Restrict(list []any) { j.load.Set(fieldAuthList, list) }
+
 // NewJob is the view of a load.
 func NewJob(load *Map) *Job { return &Job{view{load}} }
 
 // Lacks names a field without which a load is no job, "" when all are there. Their types do not count. Salt drops what
 // lacks one without a word.
 func (j *Job) Lacks() string {
-	for _, field := range []string{FieldTgt, FieldJID, FieldFun, FieldArg} {
-		if !j.load.Has(field) {
-			return field
-		}
-	}
-	return ""
+	return j.lacks(FieldTgt, FieldJID, FieldFun, FieldArg)
 }
 
 // JID is the job id; "" when it is no text: such a job nobody can answer.
@@ -58,14 +65,14 @@ func (j *Job) Listed() []any { return j.load.List(FieldTgt) }
 func (j *Job) TgtType() string { return j.load.Str(FieldTgtType) }
 
 // Delimiter separates the parts of a target; "" is ":".
-func (j *Job) Delimiter() string { return j.load.Str("delimiter") }
+func (j *Job) Delimiter() string { return j.load.Str(fieldDelimiter) }
 
 // User is who asked.
 func (j *Job) User() string { return j.load.Str(FieldUser) }
 
 // Returners are the names of the returners that get the return beside the master, none when ret is no text.
 func (j *Job) Returners() (names []string) {
-	for name := range strings.SplitSeq(j.load.Str("ret"), ",") {
+	for name := range strings.SplitSeq(j.load.Str(FieldRet), ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
 		}
@@ -80,4 +87,4 @@ func (j *Job) Metadata() *Map { return j.load.Map(FieldMetadata) }
 func (j *Job) Schedule() string { return j.load.Str("schedule") }
 
 // StartEvent tells whether the minion is to tell when it begins. Only true does.
-func (j *Job) StartEvent() bool { return j.load.Bool("start_event") }
+func (j *Job) StartEvent() bool { return j.load.Bool(fieldStartEvent) }

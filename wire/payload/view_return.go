@@ -77,6 +77,19 @@ func (r *Return) DropArgs() *Return {
 	return r
 }
 
+// Out is the outputter that the minion names; "" when it names none.
+func (r *Return) Out() string { return r.load.Str(FieldOut) }
+
+// Rest is a copy of the load without what the function returned.
+func (r *Return) Rest() *Map {
+	rest := r.load.Clone()
+	rest.Delete(fieldReturn)
+	return rest
+}
+
+// NoCache tells whether the return is not to be stored. Only true does.
+func (r *Return) NoCache() bool { return r.load.Bool(fieldNoCache) }
+
 // Resource is the resource that the return is of, "" when that is no text, and whether it is of one.
 func (r *Return) Resource() (id string, has bool) {
 	return r.load.Str(fieldResource), r.load.Has(fieldResource)

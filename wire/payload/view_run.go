@@ -1,0 +1,54 @@
+package payload
+
+import "slices"
+
+// RunRequest asks a master to run a runner or a wheel function: the load of a runner or wheel request. Every field of a wheel
+// request that is not its own is an argument of the function. Source: salt/master.py, ClearFuncs.runner and wheel.
+//
+//	cmd    text  runner, or wheel
+//	fun    text  the function
+//	arg    list  its arguments
+//	kwarg  map   its keywords; from salt-run {arg: list, kwarg: map}
+//	token, or eauth with its fields, or key and user: see Credentials
+type RunRequest struct{ view }
+
+// NewRunRequest is the view of a load.
+func NewRunRequest(load *Map) RunRequest { return RunRequest{view{load}} }
+
+// Function is what is to be run, "" when it is no text, and whether it is one.
+func (r RunRequest) Function() (name string, ok bool) {
+	name, ok = r.Field(FieldFun).(string)
+	return name, ok
+}
+
+// Arguments are those of a runner function. Of two keywords with one name that beside arg and kwarg counts. The list is the
+// caller's.
+func (r RunRequest) Arguments() (args []any, kw *Map) {
+	kw, args = r.load.Map(fieldKwarg), slices.Clone(r.load.List(FieldArg))
+	if !kw.Has(FieldArg) && !kw.Has(fieldKwarg) {
+		return args, kw
+	}
+	args = append(args, kw.List(FieldArg)...)
+	inner := kw.Map(fieldKwarg).Clone()
+	for k, v := range kw.All() {
+		if k != FieldArg && k != fieldKwarg {
+			inner.Set(k, v)
+		}
+	}
+	return args, inner
+}
+
+// ofWheel are the fields of a wheel request that are not arguments.
+var ofWheel = []string{fieldCmd, FieldFun, fieldKey, FieldArg, fieldKwarg, FieldUser, "print_event", fieldToken, fieldUsername, fieldPassword, fieldEauth,
+	"client", "full_return", "__jid__", "__tag__", "__user__"}
+
+// WheelArguments are those of a wheel function.
+func (r RunRequest) WheelArguments() (args []any, kw *Map) {
+	args, kw = r.Arguments()
+	all := r.load.Clone()
+	for _, f := range ofWheel {
+		all.Delete(f)
+	}
+	all.Update(kw)
+	return args, all
+}

@@ -7,26 +7,19 @@ import (
 	"brine/wire/payload"
 )
 
-// aimAt replaces the target of a publication by the minions that were compared with the rules. What a minion would
-// make of the target is its own affair: it may have grains that this master has not heard of.
-// Unlike Salt: it publishes the target as it was written.
-func aimAt(pub *payload.Map, minions []string) {
-	pub.Set("tgt", payload.AnyList(minions)).Set("tgt_type", "list")
-	pub.Delete("delimiter")
-}
-
 // engineOf are the letters by which a compound target has a target of another type that data of minions decides.
 var engineOf = map[string]string{"grain": "G", "grain_pcre": "P", "pillar": "I", "pillar_pcre": "J", "ipcidr": "S"}
 
-// aimBelow is aimAt for a master of masters, whose publications go on to minions that it does not know: of its own minions only
+// aimBelow binds a publication of a master of masters, which goes on to minions that it does not know: of its own minions only
 // those are meant that were compared with the rules, and what lies below its syndics is left to the target and to the rules
 // that go along. False: the target cannot be bound.
-func (t *targets) aimBelow(pub *payload.Map, minions []string) bool {
+func (t *targets) aimBelow(pub *payload.Job, minions []string) bool {
 	own, err := t.expander.Source.Accepted()
 	if err != nil {
 		return false
 	}
-	tgt, tgtType := pub.Value("tgt"), pub.Str("tgt_type")
+	tgt, tgtType := pub.Tgt(), pub.TgtType()
+	text, _ := tgt.(string)
 	var words []any
 	switch engine := engineOf[tgtType]; {
 	case tgtType == "" || tgtType == "glob" || tgtType == "pcre" || tgtType == "list":
@@ -35,18 +28,18 @@ func (t *targets) aimBelow(pub *payload.Map, minions []string) bool {
 		if list, isList := tgt.([]any); isList {
 			words = append(words, list...)
 		} else {
-			for word := range strings.FieldsSeq(pub.Str("tgt")) {
+			for word := range strings.FieldsSeq(text) {
 				words = append(words, word)
 			}
 		}
 	case engine != "":
-		if d := delimiterOf(pub); d != defaultDelimiter {
+		if d := delimiterOf(pub.Delimiter()); d != defaultDelimiter {
 			if utf8.RuneCountInString(d) != 1 || tgtType == "ipcidr" {
 				return false
 			}
 			engine += d
 		}
-		words = []any{engine + "@" + pub.Str("tgt")}
+		words = []any{engine + "@" + text}
 	default:
 		return false
 	}
@@ -61,8 +54,7 @@ func (t *targets) aimBelow(pub *payload.Map, minions []string) bool {
 	if len(own) > 0 {
 		aimed = append(aimed, "and", "not", "L@"+strings.Join(own, ","))
 	}
-	pub.Set("tgt", append(aimed, ")")).Set("tgt_type", "compound")
-	pub.Delete("delimiter")
+	pub.Aim(append(aimed, ")"), "compound")
 	return true
 }
 

@@ -10,7 +10,7 @@ import (
 
 // collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
 // each return until all ids have answered or ctx ends.
-func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Map)) error {
+func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Return)) error {
 	waiting := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		waiting[id] = true
@@ -45,9 +45,9 @@ func (e *events) collect(ctx context.Context, jid string, ids []string, start fu
 		select {
 		case body := <-returns:
 			_, data, err := event.Unpack(body)
-			if err == nil && waiting[data.Str("id")] {
-				delete(waiting, data.Str("id"))
-				each(data.Str("id"), data)
+			if ret := payload.NewReturn(data); err == nil && waiting[ret.ID()] {
+				delete(waiting, ret.ID())
+				each(ret.ID(), ret)
 			}
 		case <-ctx.Done():
 			return nil // the time is over: what has come is the answer

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"brine/config"
@@ -40,10 +39,11 @@ func (c *console) ping(r *call) (any, error) {
 
 // getToken returns the data of a token, {} for one that is unknown or expired, false without the field.
 func (c *console) getToken(r *call) (any, error) {
-	if !r.load.Has("token") {
+	ask := payload.NewCredentials(r.load)
+	if !ask.HasToken() {
 		return false, nil
 	}
-	if tok := r.rules.eauth.Token(r.load.Str("token")); tok != nil {
+	if tok := r.rules.eauth.Token(ask.Token()); tok != nil {
 		return tok, nil
 	}
 	return payload.NewMap(0), nil
@@ -116,9 +116,9 @@ func oneDot(fun string) bool {
 
 // runner starts a runner function and answers at once with the tag of its events.
 func (c *console) runner(r *call) (any, error) {
-	fun, ok := r.load.Get("fun")
-	name, isText := fun.(string)
-	if !ok || !isText {
+	ask := payload.NewRunRequest(r.load)
+	name, ok := ask.Function()
+	if !ok {
 		return nil, errors.New("runner: no fun")
 	}
 	id, err := c.identity(r, r.load)
@@ -126,7 +126,7 @@ func (c *console) runner(r *call) (any, error) {
 		return c.refuseForm(r, err)
 	}
 	f := formCall{form: "runner", fun: name}
-	f.args, f.kw = runnerArgs(r.load)
+	f.args, f.kw = ask.Arguments()
 	user, refusal := c.formAllowed(f, id)
 	if refusal != nil {
 		return refusal, nil
@@ -139,28 +139,10 @@ func (c *console) runner(r *call) (any, error) {
 	return payload.M("tag", runners.Tag(runners.KindRunner, jid), "jid", jid), nil
 }
 
-// runnerArgs reads the arguments of a runner request: kwarg holds the keywords, or {arg: [...], kwarg: {...}}
-// when it comes from salt-run; arg may stand in the load as well. Of two keywords with one name that beside arg and
-// kwarg counts.
-func runnerArgs(load *payload.Map) ([]any, *payload.Map) {
-	kw, args := load.Map("kwarg"), slices.Clone(load.List("arg"))
-	if kw.Has("arg") || kw.Has("kwarg") {
-		args = append(args, kw.List("arg")...)
-		inner := kw.Map("kwarg").Clone()
-		for k, v := range kw.All() {
-			if k != "arg" && k != "kwarg" {
-				inner.Set(k, v)
-			}
-		}
-		kw = inner
-	}
-	return args, kw
-}
-
-// callWheel runs a wheel function and answers with its result. Every field of the load that is not the request's
-// own is an argument of the function.
+// callWheel runs a wheel function and answers with its result.
 func (c *console) callWheel(r *call) (any, error) {
-	name := r.load.Str("fun")
+	ask := payload.NewRunRequest(r.load)
+	name, _ := ask.Function()
 	if name == "" {
 		return nil, errors.New("wheel: no fun")
 	}
@@ -169,7 +151,7 @@ func (c *console) callWheel(r *call) (any, error) {
 		return c.refuseForm(r, err)
 	}
 	f := formCall{form: "wheel", fun: name}
-	f.args, f.kw = wheelArgs(r.load)
+	f.args, f.kw = ask.WheelArguments()
 	user, refusal := c.formAllowed(f, id)
 	if refusal != nil {
 		return refusal, nil
@@ -179,18 +161,4 @@ func (c *console) callWheel(r *call) (any, error) {
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil
-}
-
-// wheelFields are the fields of a wheel request that are not arguments.
-var wheelFields = []string{"cmd", "fun", "key", "arg", "kwarg", "user", "print_event", "token", "username", "password", "eauth",
-	"client", "full_return", "__jid__", "__tag__", "__user__"}
-
-func wheelArgs(load *payload.Map) ([]any, *payload.Map) {
-	args, kw := runnerArgs(load)
-	all := load.Clone()
-	for _, f := range wheelFields {
-		all.Delete(f)
-	}
-	all.Update(kw)
-	return args, all
 }

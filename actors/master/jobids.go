@@ -46,7 +46,7 @@ func (j *jobs) storedFor(jid, user string) bool {
 	if load == nil {
 		return !j.book.Knows(jid)
 	}
-	return load.Str("user") == user
+	return payload.NewPublishRequest(load).User() == user
 }
 
 // validJID tells whether a text from outside may be a job id: it is one part of a tag, on one line.

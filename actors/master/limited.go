@@ -15,11 +15,11 @@ var ruleFields = []string{"ret_config", "ret_kwargs", "module_executors", "execu
 
 // beyond says why a publication of somebody with rules is refused although the rules allow its functions; "" when
 // nothing is against it. Unlike Salt: it knows rules of functions and arguments only.
-func (u *rules) beyond(id *eauth.Identity, load, extra *payload.Map, funs []string) string {
-	if why := misshapen(load); why != "" {
+func (u *rules) beyond(id *eauth.Identity, ask payload.PublishRequest, extra payload.PublishExtras, funs []string) string {
+	if why := misshapen(ask); why != "" {
 		return why
 	}
-	if eauth.Blacklisted(u.blacklist, id.Name, funs) { // load names whom he likes to be
+	if eauth.Blacklisted(u.blacklist, id.Name, funs) { // the request names whom he likes to be
 		return "publisher_acl_blacklist"
 	}
 	if id.Kind == eauth.KindUser && len(id.List) == 0 { // the rules are those of a syndic's user: this one has none
@@ -34,12 +34,12 @@ func (u *rules) beyond(id *eauth.Identity, load, extra *payload.Map, funs []stri
 }
 
 // misshapen finds functions and arguments that a minion could read in another way than rules do.
-func misshapen(load *payload.Map) string {
-	arg, isList := load.Value("arg").([]any)
-	if !isList && load.Value("arg") != nil {
+func misshapen(ask payload.PublishRequest) string {
+	arg, isList := ask.Arg().([]any)
+	if !isList && ask.Arg() != nil {
 		return "the arguments are no list"
 	}
-	switch fun := load.Value("fun").(type) {
+	switch fun := ask.Fun().(type) {
 	case string:
 	case []any:
 		if slices.ContainsFunc(fun, func(f any) bool { _, text := f.(string); return !text }) {

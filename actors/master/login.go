@@ -22,8 +22,8 @@ type login struct {
 // loginFields are the fields of a load in clear that authenticate it: a publication carries a token and external
 // authentication in its kwargs.
 func loginFields(load *payload.Map) *payload.Map {
-	if load.Str("cmd") == payload.CmdPublish {
-		if kwargs := load.Map("kwargs"); eauth.KindOf(kwargs) != eauth.KindUser {
+	if payload.Command(load) == payload.CmdPublish {
+		if kwargs := payload.NewPublishRequest(load).Sent(); eauth.KindOf(kwargs) != eauth.KindUser {
 			return kwargs
 		}
 	}
@@ -32,7 +32,7 @@ func loginFields(load *payload.Map) *payload.Map {
 
 // logsIn tells whether a load in clear is to be authenticated by a backend before it is served.
 func logsIn(load *payload.Map) bool {
-	switch load.Str("cmd") {
+	switch payload.Command(load) {
 	case payload.CmdPublish, payload.CmdRunner, payload.CmdWheel:
 		return eauth.KindOf(loginFields(load)) == eauth.KindEauth
 	}
@@ -57,7 +57,7 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 		c.complaints.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
 	} else {
 		c.complaints.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
-			"user", payload.Show(r.load.Str("user")), "err", denied.Error())
+			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
 	}
 	return c.holdBack(r, denied.Wait, v)
 }

@@ -8,6 +8,7 @@ import (
 
 	"brine/modules/host/steady"
 	"brine/supervisor"
+	"brine/wire/event"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -211,7 +212,7 @@ func (m *maintenance) rotate(ctx actor.Context, now time.Time) {
 		return
 	}
 	m.opt.past.rotated = now
-	m.opt.fire("key", payload.M("rotate_aes_key", true))
+	m.opt.fire(event.TagRotateKey, payload.M("rotate_aes_key", true))
 	if m.opt.ping != nil {
 		m.opt.ping()
 	}

@@ -20,9 +20,9 @@ func (m *meter) fun(v any) string {
 }
 
 // job counts a job that is sent to minions.
-func (m *meter) job(load *payload.Map) {
+func (m *meter) job(fun any) {
 	if m != nil {
-		m.published.WithLabelValues(m.fun(load.Value("fun"))).Inc()
+		m.published.WithLabelValues(m.fun(fun)).Inc()
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 
 // mineStore merges what a minion offers into its mine, or replaces it (clear).
 func (d *dataDesk) mineStore(r *call) (any, error) {
-	data, ok := r.load.Value("data").(*payload.Map)
+	ask := payload.NewMineRequest(r.load)
+	data, ok := ask.Data()
 	if r.id == "" || !ok {
 		return payload.NewMap(0), nil
 	}
@@ -29,7 +30,7 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 		return false, nil
 	}
 	d.gate.voices.asMinion(r.id)
-	if !r.load.Bool("clear") {
+	if !ask.Clear() {
 		old, err := d.cache.Mine(r.id)
 		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
 			return nil, err
@@ -52,14 +53,15 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 }
 
 func (d *dataDesk) mineDelete(r *call) (any, error) {
-	if r.id == "" || !r.load.Has("fun") {
+	fun, has := payload.NewMineRequest(r.load).Fun()
+	if r.id == "" || !has {
 		return payload.NewMap(0), nil
 	}
 	data, err := d.cache.Mine(r.id)
 	if err != nil || data == nil {
 		return true, err
 	}
-	data.Delete(r.load.Value("fun"))
+	data.Delete(fun)
 	return true, d.cache.StoreMine(r.id, data)
 }
 
@@ -72,16 +74,15 @@ func (d *dataDesk) mineFlush(r *call) (any, error) {
 
 // mineGet answers a minion that asks for the mines of others.
 func (d *dataDesk) mineGet(r *call) (any, error) {
-	if !auth.ValidID(r.id) || !r.load.Has("tgt") || !mine.Functions(r.load.Value("fun")) {
+	ask := payload.NewMineRequest(r.load)
+	fun, _ := ask.Fun()
+	tgt, has := ask.Tgt()
+	if !auth.ValidID(r.id) || !has || !mine.Functions(fun) {
 		return payload.NewMap(0), nil
 	}
-	tgtType := r.load.Str("tgt_type")
-	if tgtType == "" {
-		tgtType = r.load.Str("expr_form")
-	}
-	q := mine.Question{Asker: r.id, Tgt: r.load.Value("tgt"), TgtType: tgtType, Fun: r.load.Value("fun")}
+	q := mine.Question{Asker: r.id, Tgt: tgt, TgtType: ask.TgtType(), Fun: fun}
 	get := func(ctx context.Context) (any, error) { return d.mines.Get(ctx, q) }
-	if oneID(q.Tgt, tgtType) {
+	if oneID(q.Tgt, q.TgtType) {
 		return get(r.ctx)
 	}
 	return d.turns.inTurn(r, "mine of minions", get)

@@ -38,17 +38,18 @@ func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
 
 // pillar answers with the pillar of the minion, which has no sources yet, and keeps its grains.
 func (d *dataDesk) pillar(r *call) (any, error) {
-	grains := r.load.Map("grains")
+	ask := payload.NewPillarRequest(r.load)
+	grains := ask.Grains()
 	if grains == nil || !auth.ValidID(r.id) || !d.keys.Has(keys.Accepted, r.id) {
 		return d.privateReply(r, payload.NewMap(0))
 	}
-	grains.Set("id", r.id)
+	grains.Set(payload.FieldID, r.id)
 	data := payload.NewMap(0)
 	if d.cfg.MinionDataCache && d.mayKeepGrains(r, grains) {
 		if err := d.cache.StoreGrains(r.id, grains); err != nil {
 			d.log.Error("grains could not be kept", "minion", r.id, "err", err)
 		}
-		if err := d.cache.StorePillar(r.id, r.load.Str("pillarenv"), data); err != nil {
+		if err := d.cache.StorePillar(r.id, ask.PillarEnv(), data); err != nil {
 			d.log.Error("pillar could not be kept", "minion", r.id, "err", err)
 		}
 		if d.cfg.MinionDataCacheEvents {
@@ -85,12 +86,12 @@ func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
 
 // fileRecv stores one piece of a file pushed by a minion below its own folder (option file_recv).
 func (d *dataDesk) fileRecv(r *call) (any, error) {
-	parts, ok := r.load.Value("path").([]any)
-	data := r.load.Bytes("data")
-	loc, hasLoc := r.load.Int("loc")
-	if !d.cfg.FileRecv || !ok || !r.load.Has("data") || !hasLoc || loc < 0 {
+	piece := payload.NewFilePiece(r.load)
+	parts, whole := piece.Parts()
+	if !d.cfg.FileRecv || !whole {
 		return false, nil
 	}
+	data, loc := piece.Data(), piece.Loc()
 	if loc+int64(len(data)) > int64(d.cfg.FileRecvMaxSize)<<20 {
 		d.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", d.cfg.FileRecvMaxSize)
 		return false, nil
@@ -120,7 +121,7 @@ func (d *dataDesk) revokeAuth(r *call) (any, error) {
 		d.log.Warn("a minion may not revoke its key (allow_minion_key_revoke)", "minion", r.id)
 		return r.load, nil
 	}
-	if err := d.signIns.revokeKey(r.id, r.load.Bool("preserve_minion_cache")); err != nil {
+	if err := d.signIns.revokeKey(r.id, payload.PreservesCache(r.load)); err != nil {
 		return nil, err
 	}
 	return true, nil

@@ -35,13 +35,13 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
-	list, several := r.load.Value("events").([]any)
+	ask := payload.NewEventRequest(r.load)
+	list, several := ask.Events()
 	if !several {
-		d.singleEvent(r)
+		d.singleEvent(r, ask)
 		return nil, nil
 	}
-	pretag, _ := r.load.Value("pretag").(string)
-	e := &eventList{desk: d, who: speaker{id: r.id}, pretag: pretag, list: list}
+	e := &eventList{desk: d, who: speaker{id: r.id}, pretag: ask.Pretag(), list: list}
 	if e.claimsSyndic() {
 		if e.who.syndic = d.gate.voices.asSyndic(r.id); !e.who.syndic {
 			d.gate.deny(r.id, ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
@@ -67,9 +67,9 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 }
 
 // singleEvent fires an event that is the load itself.
-func (d *eventDesk) singleEvent(r *call) {
-	tag := r.load.Str("tag")
-	if tag == "" || !r.load.Has("data") {
+func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) {
+	tag := ask.Tag()
+	if tag == "" || !ask.HasData() {
 		return
 	}
 	if d.gate.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
@@ -86,7 +86,7 @@ func (d *eventDesk) singleEvent(r *call) {
 		d.gate.voices.asMinion(r.id)
 	}
 	d.gate.say(speaker{id: r.id}, tag, r.load)
-	d.sayMinionError(r.load)
+	d.sayMinionError(ask)
 }
 
 // eventList are the events of one request that have not been fired.
@@ -119,21 +119,17 @@ func (e *eventList) admit() {
 // portion fires as many events as go at a time.
 func (e *eventList) portion() {
 	for n, size := 0, 0; len(e.list) > 0 && n < eventPortion && size < eventPortionBytes; n++ {
-		ev, _ := e.list[0].(*payload.Map)
+		load, _ := e.list[0].(*payload.Map)
 		e.list[0], e.list = nil, e.list[1:]
-		if tag := ev.Str("tag"); tag != "" {
-			size += e.fire(ev, tag)
+		if ev := payload.NewEventRequest(load); ev.Tag() != "" {
+			size += e.fire(ev.Tag(), ev.Data())
 		}
 	}
 }
 
 // fire fires one event of the list: under its tag behind the pretag, as syndics send them, and under its tag alone. Of what a
 // syndic forwards the second is for who looks after minions below it; what only masters say goes without.
-func (e *eventList) fire(ev *payload.Map, tag string) (size int) {
-	data := ev.Map("data")
-	if data == nil {
-		data = ev
-	}
+func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 	if e.pretag != "" {
 		size = e.desk.gate.say(e.who, event.Join(e.pretag, tag), data)
 	}
@@ -166,10 +162,10 @@ func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
 const maxMinionError = 1024
 
 // sayMinionError puts an error that a minion reports into the master's log.
-func (d *eventDesk) sayMinionError(load *payload.Map) {
-	if load.Str("tag") == "_salt_error" {
-		text := load.Map("data").Str("message")
-		d.log.Error("Received minion error from [" + load.Str("id") + "]: " + text[:min(len(text), maxMinionError)])
+func (d *eventDesk) sayMinionError(ask payload.EventRequest) {
+	if ask.Tag() == event.TagSaltError {
+		id, text := ask.Error()
+		d.log.Error("Received minion error from [" + id + "]: " + text[:min(len(text), maxMinionError)])
 	}
 }
 

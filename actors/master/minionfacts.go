@@ -10,7 +10,7 @@ const maxFacts = 1000
 
 // minionFacts takes what a brine minion says of jobs that are not over.
 func (d *returnDesk) minionFacts(r *call) (any, error) {
-	jobs := r.load.Map("jobs")
+	jobs := payload.FactsOfJobs(r.load)
 	if !r.req.opened.Load().TokenOK || jobs.Len() > maxFacts {
 		return false, nil
 	}

@@ -195,7 +195,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		r.finish(payload.NewMap(0), w.opt.log)
 		return
 	}
-	supervisor.Note(ctx, payload.Show(o.Load.Str("jid")))
+	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
 	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log, beside: beside(ctx, r),
 		from: origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.opt.desks, c)

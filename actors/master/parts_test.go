@@ -310,8 +310,8 @@ func TestPublisherTopics(t *testing.T) {
 						return []byte("sealed"), nil
 					}}}
 			}})
-			ref.Send(&PublishJob{Load: payload.M("bad", true), Topics: tt.ids}) // is said and left out
-			ref.Send(&PublishJob{Load: payload.M("jid", someJID), Topics: tt.ids})
+			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("bad", true)), Topics: tt.ids}) // is said and left out
+			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID)), Topics: tt.ids})
 			for _, topic := range tt.want {
 				got := actortest.Wait(t, "frame", sock.sent)
 				want := [][]byte{[]byte("sealed")}
@@ -338,7 +338,7 @@ func TestFilteredPublication(t *testing.T) {
 		tgtType string
 		want    []string
 	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil}, {"compound", nil}, {"", nil}} {
-		if got := r.m.core.publications.topicIDs(payload.M("tgt_type", tt.tgtType), found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got, tt.want) {
+		if got := r.m.core.publications.topicIDs(tt.tgtType, found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got, tt.want) {
 			t.Errorf("%q: got %q, want %q", tt.tgtType, got, tt.want)
 		}
 	}

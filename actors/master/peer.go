@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,95 +43,60 @@ type peerDesk struct {
 	log          *slog.Logger
 }
 
-// peerLoad checks a publication of a minion against the option peer and makes it a publish load; nil when it
-// is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
-func (d *peerDesk) peerLoad(ctx context.Context, r *call) (*payload.Map, found) {
-	load := r.load
-	for _, f := range []string{"fun", "arg", "tgt", "ret", "id"} {
-		if !load.Has(f) {
-			return nil, found{}
-		}
+// peerLoad checks a publication of a minion against the option peer and makes it a publish request; ok is false when it is
+// refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
+func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who found, ok bool) {
+	ask := payload.NewPeerRequest(r.load)
+	if !ask.Publishes() {
+		return pub, who, false
 	}
-	splitFunctions(load)
-	funs, _ := functions(load)
-	if slices.ContainsFunc(funs, func(fun string) bool { return strings.HasPrefix(fun, "publish") }) || misshapen(load) != "" {
+	ask.Split()
+	funs, _ := ask.Request().Functions()
+	if slices.ContainsFunc(funs, func(fun string) bool { return strings.HasPrefix(fun, "publish") }) || misshapen(ask.Request()) != "" {
 		d.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
-		return nil, found{}
+		return pub, who, false
 	}
-	tgt, tgtType := load.Value("tgt"), load.Str("tgt_type")
-	if tgtType == "" {
-		tgtType = "glob"
-	}
+	tgt, tgtType := ask.Tgt(), ask.TgtType()
 	if strings.HasPrefix(tgtType, "node") {
 		group, ok := r.rules.nodegroups.Get(tgt)
 		if !ok {
-			return nil, found{}
+			return pub, who, false
 		}
 		tgt, tgtType = group, "compound"
 	}
 	if !d.targets.exactPillar(ctx, tgt, tgtType) {
 		d.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
-		return nil, found{}
+		return pub, who, false
 	}
-	pub := payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", load.Value("fun"),
-		"arg", parseArgs(load), "tgt_type", tgtType, "ret", load.Value("ret"),
-		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User)
+	pub = payload.NewPublishRequest(payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", ask.Field(payload.FieldFun),
+		"arg", parseArgs(ask), "tgt_type", tgtType, "ret", ask.Field(payload.FieldRet),
+		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User))
 	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
-		return nil, found{}
+		return pub, who, false
 	}
-	funs, args := functions(pub) // as they go out
+	funs, args := pub.Functions() // as they go out
 	grant := r.rules.eauth.Allowed(eauth.PeerRules(r.rules.peer, r.id), eauth.Want{Funs: funs, Args: args,
 		Covers: func(target string) bool { return d.targets.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
 		d.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
-		return nil, found{}
+		return pub, who, false
 	}
 	if grant.Bound {
-		aimAt(pub, who.Minions)
+		pub.AimAt(who.Minions)
 	}
-	return pub, who
-}
-
-// splitFunctions makes a list of several functions that stand in one text, and of their arguments.
-func splitFunctions(load *payload.Map) {
-	fun := load.Str("fun")
-	if !strings.Contains(fun, ",") {
-		return
-	}
-	var funs, args []any
-	for name := range strings.SplitSeq(fun, ",") {
-		funs = append(funs, name)
-	}
-	for _, arg := range load.List("arg") {
-		own := []any{}
-		if words, ok := arg.(string); ok {
-			for word := range strings.FieldsSeq(words) {
-				own = append(own, word)
-			}
-		} else if list, ok := arg.([]any); ok {
-			own = list
-		}
-		args = append(args, own)
-	}
-	load.Set("fun", funs).Set("arg", args)
+	return pub, who, true
 }
 
 // parseArgs types the arguments of a minion's request, as the command line types its words.
-func parseArgs(load *payload.Map) []any {
-	noParse := make([]string, 0, 1)
-	for _, v := range load.List("no_parse") {
-		if name, ok := v.(string); ok {
-			noParse = append(noParse, name)
-		}
-	}
-	pos, kw := args.Split(load.List("arg"), noParse)
+func parseArgs(ask payload.PeerRequest) []any {
+	pos, kw := args.Split(ask.Args(), ask.NoParse())
 	return args.Condition(pos, kw)
 }
 
 // publishPeer sends a minion's publication and notes whose it is.
-func (d *peerDesk) publishPeer(r *call, pub *payload.Map, who found) (string, error) {
-	jid := pub.Str("jid")
+func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (string, error) {
+	jid := pub.JID()
 	dir := filepath.Join(d.cfg.CacheDir, peerDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -140,7 +104,7 @@ func (d *peerDesk) publishPeer(r *call, pub *payload.Map, who found) (string, er
 	if err := os.WriteFile(filepath.Join(dir, jid), []byte(r.id), 0o600); err != nil {
 		return "", err
 	}
-	extra := pub.Map("kwargs")
+	extra := payload.NewPublishExtras(pub.Sent())
 	d.publications.begin(pub, extra, d.publications.publication(pub, extra), who, r.from)
 	return jid, nil
 }
@@ -170,8 +134,8 @@ func (d *peerDesk) minionPub(r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	return d.turns.inTurnThen(r, leave, "publication of a minion", func(ctx context.Context) (any, error) {
-		pub, who := d.peerLoad(ctx, r)
-		if pub == nil {
+		pub, who, ok := d.peerLoad(ctx, r)
+		if !ok {
 			return payload.NewMap(0), nil
 		}
 		if len(who.Minions) == 0 {
@@ -188,7 +152,8 @@ func (d *peerDesk) minionPub(r *call) (any, error) {
 // minionPublish publishes for a minion and answers with the returns: id → value, or with form "full"
 // id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
 func (d *peerDesk) minionPublish(r *call) (any, error) {
-	wait := peerTimeout(r.load)
+	ask := payload.NewPeerRequest(r.load)
+	wait := peerTimeout(ask)
 	leave, ok := d.mayPeer(r.id)
 	if !ok {
 		return payload.NewMap(0), nil
@@ -200,19 +165,19 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 			r.req.fail()
 			return
 		}
-		pub, who := func() (*payload.Map, found) { defer done(); return d.peerLoad(ctx, r) }()
-		if pub == nil || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
+		pub, who, ok := func() (payload.PublishRequest, found, bool) { defer done(); return d.peerLoad(ctx, r) }()
+		if !ok || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
 			r.finish(payload.NewMap(0))
 			return
 		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		full := r.load.Str("form") == "full"
+		full := ask.Full()
 		out := payload.NewMap(len(who.Minions))
-		err = d.events.collect(ctx, pub.Str("jid"), who.Minions, func() error {
+		err = d.events.collect(ctx, pub.JID(), who.Minions, func() error {
 			_, err := d.publishPeer(r, pub, who)
 			return err
-		}, func(id string, ret *payload.Map) {
+		}, func(id string, ret *payload.Return) {
 			out.Set(id, peerValue(ret, full))
 		})
 		if err != nil {
@@ -221,7 +186,7 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 			return
 		}
 		if full {
-			out.Set("__jid__", pub.Value("jid"))
+			out.Set("__jid__", pub.JID())
 		}
 		r.finish(out)
 	})
@@ -230,29 +195,25 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 
 // peerValue is what a minion gets of one return: its value, or with form "full" the whole return with the value
 // under ret.
-func peerValue(ret *payload.Map, full bool) any {
+func peerValue(ret *payload.Return, full bool) any {
 	if !full {
-		return ret.Value("return")
+		return ret.Value()
 	}
-	all := ret.Clone()
-	all.Delete("return")
-	return all.Set("ret", ret.Value("return"))
+	return ret.Rest().Set("ret", ret.Value())
 }
 
-// peerTimeout reads timeout or tmo: seconds as a number or text; 5 s without.
-func peerTimeout(load *payload.Map) time.Duration {
-	wait := 5 * time.Second
-	for _, k := range []string{"tmo", "timeout"} {
-		if n, err := strconv.ParseFloat(fmt.Sprint(load.Value(k)), 64); err == nil && n > 0 {
-			wait = time.Duration(min(n, maxPeerTimeout.Seconds()) * float64(time.Second))
-		}
+// peerTimeout is how long a minion waits for returns; 5 s when it does not say.
+func peerTimeout(ask payload.PeerRequest) time.Duration {
+	n := ask.Seconds()
+	if n <= 0 {
+		return 5 * time.Second
 	}
-	return wait
+	return time.Duration(min(n, maxPeerTimeout.Seconds()) * float64(time.Second))
 }
 
 // pubRet returns what has come back of a job to the minion that published it, id → {ret, ...}.
 func (d *peerDesk) pubRet(r *call) (any, error) {
-	jid := r.load.Str("jid")
+	jid := payload.NewPeerRequest(r.load).JID()
 	if r.id == "" || !auth.ValidID(jid) {
 		return payload.NewMap(0), nil
 	}
@@ -269,11 +230,10 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 	}
 	out := payload.NewMap(returns.Len())
 	for id, v := range returns.All() {
-		ret, _ := v.(*payload.Map)
-		one := payload.M("ret", ret.Value("return"))
-		if o, ok := ret.Get("out"); ok {
-			one.Set("out", o)
-		}
+		load, _ := v.(*payload.Map)
+		ret := payload.NewReturn(load)
+		one := payload.M("ret", ret.Value())
+		ret.Pass(one, payload.FieldOut)
 		out.Set(id, one)
 	}
 	return out, nil
@@ -281,8 +241,9 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 
 // minionRunner runs a runner function for a minion that peer_run allows it.
 func (d *peerDesk) minionRunner(r *call) (any, error) {
-	fun := r.load.Str("fun")
-	if r.id == "" || fun == "" || !r.load.Has("arg") {
+	ask := payload.NewPeerRequest(r.load)
+	fun := ask.Runs()
+	if r.id == "" || fun == "" {
 		return payload.NewMap(0), nil
 	}
 	if !eauth.PeerAllowed(r.rules.peerRun, r.id, fun) {
@@ -293,7 +254,7 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	if !ok {
 		return payload.NewMap(0), nil
 	}
-	pos, kw := args.Split(parseArgs(r.load), nil)
+	pos, kw := args.Split(parseArgs(ask), nil)
 	err := d.functions.start(&RunRunner{
 		Limit: d.cfg.RequestTimeout + workerGrace, // its request has been answered by then
 		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},

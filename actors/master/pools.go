@@ -106,7 +106,7 @@ func (ps *pools) ofRequest(req *payload.Request) int {
 	if ps.login >= 0 && logsIn(load) {
 		return ps.login
 	}
-	return ps.of(load.Str("cmd"))
+	return ps.of(payload.Command(load))
 }
 
 func (ps *pools) name(i int) string { return ps.list[i].name }

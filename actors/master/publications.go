@@ -46,12 +46,12 @@ func newPublications(cfg *config.Master, jobs *jobs, events *events, record *rec
 // last moments of both.
 //
 // In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
-func (p *publications) begin(load, extra, pub *payload.Map, who found, from origin) {
-	traced := p.record.trace.Begin(load, pub, len(who.Minions))
-	p.record.announced(load, who, from)
+func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishExtras, pub payload.Job, who found, from origin) {
+	traced := p.record.trace.Begin(ask.Map(), pub.Map(), len(who.Minions))
+	p.record.announced(ask, who, from)
 	p.record.trace.Announced(traced)
-	p.announce(load, who)
-	one := jobstore.Load{JID: load.Str("jid"), Load: withoutSecrets(load), Minions: who.Minions, NoCache: extra.Bool("nocache")}
+	p.announce(ask, who)
+	one := jobstore.Load{JID: ask.JID(), Load: ask.WithoutSecrets(), Minions: who.Minions, NoCache: extra.NoCache()}
 	if p.jobs.files {
 		p.writeFiles(one)
 		p.send(pub, who)
@@ -75,11 +75,11 @@ func (p *publications) note(one jobstore.Load) bool {
 }
 
 // announce fires the events of a new job.
-func (p *publications) announce(load *payload.Map, who found) {
-	jid := load.Str("jid")
+func (p *publications) announce(ask payload.PublishRequest, who found) {
+	jid := ask.JID()
 	p.events.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
-	p.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", load.Value("tgt_type"), "tgt", load.Value("tgt"),
-		"user", load.Value("user"), "fun", load.Value("fun"), "arg", load.Value("arg"),
+	p.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", ask.Field(payload.FieldTgtType), "tgt", ask.Tgt(),
+		"user", ask.Field(payload.FieldUser), "fun", ask.Fun(), "arg", ask.Arg(),
 		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
 }
 
@@ -101,56 +101,25 @@ func (p *publications) filesFailed(jid string, err error) {
 	}
 }
 
-// fromKwargs are the keywords of a publish request that go into the publication.
-var fromKwargs = []string{"ret_config", "metadata", "module_executors", "executor_opts", "ret_kwargs"}
-
-// publication builds what the minions get, in Salt's order.
-func (p *publications) publication(load, extra *payload.Map) *payload.Map {
-	pub := payload.M("fun", load.Value("fun"), "arg", load.Value("arg"), "tgt", load.Value("tgt"), "jid", load.Value("jid"), "ret", load.Value("ret"))
-	if id, ok := extra.Get("master_id"); ok {
-		pub.Set("master_id", id)
-	} else if id := p.masterID; id != nil {
-		pub.Set("master_id", id)
-	}
-	if d := delimiterOf(extra); d != defaultDelimiter {
-		pub.Set("delimiter", d)
-	}
-	if id, ok := extra.Get("id"); ok {
-		pub.Set("id", id)
-	}
-	for _, k := range []string{"tgt_type", "to"} {
-		if v, ok := load.Get(k); ok {
-			pub.Set(k, v)
-		}
-	}
-	for _, k := range fromKwargs {
-		if v, ok := extra.Get(k); ok {
-			pub.Set(k, v)
-		}
-	}
-	if extra.Bool("start_event") {
-		pub.Set("start_event", true)
-	}
-	if u, ok := load.Get("user"); ok {
-		pub.Set("user", u)
-	}
-	return pub
+// publication is what the minions get.
+func (p *publications) publication(ask payload.PublishRequest, extra payload.PublishExtras) payload.Job {
+	return payload.NewPublication(ask, extra, p.masterID)
 }
 
 // send announces a publication and hands it to the Publisher.
-func (p *publications) send(pub *payload.Map, who found) {
-	jid := pub.Str("jid")
-	p.events.fire(event.TagJobPublish(jid), pub)
-	p.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.Str("user"), pytext.Str(pub.Value("fun")), jid))
-	p.publisher.Send(&PublishJob{Load: pub, Topics: p.topicIDs(pub, who)})
+func (p *publications) send(pub payload.Job, who found) {
+	jid := pub.JID()
+	p.events.fire(event.TagJobPublish(jid), pub.Map())
+	p.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()), jid))
+	p.publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})
 }
 
 // topicIDs are the ids a filtering master addresses; nil addresses everybody.
-func (p *publications) topicIDs(pub *payload.Map, who found) []string {
+func (p *publications) topicIDs(tgtType string, who found) []string {
 	if !p.filter {
 		return nil
 	}
-	switch strings.ToLower(pub.Str("tgt_type")) {
+	switch strings.ToLower(tgtType) {
 	case "glob", "pcre":
 		return who.Minions
 	case "list":
@@ -162,7 +131,7 @@ func (p *publications) topicIDs(pub *payload.Map, who found) []string {
 // askMinions sends a question of the master's own: its answers are no returns of a job.
 func (p *publications) askMinions(jid, fun string, args []any, ids []string) {
 	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list", "user", p.user)
-	p.publisher.Send(&PublishJob{Load: pub, Topics: p.topicIDs(pub, found{Minions: ids})})
+	p.publisher.Send(&PublishJob{Job: *payload.NewJob(pub), Topics: p.topicIDs("list", found{Minions: ids})})
 }
 
 // lost sends a publication once more that a Publisher has died of: minions leave a jid alone that they have
@@ -176,7 +145,7 @@ func (p *publications) lost(msg any, why error) {
 		p.publisher.Send(m.repeated())
 		return
 	}
-	jid := m.Load.Str("jid")
+	jid := m.Job.JID()
 	p.log.Error("publication is lost", "jid", jid, "err", why)
 	p.record.sent(jid, time.Time{}, time.Time{}, why)
 }

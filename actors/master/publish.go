@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,40 +20,37 @@ var (
 	refusedAuthorization  = [2]string{"AuthorizationError", "Authorization error occurred."}
 )
 
-// secrets never leave a load: neither to the bus, nor to the job store, nor to the log.
-var secrets = []string{"key", "token", "password"}
-
 // publish answers the command line: authenticate, check, expand, number, announce, store, send
 // (salt/master.py, ClearFuncs.publish).
 //
 // Unlike Salt: who asks is found out first. Before that Salt looks at its blacklist and expands the target, with patterns
 // that anybody may send. So a stranger is told that he is one, where Salt tells him of the blacklist.
 func (c *console) publish(r *call) (any, error) {
-	load := r.load
-	if err := need(load, "user", "fun", "tgt"); err != nil {
+	ask := payload.NewPublishRequest(r.load)
+	if err := need(ask, payload.FieldUser, payload.FieldFun, payload.FieldTgt); err != nil {
 		return nil, err
 	}
-	one, err := c.asker(r)
+	one, err := c.asker(r, ask)
 	if err != nil {
 		return c.refuse(r, err, errorReply(refusedAuthentication[0], refusedAuthentication[1]))
 	}
-	if err := bounded(load); err != nil {
+	if err := bounded(ask); err != nil {
 		return nil, err
 	}
-	jid, who := load.Str("jid"), one.owner()
+	jid, who := ask.JID(), one.owner()
 	if jid != "" && !c.jobs.claim(jid, who) { // told to him alone: an event would go to who waits for that job
 		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why", "the job id is none, or somebody else's")
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
-	extra := load.Map("kwargs").Clone()
-	funs, args := functions(load)
-	if eauth.Blacklisted(r.rules.blacklist, load.Str("user"), funs) {
-		c.log.Error("user does not have permissions to run this function", "user", load.Str("user"), "fun", shown(funs))
+	extra := ask.Extras()
+	funs, args := ask.Functions()
+	if eauth.Blacklisted(r.rules.blacklist, ask.User(), funs) {
+		c.log.Error("user does not have permissions to run this function", "user", ask.User(), "fun", shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
-	found, err := c.targets.expand(r.ctx, load.Value("tgt"), load.Str("tgt_type"), delimiterOf(extra))
+	found, err := c.targets.expand(r.ctx, ask.Tgt(), ask.TgtType(), delimiterOf(extra.Delimiter()))
 	r.from.matched = time.Now()
-	list, bound, refusal := c.allow(r, one, extra, funs, args, found.Minions)
+	list, bound, refusal := c.allow(r, one, ask, extra, funs, args, found.Minions)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -61,53 +59,54 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	if len(found.Minions) == 0 && !c.cfg.OrderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
-			"error", "Master could not resolve minions for target "+pytext.Str(load.Value("tgt")))), nil
+			"error", "Master could not resolve minions for target "+pytext.Str(ask.Tgt()))), nil
 	}
-	if err := need(load, "arg", "ret", "tgt_type"); err != nil {
+	if err := need(ask, payload.FieldArg, payload.FieldRet, payload.FieldTgtType); err != nil {
 		return nil, err
 	}
 	if jid == "" {
 		jid = c.jobs.ids.NextOf(time.Now(), who)
 	}
-	load.Set("jid", jid)
-	pub := c.publications.publication(load, extra)
+	ask.Number(jid)
+	pub := c.publications.publication(ask, extra)
 	switch {
 	case c.cfg.OrderMasters:
-		if bound && !c.targets.aimBelow(pub, found.Minions) {
+		if bound && !c.targets.aimBelow(&pub, found.Minions) {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why", "a target of this type cannot be bound with order_masters")
 			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 		}
-		pub.Set("auth_list", list)
+		pub.Restrict(list)
 	case bound:
-		aimAt(pub, found.Minions)
+		pub.AimAt(found.Minions)
 	}
 	if r.req.answered.Load() { // its deadline was over: whoever was told that it failed asks again
 		return nil, errLater
 	}
 	r.replied = func() { c.record.replied(jid) }
-	c.publications.begin(load, extra, pub, found, r.from)
+	c.publications.begin(ask, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing", payload.AnyList(found.Missing))), nil
 }
 
 // bounded refuses names that no tool sends.
-func bounded(load *payload.Map) error {
-	for _, f := range []struct {
-		name string
-		max  int
-	}{{"jid", payload.MaxJID}, {"user", payload.MaxUser}, {"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}} {
-		if n := len(load.Str(f.name)); n > f.max {
-			return fmt.Errorf("%s: %s of %d bytes", load.Str("cmd"), f.name, n)
+func bounded(ask payload.PublishRequest) error {
+	for _, f := range [...]struct {
+		name, text string
+		max        int
+	}{
+		{payload.FieldJID, ask.JID(), payload.MaxJID}, {payload.FieldUser, ask.User(), payload.MaxUser},
+		{payload.FieldFun, ask.Function(), payload.MaxFunction}, {payload.FieldTgtType, ask.TgtType(), payload.MaxFunction},
+	} {
+		if n := len(f.text); n > f.max {
+			return fmt.Errorf("%s: %s of %d bytes", payload.CmdPublish, f.name, n)
 		}
 	}
 	return nil
 }
 
 // need tells of the first field that a load lacks; the peer gets Salt's text for a failed handler.
-func need(load *payload.Map, fields ...string) error {
-	for _, f := range fields {
-		if !load.Has(f) {
-			return fmt.Errorf("%s: no %s", load.Str("cmd"), f)
-		}
+func need(ask payload.PublishRequest, fields ...string) error {
+	if f := ask.Lacks(fields...); f != "" {
+		return fmt.Errorf("%s: no %s", payload.CmdPublish, f)
 	}
 	return nil
 }
@@ -116,31 +115,7 @@ func clearReply(load *payload.Map) *payload.Map {
 	return payload.M("enc", payload.EncClear, "load", load)
 }
 
-func delimiterOf(extra *payload.Map) string {
-	if d := extra.Str("delimiter"); d != "" {
-		return d
-	}
-	return defaultDelimiter
-}
-
-// functions reads fun and arg of a load: one function with its arguments, or lists of both.
-func functions(load *payload.Map) (funs []string, args [][]any) {
-	list, several := load.Value("fun").([]any)
-	if !several {
-		return []string{load.Str("fun")}, [][]any{load.List("arg")}
-	}
-	all := load.List("arg")
-	for i, f := range list {
-		name, _ := f.(string)
-		funs = append(funs, name)
-		var own []any
-		if i < len(all) {
-			own, _ = all[i].([]any)
-		}
-		args = append(args, own)
-	}
-	return funs, args
-}
+func delimiterOf(said string) string { return cmp.Or(said, defaultDelimiter) }
 
 // asker is who asks for a publication.
 type asker struct {
@@ -160,11 +135,11 @@ func (a *asker) owner() string {
 }
 
 // asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.
-func (c *console) asker(r *call) (*asker, error) {
+func (c *console) asker(r *call, ask payload.PublishRequest) (*asker, error) {
 	fields := loginFields(r.load)
-	key := r.load.Str("key")
+	key := ask.Key()
 	id, err := c.identity(r, fields)
-	r.load.Delete("key")
+	ask.DropKey()
 	if err != nil {
 		return nil, err
 	}
@@ -173,48 +148,36 @@ func (c *console) asker(r *call) (*asker, error) {
 
 // allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
 // the job. list is what restricts the user, bound that he may reach no other minions than those.
-func (c *console) allow(r *call, one *asker, extra *payload.Map, funs []string, args [][]any, minions []string) (list []any, bound bool, refusal *payload.Map) {
+func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, extra payload.PublishExtras, funs []string, args [][]any,
+	minions []string) (list []any, bound bool, refusal *payload.Map) {
 	list = one.List
-	if given, ok := extra.Get("auth_list"); ok && one.master { // from a syndic of this master's user
-		list, _ = given.([]any)
+	if given, ok := extra.TakeAuthList(); ok && one.master { // from a syndic of this master's user
+		list = given
 	}
-	extra.Delete("auth_list")
 	if one.Kind != eauth.KindUser || len(list) > 0 {
 		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.targets.covers(r.ctx, target, minions) }}
 		grant := r.rules.eauth.Allowed(list, want)
-		why := r.rules.beyond(one.Identity, r.load, extra, funs)
+		why := r.rules.beyond(one.Identity, ask, extra, funs)
 		if !grant.OK || why != "" {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(funs), "why", why)
-			return nil, false, c.refusePublication(r.load, refusedAuthorization)
+			return nil, false, c.refusePublication(ask, refusedAuthorization)
 		}
 		bound = grant.Bound
 	}
 	if one.Kind != eauth.KindUser {
-		r.load.Set("user", one.Name)
+		ask.ActFor(one.Name)
 	}
 	return list, bound, nil
 }
 
 // refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets, and only for
 // who is known: the event of a stranger would end the tool that waits for the jid.
-func (c *console) refusePublication(load *payload.Map, why [2]string) *payload.Map {
+func (c *console) refusePublication(ask payload.PublishRequest, why [2]string) *payload.Map {
 	reply := errorReply(why[0], why[1])
-	if load.Has("jid") {
-		data := withoutSecrets(load)
+	if ask.Has(payload.FieldJID) {
+		data := ask.WithoutSecrets()
 		data.Update(reply)
-		c.events.fire(event.TagJobError(load.Str("jid")), data)
+		c.events.fire(event.TagJobError(ask.JID()), data)
 	}
 	return reply
-}
-
-// withoutSecrets copies a load without keys, tokens and passwords, those in kwargs included.
-func withoutSecrets(load *payload.Map) *payload.Map {
-	out := load.Clone()
-	for _, s := range secrets {
-		out.Delete(s)
-	}
-	if kw := out.Map("kwargs"); kw != nil {
-		out.Set("kwargs", withoutSecrets(kw))
-	}
-	return out
 }

@@ -15,9 +15,9 @@ import (
 
 // Messages of the Publisher.
 type (
-	// PublishJob sends one publication to the minions. Load is the publication in Salt's order, without serial.
+	// PublishJob sends one publication to the minions. The publication is in Salt's order, without serial.
 	PublishJob struct {
-		Load   *payload.Map
+		Job    payload.Job
 		Topics []string // ids to address with zmq_filtering; nil addresses everybody
 		again  bool     // a Publisher has died of it, or ended with it in hand
 	}
@@ -41,10 +41,10 @@ type publisherOptions struct {
 }
 
 // Content is the job: sent once more it is the same.
-func (m *PublishJob) Content() []byte { return []byte(m.Load.Str("jid")) }
+func (m *PublishJob) Content() []byte { return []byte(m.Job.JID()) }
 
 func (m *PublishJob) repeated() *PublishJob {
-	return &PublishJob{Load: m.Load, Topics: m.Topics, again: true}
+	return &PublishJob{Job: m.Job, Topics: m.Topics, again: true}
 }
 
 // publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
@@ -77,10 +77,10 @@ func (p *publisher) onStarted(ctx actor.Context) {
 }
 
 func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
-	frame, err := p.opt.seal(m.Load)
+	frame, err := p.opt.seal(m.Job.Map())
 	if err != nil { // the job is bad, the actor is well
 		supervisor.Failed(ctx)
-		p.opt.log.Error("publication could not be sealed", "jid", m.Load.Str("jid"), "err", err)
+		p.opt.log.Error("publication could not be sealed", "jid", m.Job.JID(), "err", err)
 		p.note(m, time.Time{}, time.Time{}, err)
 		return
 	}
@@ -96,7 +96,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		}
 		p.note(m, sealed, time.Time{}, err)
 		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
-			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Load.Str("jid"), err))
+			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
 		}
 		supervisor.Failed(ctx) // this incarnation ends, and its socket is closed: the next one sends it, if there is one
 		supervisor.Send(ctx, supervisor.Self(ctx), m.repeated())
@@ -108,7 +108,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 // note tells what became of a publication.
 func (p *publisher) note(m *PublishJob, sealed, sent time.Time, err error) {
 	if p.opt.sent != nil {
-		p.opt.sent(m.Load.Str("jid"), sealed, sent, err)
+		p.opt.sent(m.Job.JID(), sealed, sent, err)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 				seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
 				return &publisher{opt: publisherOptions{open: open, seal: seal, sent: c.record.sent, log: c.log}}
 			}})
-			c.publisher.Send(&PublishJob{Load: payload.M("jid", "1")})
+			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1"))})
 			if tt.hangs != nil {
 				actortest.Wait(t, "hanging socket", tt.hangs)
 				if err := s.Restart("Publisher"); err != nil {
@@ -77,7 +77,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			} else if got := actortest.Wait(t, "publication", sent); string(got[0]) != "1" {
 				t.Errorf("sent %q", got)
 			}
-			c.publisher.Send(&PublishJob{Load: payload.M("jid", "2")})
+			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
 			if got := actortest.Wait(t, "another publication", sent); string(got[0]) != "2" {
 				t.Errorf("sent %q", got)
 			}

@@ -38,17 +38,17 @@ type record struct {
 }
 
 // announced begins the facts of a job.
-func (n *record) announced(load *payload.Map, who found, from origin) {
+func (n *record) announced(ask payload.PublishRequest, who found, from origin) {
 	job := ledger.Job{
-		JID: load.Str("jid"), Fun: pytext.Str(load.Value("fun")), Tgt: pytext.Str(load.Value("tgt")), TgtType: load.Str("tgt_type"), User: load.Str("user"),
+		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(), User: ask.User(),
 		Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at), Work: ledger.At(from.began), Matched: ledger.At(from.matched),
 		Announced: ledger.At(time.Now()), Minions: who.Minions, Missing: who.Missing,
 	}
-	if arg := load.List("arg"); job.Fun == funFindJob && len(arg) > 0 {
+	if arg := ask.Args(); job.Fun == funFindJob && len(arg) > 0 {
 		job.Asks, _ = arg[0].(string)
 	}
 	n.book.Begin(job)
-	n.meter.job(load)
+	n.meter.job(ask.Fun())
 }
 
 // funFindJob asks minions whether they run a job; what they say is a fact of that job.
@@ -122,12 +122,12 @@ func (n *record) kept(jid, id string, at ledger.Stamp, lost string) {
 }
 
 // refused notes a return whose signature does not do.
-func (n *record) refused(r *call, err error) {
+func (n *record) refused(r *call, ret *payload.Return, err error) {
 	why := "its signature does not match"
 	if err != nil {
 		why = err.Error()
 	}
-	if jid := r.load.Str("jid"); jid != "" && r.id != "" {
+	if jid := ret.JID(); jid != "" && r.id != "" {
 		n.book.NoteRow(jid, r.id, func(row *ledger.Row) { row.RefusedAt, row.Refused = ledger.At(r.from.at), why })
 	}
 }

@@ -10,21 +10,13 @@ import (
 
 // registerResources notes the resources that a minion manages.
 func (d *dataDesk) registerResources(r *call) (any, error) {
-	if !r.load.Has("resources") {
+	ids, has := payload.Resources(r.load)
+	if !has {
 		return payload.NewMap(0), nil
 	}
 	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
 		d.gate.deny(r.id, ledger.DeniedGrains, 1, d.gate.grainsQuota())
 		return false, nil
-	}
-	var ids []string
-	for _, list := range r.load.Map("resources").All() {
-		names, _ := list.([]any)
-		for _, v := range names {
-			if id, ok := v.(string); ok {
-				ids = append(ids, id)
-			}
-		}
 	}
 	refused, err := d.gate.managed.Register(r.id, ids)
 	if err != nil {

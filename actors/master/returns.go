@@ -34,12 +34,13 @@ type returnDesk struct {
 // store has it (salt/master.py, AESFuncs._return; salt/utils/job.py, store_job). The answer is nil whatever
 // becomes of it, but false for a return that must be signed and is not.
 func (d *returnDesk) storeReturn(r *call) (any, error) {
+	ret := payload.NewReturn(r.load)
 	accept, err := d.auth.VerifyReturn(r.req.opened.Load())
 	if err != nil {
 		d.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
-		d.record.refused(r, err)
+		d.record.refused(r, ret, err)
 		return false, nil
 	}
 	if !d.gate.proven(r, d.cfg.Version2Returns, "a return without a token (version_2_returns)") {
@@ -47,7 +48,6 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	}
 	d.gate.voices.asMinion(r.id)
 	r.from.minion = d.record.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
-	ret := payload.NewReturn(r.load)
 	if d.answers.Take(ret, r.from.at) {
 		return nil, nil
 	}
@@ -160,7 +160,7 @@ func (d *returnDesk) storesReturns() bool { return d.cfg.JobCache && d.cfg.ExtJo
 func (d *returnDesk) assignJID(who speaker, ret *payload.Return) string {
 	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: load.Bool("nocache"), By: who.id, Again: d.storesReturns()})
+	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id, Again: d.storesReturns()})
 	return jid
 }
 
@@ -182,20 +182,14 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 		d.gate.deny(r.id, ledger.DeniedSyndic, 1, why)
 		return false, nil
 	}
-	loads, several := r.load.Value("load").([]any)
-	if !several {
-		loads = []any{r.load}
-	}
 	d.touchSyndic(r.id)
 	who := speaker{id: r.id, syndic: true}
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
 	all := newReceipt(r, d.record)
-	for _, l := range loads {
-		if load, ok := l.(*payload.Map); ok {
-			d.syndicJob(who, load, r.from, all)
-		}
+	for _, said := range payload.NewSyndicReturns(r.load).List() {
+		d.syndicJob(who, said, r.from, all)
 	}
 	all.tell(nil)
 	return nil, errLater
@@ -203,31 +197,19 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know; what it
 // knows of a job is not changed.
-func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all *receipt) {
-	jid, returns := load.Str("jid"), load.Map("return")
+func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from origin, all *receipt) {
+	jid, returns := said.JID(), said.Returns()
 	if !d.returnsTo(jid) || returns == nil {
 		return
 	}
-	job := load.Map("load")
+	job, has := said.Job()
 	for k, v := range returns.All() {
 		id, _ := k.(string)
 		if !d.gate.speaksFor(who, id) {
 			d.gate.deny(who.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of this master")
 			continue
 		}
-		one := payload.M("jid", jid, "id", id)
-		if fields, ok := v.(*payload.Map); ok {
-			one.Update(fields)
-		} else {
-			one.Set("return", v)
-		}
-		one.Set("jid", jid).Set("id", id)
-		for _, k := range []string{"master_id", "fun", "fun_args", "out", "sig"} {
-			if v, ok := load.Get(k); ok && !one.Has(k) {
-				one.Set(k, v)
-			}
-		}
-		ret := payload.NewReturn(one)
+		ret := said.Return(id, v)
 		if !d.isReturn(ret) || jid == "req" || !d.mayStore(who, ret) {
 			continue
 		}
@@ -236,10 +218,10 @@ func (d *returnDesk) syndicJob(who speaker, load *payload.Map, from origin, all 
 				d.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
 			}
 		}
-		if job != nil && !d.jobs.knows(jid) {
-			d.jobs.writer.Send(&SaveLoad{JID: jid, Load: withoutSecrets(job), By: who.id})
+		if has && !d.jobs.knows(jid) {
+			d.jobs.writer.Send(&SaveLoad{JID: jid, Load: job.WithoutSecrets(), By: who.id})
 		}
-		job = nil
+		has = false
 		d.jobs.room.wait(context.Background(), syndicPatience)
 		d.returned(who, ret, from, all)
 	}

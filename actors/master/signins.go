@@ -50,7 +50,7 @@ func (s *signIns) done(o auth.Outcome) {
 		withGrains = withGrains || act == o.Act
 	}
 	if data := o.Event(withGrains); data != nil && s.cfg.AuthEvents {
-		s.events.fire("salt/auth", data)
+		s.events.fire(event.TagAuth, data)
 	}
 }
 
@@ -88,7 +88,7 @@ func refusedFor(why auth.Why) ledger.Reason {
 // claimedID is the id that a sign-in names which was refused before anybody looked at its id.
 func claimedID(req *payload.Request) string {
 	load, _ := req.Load.(*payload.Map)
-	if id := load.Str("id"); auth.ValidID(id) {
+	if id := load.Str(payload.FieldID); auth.ValidID(id) {
 		return id
 	}
 	return ""

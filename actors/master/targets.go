@@ -14,7 +14,7 @@ import (
 )
 
 // defaultDelimiter separates the parts of a grain target; only another one is published.
-const defaultDelimiter = ":"
+const defaultDelimiter = payload.DefaultDelimiter
 
 // targets knows whom a target means, by the keys and the data of the minions.
 type targets struct {

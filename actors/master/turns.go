@@ -33,7 +33,7 @@ func (t *turns) inTurnThen(r *call, end func(), name string, f func(ctx context.
 			v, err = f(ctx)
 		}
 		if err != nil {
-			t.complaints.warn("request failed", r.id, "cmd", r.load.Str("cmd"), "minion", r.id, "err", err)
+			t.complaints.warn("request failed", r.id, "cmd", payload.Command(r.load), "minion", r.id, "err", err)
 			r.req.fail()
 			return
 		}

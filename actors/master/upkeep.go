@@ -239,9 +239,9 @@ func (u *upkeep) pingAll() {
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
 	who, _ := u.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
-	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", u.jobs.ids.Next(time.Now()), "user", u.cfg.User)
-	extra := payload.NewMap(0)
-	u.publications.begin(load, extra, u.publications.publication(load, extra), who, origin{})
+	ask := payload.NewPublishRequest(payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
+		"jid", u.jobs.ids.Next(time.Now()), "user", u.cfg.User))
+	extra := ask.Extras()
+	u.publications.begin(ask, extra, u.publications.publication(ask, extra), who, origin{})
 	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // backend checks the credentials of one request against one external_auth section.
-type backend func(s *Service, conf, fields *payload.Map) bool
+type backend func(s *Service, conf *payload.Map, c payload.Credentials) bool
 
 // backends are those brine has. Salt has more; see the changelog's "not yet" list.
 var backends = map[string]backend{"auto": authAuto, "file": authFile, "sharedsecret": authSharedSecret}
@@ -52,11 +52,11 @@ func failureTime() time.Duration {
 	return failTime*3/4 + time.Duration(rand.Int64N(int64(failTime/2)))
 }
 
-func authAuto(*Service, *payload.Map, *payload.Map) bool { return true }
+func authAuto(*Service, *payload.Map, payload.Credentials) bool { return true }
 
-func authSharedSecret(s *Service, _, fields *payload.Map) bool {
+func authSharedSecret(s *Service, _ *payload.Map, c payload.Credentials) bool {
 	secret := s.opt.SharedSecret
-	return secret != "" && subtle.ConstantTimeCompare([]byte(fields.Str("password")), []byte(secret)) == 1
+	return secret != "" && subtle.ConstantTimeCompare([]byte(c.Password()), []byte(secret)) == 1
 }
 
 // digests are the hash types of a text password file.
@@ -66,7 +66,7 @@ var digests = map[string]func() hash.Hash{
 
 // authFile looks a user up in a text file of fields (salt/auth/file.py, filetype text). The first line of a
 // user decides. A file with a line that lacks a field fails, as in Salt.
-func authFile(_ *Service, conf, fields *payload.Map) bool {
+func authFile(_ *Service, conf *payload.Map, c payload.Credentials) bool {
 	if t := conf.Str("^filetype"); t != "" && t != "text" {
 		return false
 	}
@@ -86,8 +86,8 @@ func authFile(_ *Service, conf, fields *payload.Map) bool {
 		if userAt < 0 || passAt < 0 || userAt >= len(cells) || passAt >= len(cells) {
 			return false
 		}
-		if cells[userAt] == fields.Str("username") {
-			return samePassword(conf.Str("^hashtype"), cells[passAt], fields.Str("password"))
+		if cells[userAt] == c.Username() {
+			return samePassword(conf.Str("^hashtype"), cells[passAt], c.Password())
 		}
 	}
 	return false

@@ -88,10 +88,10 @@ func (d *Denied) Error() string { return d.message }
 
 // KindOf tells how a request authenticates: by token, by external authentication, or by a local key.
 func KindOf(fields *payload.Map) string {
-	switch {
-	case fields.Has("token"):
+	switch c := payload.NewCredentials(fields); {
+	case c.HasToken():
 		return KindToken
-	case fields.Has("eauth"):
+	case c.HasEauth():
 		return KindEauth
 	}
 	return KindUser
@@ -104,34 +104,32 @@ func KindOf(fields *payload.Map) string {
 // The error is always a *Denied. It never blocks for longer than a backend does: a failure is to be held back by the
 // caller. Source: salt/auth/__init__.py, LoadAuth.check_authentication (3008).
 func (s *Service) Check(fields *payload.Map, from string) (*Identity, error) {
+	c := payload.NewCredentials(fields)
 	switch KindOf(fields) {
 	case KindToken:
-		tok := s.Token(fields.Str("token"))
+		tok := s.Token(c.Token())
 		if tok == nil || !s.opt.External.Has(tok.Str("eauth")) {
 			return nil, &Denied{Kind: KindToken, Name: "TokenAuthenticationError", message: `Authentication failure of type "token" occurred.`}
 		}
 		return &Identity{KindToken, tok.Str("name"), s.listOfToken(tok)}, nil
 	case KindEauth:
-		if denied := s.authenticate(fields, from); denied != nil {
+		if denied := s.authenticate(c, from); denied != nil {
 			return nil, denied
 		}
-		return &Identity{KindEauth, fields.Str("username"), s.listFor(fields.Str("eauth"), fields.Str("username"), nil)}, nil
+		return &Identity{KindEauth, c.Username(), s.listFor(c.Eauth(), c.Username(), nil)}, nil
 	}
-	return s.checkKey(fields)
+	return s.checkKey(c)
 }
 
 var errUser = &Denied{Kind: KindUser, Name: "UserAuthenticationError", message: `Authentication failure of type "user" occurred`}
 
 // checkKey compares the key of a local user. The key of root (or of a user named salt) is good for any name.
-func (s *Service) checkKey(fields *payload.Map) (*Identity, error) {
-	key, ok := fields.Get("key")
-	fields.Delete("key")
-	text, isText := key.(string)
-	if !ok || !isText {
+func (s *Service) checkKey(c payload.Credentials) (*Identity, error) {
+	text, ok := c.TakeKey()
+	if !ok {
 		return nil, errUser
 	}
-	user, named := fields.Get("user")
-	name, _ := user.(string)
+	name, named := c.User()
 	if !named {
 		return s.anyKey(text, s.opt.RunningUser)
 	}
@@ -194,34 +192,34 @@ func (s *Service) restricted(user, name string) (*Identity, error) {
 func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
 
 // authenticate asks the backend. A failure is to take as long as any other failure.
-func (s *Service) authenticate(fields *payload.Map, from string) *Denied {
+func (s *Service) authenticate(c payload.Credentials, from string) *Denied {
 	user := "UNKNOWN"
-	if fields.Has("username") {
-		user = payload.Show(fields.Str("username"))
+	if c.HasUsername() {
+		user = payload.Show(c.Username())
 	}
 	denied := &Denied{Kind: KindEauth, Name: "EauthAuthenticationError",
 		message: `Authentication failure of type "eauth" occurred for user ` + user + "."}
 	start := s.opt.Now()
-	name := fields.Str("eauth")
+	name := c.Eauth()
 	conf, enabled := s.opt.External.Get(name)
 	backend := backends[name]
 	if !enabled || backend == nil {
 		return denied
 	}
-	if len(fields.Str("username")) > payload.MaxUser || len(fields.Str("password")) > payload.MaxPassword {
+	if len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword {
 		denied.Wait = failureTime()
 		return denied
 	}
-	if s.failed.blocked(s.opt.FailuresMax, from, fields.Str("username"), start) {
+	if s.failed.blocked(s.opt.FailuresMax, from, c.Username(), start) {
 		denied.Blocked = true
 		return denied
 	}
 	m, _ := conf.(*payload.Map)
-	if backend(s, m, fields) {
+	if backend(s, m, c) {
 		return nil
 	}
 	now := s.opt.Now()
-	s.failed.add(from, fields.Str("username"), now)
+	s.failed.add(from, c.Username(), now)
 	denied.Wait = max(failureTime()-now.Sub(start), 0)
 	return denied
 }

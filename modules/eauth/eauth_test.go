@@ -114,11 +114,11 @@ func TestFileBackend(t *testing.T) {
 		user, pass string
 		want       bool
 	}{{"dean", "goneFishing", true}, {"dean", "x", false}, {"zoe", "goneFishing", false}} {
-		if got := authFile(nil, conf, payload.M("username", tt.user, "password", tt.pass)); got != tt.want {
+		if got := authFile(nil, conf, payload.NewCredentials(payload.M("username", tt.user, "password", tt.pass))); got != tt.want {
 			t.Errorf("%s/%s: got %v", tt.user, tt.pass, got)
 		}
 	}
-	if authFile(nil, payload.M("^filename", file), payload.M("username", "dean", "password", "")) {
+	if authFile(nil, payload.M("^filename", file), payload.NewCredentials(payload.M("username", "dean", "password", ""))) {
 		t.Error("a line without the field was accepted")
 	}
 }

@@ -22,16 +22,17 @@ import (
 // It returns {start, expire, name, eauth, token[, auth_list]}, times in float epoch seconds. The error is a *Denied when
 // the authentication failed; another means that the token could not be stored.
 func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, error) {
-	if !fields.Has("eauth") {
+	c := payload.NewCredentials(fields)
+	if !c.HasEauth() {
 		return nil, &Denied{Kind: KindEauth, Name: "EauthAuthenticationError", message: "no eauth"}
 	}
-	if denied := s.authenticate(fields, from); denied != nil {
+	if denied := s.authenticate(c, from); denied != nil {
 		return nil, denied
 	}
 	start := epoch(s.opt.Now())
-	eauth, user := fields.Str("eauth"), fields.Str("username")
+	eauth, user := c.Eauth(), c.Username()
 	life := s.opt.TokenExpire.Seconds()
-	if wanted, ok := number(fields.Value("token_expire")); ok && !math.IsNaN(wanted) && s.mayChooseExpire(eauth, user) {
+	if wanted, ok := number(c.TokenExpire()); ok && !math.IsNaN(wanted) && s.mayChooseExpire(eauth, user) {
 		life = wanted
 	}
 	raw := make([]byte, 32)

@@ -94,6 +94,7 @@ type creds struct {
 	version     int        // of requests
 	publishPort int
 	brine       bool
+	signs       bool   // the master has said that it signs publications
 	link        string // topic by which the master knows the minion on the publish port; "": none
 	masterKey   *crypt.PublicKey
 	masterText  string // of masterKey, as the master sent it

@@ -32,7 +32,7 @@ func (m *Minion) count(c *creds) {
 
 // OpenPublication opens one publication and takes its serial out. ErrReauth: sealed with a key we do not
 // have; ErrIgnore: repeated, empty, or not sealed at all; crypt.ErrBadSignature: refused by
-// sign_pub_messages. Source: salt/channel/client.py, AsyncPubChannel._decode_payload.
+// sign_pub_messages, or because the master has said that it signs. Source: salt/channel/client.py, AsyncPubChannel._decode_payload.
 func (m *Minion) OpenPublication(frame []byte) (*payload.Map, error) {
 	load, _, err := m.OpenMarked(frame)
 	return load, err
@@ -71,6 +71,11 @@ func (m *Minion) openPublication(frame []byte) (*payload.Map, *creds, error) {
 		return nil, nil, fmt.Errorf("%w: publication does not open", ErrReauth)
 	case err != nil:
 		return nil, nil, fmt.Errorf("%w: %w", ErrIgnore, err)
+	}
+	if c.signs && !m.opt.SignPubMessages { // behind the box: after a new key the master is to be asked anew, who may not sign any more
+		if err := c.verifyPublication(p); err != nil {
+			return nil, nil, err
+		}
 	}
 	load, err := payload.UnmarshalMap(packed)
 	if err != nil {

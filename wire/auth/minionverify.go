@@ -130,7 +130,7 @@ func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) 
 	port, _ := inner.Int("publish_port")
 	_, brine := inner.Int(fieldBrine)
 	c := &creds{
-		sharedText: string(shared), mark: digest, version: 2, publishPort: int(port), brine: brine, serial: &serial{},
+		sharedText: string(shared), mark: digest, version: 2, publishPort: int(port), brine: brine, signs: inner.Has(fieldSigns), serial: &serial{},
 		masterKey: key, masterText: masterKey,
 	}
 	return c, m.openSession(c, inner)

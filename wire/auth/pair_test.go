@@ -128,6 +128,55 @@ func TestPairRotation(t *testing.T) {
 	}
 }
 
+// TestPairSigned: a minion that was told that its master signs takes nothing else from it, whatever its own configuration
+// says; and when the master signs no more, which it begins with a new key, it asks anew.
+func TestPairSigned(t *testing.T) {
+	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true })
+	m, _ := newMinion(t, nil)
+	signInAt(t, m, at)
+	publish := func(change func(*payload.Publication)) []byte {
+		t.Helper()
+		frame, err := at.SealPublication(payload.M("fun", "test.ping"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := payload.DecodePublication(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(p)
+		if frame, err = p.Encode(); err != nil {
+			t.Fatal(err)
+		}
+		return frame
+	}
+	for name, change := range map[string]func(*payload.Publication){
+		"not signed":         func(p *payload.Publication) { p.Sig, p.SigAlgo = nil, "" },
+		"another signature":  func(p *payload.Publication) { p.Sig[9] ^= 1 },
+		"an empty signature": func(p *payload.Publication) { p.Sig = []byte{} },
+		"an odd algorithm":   func(p *payload.Publication) { p.SigAlgo = "none" },
+	} {
+		if load, err := m.OpenPublication(publish(change)); !errors.Is(err, crypt.ErrBadSignature) {
+			t.Errorf("%s: %v, %v", name, load, err)
+		}
+	}
+	if _, err := m.OpenPublication(publish(func(*payload.Publication) {})); err != nil {
+		t.Errorf("as the master made it: %v", err)
+	}
+	at.opt.SignPublications = false
+	if err := at.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	unsigned := publish(func(*payload.Publication) {})
+	if _, err := m.OpenPublication(unsigned); !errors.Is(err, ErrReauth) {
+		t.Errorf("from a master that signs no more: %v", err)
+	}
+	signInAt(t, m, at)
+	if _, err := m.OpenPublication(unsigned); err != nil {
+		t.Errorf("after a sign-in: %v", err)
+	}
+}
+
 func TestPairPillar(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true })
 	for _, algos := range [][2]string{{"", ""}, {crypt.OAEPSHA224, crypt.PKCS1v15SHA224}} {

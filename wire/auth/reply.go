@@ -13,10 +13,15 @@ import (
 // requests than Salt's do. Unlike Salt: it is not there, and its minions pass over it.
 const fieldBrine = "brine"
 
+// fieldSigns is there, inside what is signed, when the master signs its publications: its minions take no others then. Who
+// has the key of one minion has the key of all publications, and could make up some for the others. Unlike Salt: a minion
+// asks for signatures only if sign_pub_messages says so, and by default it does not.
+const fieldSigns = "brine_signs"
+
 // acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
 func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	shared := m.shared.Load()
-	a := payload.NewMap(11).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
+	a := payload.NewMap(12).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
 	if !crypt.KnownSignature(in.sigAlgo) && in.version > 1 {
 		return badAlgorithm("sig"), nil
 	}
@@ -35,6 +40,9 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 		return mustPack(a), nil
 	}
 	a.Set(fieldBrine, 1)
+	if m.opt.SignPublications {
+		a.Set(fieldSigns, 1)
+	}
 	if in.version >= protocolVersion {
 		box, err := crypt.NewBox(adm.session)
 		if err != nil {

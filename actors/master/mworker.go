@@ -191,7 +191,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 	}
 	handler, known := table[o.Cmd]
 	if !known || (!o.Clear && !w.opt.signIns.trusted(o)) {
-		w.opt.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", o.ID)
+		w.opt.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID))
 		r.finish(payload.NewMap(0), w.opt.log)
 		return
 	}

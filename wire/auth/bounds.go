@@ -71,13 +71,20 @@ var loadLimits = []struct {
 	name string
 	max  int
 }{{"cmd", payload.MaxCommand}, {"jid", payload.MaxJID}, {"tag", payload.MaxTag}, {"saltenv", payload.MaxEnv}, {"pillarenv", payload.MaxEnv},
-	{"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}, {"master_id", payload.MaxID}}
+	{"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}, {"master_id", payload.MaxID}, {"ret", payload.MaxReturners}}
 
 // screenNames refuses an authentic load with a name that no minion has.
 func screenNames(load *payload.Map) *refusal {
 	for _, f := range loadLimits {
-		if text, ok := load.Value(f.name).(string); ok && len(text) > f.max {
-			return &refusal{why: Why{Text: f.name + " of " + strconv.Itoa(len(text)) + " bytes"}, known: true}
+		n := 0
+		switch v := load.Value(f.name).(type) {
+		case string:
+			n = len(v)
+		case []byte:
+			n = len(v)
+		}
+		if n > f.max {
+			return &refusal{why: Why{Text: f.name + " of " + strconv.Itoa(n) + " bytes"}, known: true}
 		}
 	}
 	return nil

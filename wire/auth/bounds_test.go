@@ -83,6 +83,9 @@ func TestNameBounds(t *testing.T) {
 		if o != nil {
 			t.Fatalf("%s of %d bytes is served", f.name, len(long))
 		}
+		if o, _ := c.at.OpenRequest(c.v3(f.name, []byte(long)), testTime); o != nil {
+			t.Errorf("%s of %d bytes that are no text is served", f.name, len(long))
+		}
 		box, err := crypt.NewBox(c.at.sessions.key["m1"])
 		if err != nil {
 			t.Fatal(err)

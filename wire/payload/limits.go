@@ -34,6 +34,8 @@ const (
 	MaxFunction = 255
 	// MaxPattern is the longest regular expression, or expression of grains or pillars, in a target.
 	MaxPattern = 1 << 18
+	// MaxReturners is the longest list of returners that a job names, with commas.
+	MaxReturners = 1024
 	// MaxCommand is the longest command of a load.
 	MaxCommand = 64
 	// MaxAlgorithm is the longest name of an algorithm.

@@ -163,7 +163,10 @@ func write(root *os.Root, rel string, offset int64, data []byte) error {
 	return errors.Join(f.Chmod(fileMode), err, f.Close())
 }
 
-// Rel is the local path that a list of names stands for; not ok for one that leads elsewhere.
+// maxRel is the longest path, in bytes: that of Linux.
+const maxRel = 4096
+
+// Rel is the local path that a list of names stands for; not ok for one that leads elsewhere, or that no system has.
 func Rel(names []any) (rel string, ok bool) {
 	parts := make([]string, 0, len(names))
 	for _, v := range names {
@@ -174,5 +177,5 @@ func Rel(names []any) (rel string, ok bool) {
 		parts = append(parts, name)
 	}
 	rel = filepath.Join(parts...)
-	return rel, filepath.IsLocal(rel) && rel != "."
+	return rel, len(rel) <= maxRel && filepath.IsLocal(rel) && rel != "."
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -120,6 +121,7 @@ func TestRel(t *testing.T) {
 		{[]any{"/etc/motd"}, "", false},
 		{[]any{"a", 1}, "", false},
 		{[]any{"a\x00b"}, "", false},
+		{[]any{strings.Repeat("a/", 2049)}, "", false},
 	} {
 		if rel, ok := Rel(tt.names); ok != tt.ok || ok && rel != tt.rel {
 			t.Errorf("%q: got %q, %v", tt.names, rel, ok)

@@ -157,7 +157,7 @@ func TestHoardInGroup(t *testing.T) {
 	s.startLimited("echo $$ > " + procs)
 	s.startMinion(honest, "")
 	s.said(s.master, fmt.Sprintf("The memory limit of this control group is %d MiB", limit>>20))
-	leave := s.hoarders(1)
+	leave := s.hoarders(2)
 	defer leave()
 	s.said(s.master, saidEnded)
 	for range 5 {

@@ -180,9 +180,13 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	return 0, nil
 }
 
-// writeReturn writes the files of one return into the directory of its minion.
+// writeReturn writes the files of one return into the directory of its minion, which is nobody else's to read: Salt's command
+// line needs loads.
 func (l layout) writeReturn(sub string, rec *payload.Map, durable bool) error {
-	if err := os.MkdirAll(sub, l.dirMode()); err != nil {
+	if err := os.MkdirAll(filepath.Dir(sub), l.dirMode()); err != nil {
+		return err
+	}
+	if err := os.Mkdir(sub, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	how := wholefile.Options{Sync: durable}

@@ -26,7 +26,7 @@ type Options struct {
 	MaxBytes  int64            // beyond it the oldest jobs go first; 0: no cap
 	Compact   CompactWhen      // when the file is written anew without its free pages
 	SyncNotes bool             // Note waits for the disk itself
-	Shared    bool             // other users of this machine may read loads and returns: they run salt (publisher_acl, external_auth)
+	Shared    bool             // other users of this machine may read loads: they run salt (publisher_acl, external_auth)
 	EndTimes  bool             // note when the last return came (job_cache_store_endtime)
 	Now       func() time.Time // time.Now unless set
 }

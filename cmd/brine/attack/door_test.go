@@ -96,6 +96,42 @@ func TestStrangerFunctions(t *testing.T) {
 	s.good()
 }
 
+// TestStrangerClears: nor do the other commands in clear do any work for who has no key, whatever they are given: no pattern of
+// the configuration is tried on a long name, no target is expanded, nothing is kept.
+func TestStrangerClears(t *testing.T) {
+	s := newSite(t, "publisher_acl: {'(a+)+$': ['.*']}\npublisher_acl_blacklist: {users: ['(a+)+b'], modules: ['(a+)+b']}\n"+
+		"external_auth: {sharedsecret: {'(a+)+$': ['.*'], '*': ['(a+)+b', '@runner', '@wheel']}}\nsharedsecret: OpenSesame\n")
+	s.evilMinion()
+	before, err := s.master.rss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, large := strings.Repeat("a", 1000)+"!", strings.Repeat("a", 2<<20)
+	for _, cmd := range []string{payload.CmdPublish, payload.CmdRunner, payload.CmdWheel, payload.CmdMkToken, payload.CmdGetToken} {
+		for i, load := range []*payload.Map{
+			payload.M("user", name, "key", "no key", "fun", name, "kwargs", payload.NewMap(0)),
+			payload.M("eauth", "sharedsecret", "username", name, "password", "wrong", "fun", name, "user", name,
+				"kwargs", payload.M("eauth", "sharedsecret", "username", name, "password", "wrong")),
+			payload.M("user", large, "key", large, "fun", large, "username", large, "password", large, "eauth", large, "token", large),
+			payload.M("token", name, "fun", []any{large, large}, "kwargs", payload.M("token", large), "kwarg", payload.M("match", large)),
+		} {
+			load.Set("cmd", cmd).Set("tgt", evil).Set("tgt_type", "pcre").Set("arg", []any{}).Set("ret", "").Set("match", evil)
+			atOnce(8, func(int) {
+				began := time.Now()
+				v, err := s.stranger().ask(load)
+				if err != nil || says(v) {
+					t.Errorf("%s: got %v, %v", cmd, v, err)
+				}
+				if took := time.Since(began); took > 8*second() { // a failed log-in waits for a second by design
+					t.Errorf("%s, load %d: a refusal took %v", cmd, i, took)
+				}
+			})
+			s.good()
+		}
+	}
+	s.grown(before, 600<<20)
+}
+
 // TestThiefTargets: a minion's targets may take their time, but not the workers of others.
 func TestThiefTargets(t *testing.T) {
 	s := newSite(t, "target_timeout: 3\npeer: {'.*': ['.*']}\n")
@@ -124,10 +160,11 @@ func TestThiefTargets(t *testing.T) {
 
 // TestLoginStorm: failed log-ins are slow for who fails, and for nobody else; after too many the next are not tried.
 func TestLoginStorm(t *testing.T) {
-	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner']}}\nsharedsecret: Op3nSesame\nlogin_failures_max: 50\n")
+	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner'], ann: ['test.ping']}}\nsharedsecret: Op3nSesame\nlogin_failures_max: 50\n")
+	from := s.stranger
 	logIn := func(user, password string) (any, time.Duration) {
 		began := time.Now()
-		v, err := s.stranger().ask(payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", user, "password", password))
+		v, err := from().ask(payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", user, "password", password))
 		if err != nil {
 			t.Error(err)
 		}
@@ -164,5 +201,12 @@ func TestLoginStorm(t *testing.T) {
 		t.Errorf("after too many failures a log-in gives %v after %v", v, took)
 	}
 	s.said(s.master, "login_failures_max")
+	if v, _ := logIn("ann", "Op3nSesame"); v == any("") {
+		t.Error("another user at the same address is not let in")
+	}
+	from = func() *stranger { return s.strangerFrom("127.0.0.7") }
+	if v, _ := logIn("fred", "Op3nSesame"); v == any("") {
+		t.Error("the user is not let in at another address")
+	}
 	s.good()
 }

@@ -14,46 +14,35 @@ import (
 
 	"brine/cmd/tooltest"
 	"brine/wire/client"
+	"brine/wire/payload"
 )
 
-// hoarders are strangers at both ports, each of whom sends messages without end: halves of large ones, chains of empty
-// frames, and questions whose answers they do not take. Each comes again when it was ended, until leave is called.
+// hoarders are strangers at both ports, n of each kind, each of whom makes the master keep without end: halves of large
+// requests, chains of empty frames, questions whose answers they do not take, subscriptions whose publications they do not
+// take. Each comes again when it was ended, until leave is called.
 func (s *site) hoarders(n int) (leave func()) {
 	s.t.Helper()
+	const subscriber = "\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
+	chunk, empty := make([]byte, 1<<20), bytes.Repeat([]byte{1, 0}, 1<<15)
+	question := s.question()
+	kinds := []hoarder{
+		{port: s.ret, hello: dealer + delimiter + string(frameHead(longFrame, 100<<20)), says: chunk, times: 99},
+		{port: s.ret, hello: dealer, says: empty, times: 800},
+		{port: s.pub, hello: greeting + subscriber, says: empty, times: 800},
+		{port: s.ret, hello: dealer, says: question, times: 1000, deaf: true},
+		{port: s.pub, hello: greeting + subscriber + "\x00\x01\x01", deaf: true}, // subscribed to everything
+	}
 	over := make(chan struct{})
 	var busy sync.WaitGroup
-	hoard := func(port int, hello string, what func(write func([]byte) bool)) {
-		busy.Go(func() {
-			for {
-				select {
-				case <-over:
-					return
-				default:
-				}
-				s.hoard(port, hello, over, what)
-			}
-		})
-	}
-	chunk, empty := make([]byte, 1<<20), bytes.Repeat([]byte{1, 0}, 1<<15)
 	for range n {
-		hoard(s.ret, dealer, func(write func([]byte) bool) {
-			if write([]byte(delimiter)) && write(frameHead(longFrame, 100<<20)) {
-				for range 99 {
-					if !write(chunk) {
+		for _, h := range kinds {
+			busy.Go(func() {
+				for {
+					select {
+					case <-over:
 						return
-					}
-				}
-			}
-		})
-		for _, port := range []int{s.ret, s.pub} {
-			hello := dealer
-			if port == s.pub {
-				hello = greeting + "\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
-			}
-			hoard(port, hello, func(write func([]byte) bool) {
-				for range 800 {
-					if !write(empty) {
-						return
+					case <-time.After(50 * time.Millisecond): // the machine has other work
+						h.hoard(over)
 					}
 				}
 			})
@@ -62,17 +51,46 @@ func (s *site) hoarders(n int) (leave func()) {
 	return sync.OnceFunc(func() { close(over); busy.Wait() })
 }
 
-// hoard is one connection of a hoarder: it says something, and then stays until it is ended.
-func (s *site) hoard(port int, hello string, over chan struct{}, what func(write func([]byte) bool)) {
-	<-time.After(50 * time.Millisecond) // the machine has other work
-	c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+// question is a request that anybody may make, 64 times, with as long an answer as strangers get.
+func (s *site) question() []byte {
+	s.t.Helper()
+	frame, err := (&payload.Request{Enc: payload.EncClear, Load: payload.M("cmd", payload.CmdPing, "x", strings.Repeat("x", 3000)), Version: 3}).Encode()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return bytes.Repeat(append(append([]byte(delimiter), frameHead(longFrame, len(frame))...), frame...), 64)
+}
+
+// hoarder is somebody who says something, so many times, and then stays until he is ended. One who is deaf reads nothing, and
+// goes away after a while, for he does not notice his end.
+type hoarder struct {
+	port  int
+	hello string
+	says  []byte
+	times int
+	deaf  bool
+}
+
+// deafFor is how long a deaf one stays.
+const deafFor = 3 * time.Second
+
+// hoard is one connection of a hoarder.
+func (h hoarder) hoard(over chan struct{}) {
+	c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", h.port))
 	if err != nil {
 		return // the port is full
 	}
-	ended := make(chan struct{})
+	ended := make(chan struct{}) // by the master, or for want of patience
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(io.Discard, c)
+		if !h.deaf {
+			_, _ = io.Copy(io.Discard, c)
+			return
+		}
+		select {
+		case <-over:
+		case <-time.After(deafFor):
+		}
 	}()
 	stop := make(chan struct{})
 	go func() {
@@ -83,12 +101,9 @@ func (s *site) hoard(port int, hello string, over chan struct{}, what func(write
 		}
 		_ = c.Close()
 	}()
-	write := func(b []byte) bool {
-		_, err := c.Write(b)
-		return err == nil
-	}
-	if write([]byte(hello)) {
-		what(write)
+	_, err = io.WriteString(c, h.hello)
+	for i := 0; i < h.times && err == nil; i++ {
+		_, err = c.Write(h.says)
 	}
 	<-stop
 	<-ended

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,13 +12,16 @@ import (
 	"brine/wire/client"
 )
 
-// wider are the files and directories of daemons that others may see, by their path below a root_dir, and why. All else is
-// 0600 or 0700, or less.
-var wider = []struct {
+// widened is what others may see.
+type widened struct {
 	end  string
 	mode fs.FileMode
 	why  string
-}{
+}
+
+// wider are the files and directories of daemons that others may see, by their path below a root_dir, and why. All else is
+// 0600 or 0700, or less.
+var wider = []widened{
 	{"/m/etc/salt/pki/master/minions*", 0o755, "Salt makes it so; the folder above is 0700"},
 	{"/etc/salt/pki/*/*.pub", 0o644, "public keys; the folder above is 0700"},
 	{"/var/cache/salt/master", 0o755, "users of publisher_acl read their key there"},
@@ -37,10 +41,35 @@ var wider = []struct {
 	{"/var/run/salt", 0o755, ""}, {"/etc", 0o755, ""}, {"/etc/salt", 0o755, ""}, {"/etc/salt/pki", 0o755, ""},
 }
 
-// TestModes walks over all that daemons and tools have made, under a common umask.
+// forUsers are wider where users with rules run Salt's own tools, which read the load of a job and whom it was sent to.
+var forUsers = []widened{
+	{"/var/cache/salt/master/jobs", 0o755, "Salt's tools of other users look for .load.p and .minions.p"},
+	{"/var/cache/salt/master/jobs/??", 0o755, "the same"},
+	{"/var/cache/salt/master/jobs/??/*", 0o755, "the same"},
+	{"/var/cache/salt/master/jobs/??/*/.load.p", 0o644, "the same"},
+	{"/var/cache/salt/master/jobs/??/*/.minions.p", 0o644, "the same"},
+	{"/var/cache/salt/master/jobs/??/*/jid", 0o644, "the same: it tells a directory of a job"},
+}
+
+// TestModes walks over all that daemons and tools have made, under a common umask: as configured by default, with Salt's
+// layout of the job cache, and with users for whom Salt needs more, and then only that.
 func TestModes(t *testing.T) {
+	for name, conf := range map[string]string{
+		"default":     "",
+		"local_cache": "master_job_cache: local_cache\n",
+		"users":       "master_job_cache: local_cache\npublisher_acl: {nobody: ['test.*']}\nexternal_auth: {sharedsecret: {ann: ['test.*']}}\nsharedsecret: OpenSesame\n",
+	} {
+		allowed := wider
+		if name == "users" {
+			allowed = slices.Concat(wider, forUsers)
+		}
+		t.Run(name, func(t *testing.T) { testModes(t, conf, allowed) })
+	}
+}
+
+func testModes(t *testing.T, conf string, allowed []widened) {
 	defer syscall.Umask(syscall.Umask(0o022))
-	s := newSite(t, "")
+	s := newSite(t, conf)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -52,21 +81,21 @@ func TestModes(t *testing.T) {
 		}
 		return nil
 	})
-	s.checkModes()
+	s.checkModes(allowed)
 	<-done
 	for _, args := range [][]string{{"salt", honest, "grains.setval", "x", "y"}, {"salt", "--async", honest, "test.ping"}, {"salt-run", "jobs.list_jobs"}, {"salt-key", "-L"}} {
 		if r := s.tool(args[0], args[1:]...); r.code != 0 {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}
-	s.checkModes()
+	s.checkModes(allowed)
 	s.minions[honest].kill()
 	s.master.kill()
-	s.checkModes()
+	s.checkModes(allowed)
 }
 
 // checkModes looks at the directories of the master and of the minion.
-func (s *site) checkModes() {
+func (s *site) checkModes(wider []widened) {
 	s.t.Helper()
 	for _, root := range []string{s.path("m"), s.path(honest)} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

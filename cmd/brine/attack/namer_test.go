@@ -54,13 +54,60 @@ func (th *thief) namer() *namer {
 	return n
 }
 
+// namerNonce is the nonce of all his requests.
+const namerNonce = "0123456789abcdef0123456789abcdef"
+
+// complete adds what a request of version 3 needs.
+func (n *namer) complete(load *payload.Map) *payload.Map {
+	load = load.Clone().Set("ts", time.Now().Unix()).Set("tok", n.auth.Token())
+	if !load.Has("nonce") {
+		load.Set("nonce", namerNonce)
+	}
+	return load
+}
+
+// sayPacked sends what is packed already, in version 3.
+func (n *namer) sayPacked(packed []byte) error {
+	req := payload.Request{Enc: payload.EncAES, Version: 3, ID: n.id, Load: n.session.Seal(packed, ""), EncAlgo: crypt.OAEPSHA1, SigAlgo: crypt.PKCS1v15SHA1}
+	frame, err := req.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = n.send(patience, frame)
+	return err
+}
+
 // say sends a load as it is in a version of the protocol; what answers is not looked at.
 func (n *namer) say(version int, load *payload.Map) error {
+	_, err := n.exchange(version, load)
+	return err
+}
+
+// told is say, and opens what answers with the keys that he has.
+func (n *namer) told(version int, load *payload.Map) string {
+	n.s.t.Helper()
+	reply, err := n.exchange(version, load)
+	if err != nil {
+		n.s.t.Fatal(err)
+	}
+	v, _ := payload.Unmarshal(reply)
+	text := string(reply)
+	for _, box := range []*crypt.Box{n.shared, n.session} {
+		for _, nonce := range []string{"", namerNonce} {
+			if plain, err := box.Open(payload.AsBytes(v), nonce); err == nil {
+				text += string(plain)
+			}
+		}
+	}
+	return text
+}
+
+func (n *namer) exchange(version int, load *payload.Map) (reply []byte, err error) {
 	load = load.Clone()
 	req := payload.Request{Enc: payload.EncAES, Version: version, EncAlgo: crypt.OAEPSHA1, SigAlgo: crypt.PKCS1v15SHA1}
 	box := n.shared
 	if version > 1 && !load.Has("nonce") {
-		load.Set("nonce", "0123456789abcdef0123456789abcdef")
+		load.Set("nonce", namerNonce)
 	}
 	if version > 2 {
 		load.Set("ts", time.Now().Unix())
@@ -68,13 +115,12 @@ func (n *namer) say(version int, load *payload.Map) error {
 	}
 	packed, err := payload.MarshalLoad(load)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Load = box.Seal(packed, "")
 	frame, err := req.Encode()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = n.send(patience, frame)
-	return err
+	return n.send(patience, frame)
 }

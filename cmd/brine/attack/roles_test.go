@@ -25,8 +25,11 @@ type stranger struct {
 }
 
 // stranger connects one more.
-func (s *site) stranger() *stranger {
-	req := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.ret, "", 0), Context: s.zctx})
+func (s *site) stranger() *stranger { return s.strangerFrom("") }
+
+// strangerFrom connects one more from another address of this machine.
+func (s *site) strangerFrom(source string) *stranger {
+	req := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.ret, source, 0), Context: s.zctx})
 	s.t.Cleanup(func() { _ = req.Close() })
 	return &stranger{s, req}
 }

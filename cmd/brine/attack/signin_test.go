@@ -77,6 +77,18 @@ func TestPendingFlood(t *testing.T) {
 	}
 	s.said(s.master, "max_pending_keys")
 	s.good()
+	if r := s.tool("salt-key", "-y", "-d", "flood*"); r.code != 0 {
+		t.Fatalf("salt-key: %+v", r)
+	}
+	s.eventually("a key that comes when there is room", func() error {
+		if _, err := p.ask(s.signInLoad("late")); err != nil {
+			t.Fatal(err)
+		}
+		if keys := s.pendingKeys(); len(keys) != 1 || keys[0].Name() != "late" {
+			return fmt.Errorf("pending: %v", keys)
+		}
+		return nil
+	})
 }
 
 // TestPendingRate: one address brings new keys at a limited rate.
@@ -92,5 +104,11 @@ func TestPendingRate(t *testing.T) {
 		t.Errorf("%d keys are pending, of some 20", n)
 	}
 	s.said(s.master, "pending_keys_rate")
+	if _, err := s.strangerFrom("127.0.0.7").ask(s.signInLoad("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.pki("minions_pre/elsewhere")); err != nil {
+		t.Errorf("a key from another address: %v", err)
+	}
 	s.good()
 }

@@ -125,6 +125,14 @@ func (p *process) memory() (rss, pss float64) {
 	return rss, pss
 }
 
+// peak adds up the most that the processes of the group were resident with since their start, in MB (VmHWM, proc_pid_status(5)).
+func (p *process) peak() (rss float64) {
+	for _, pid := range p.members() {
+		rss += kilobytes(fmt.Sprintf("/proc/%d/status", pid), "VmHWM:") / 1024
+	}
+	return rss
+}
+
 // kilobytes reads a line "NAME 123 kB" of a file; 0 without it.
 func kilobytes(path, name string) float64 {
 	b, err := os.ReadFile(path)

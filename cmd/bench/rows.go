@@ -51,6 +51,7 @@ const (
 	rowManyMissing = "many-missing"
 	rowManyMaster  = "rss-many"
 	rowManyMasterP = "pss-many"
+	rowManyPeak    = "peak-many"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -85,6 +86,7 @@ func rows() []Row {
 		{Key: rowManyMissing, Title: "  returns missing, per job", Limit: 0},
 		{Key: rowManyMaster, Title: "  master after 20 jobs, resident", Unit: "MB", Limit: 200},
 		{Key: rowManyMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowManyPeak, Title: "  at most since its start", Unit: "MB", Limit: 200},
 	}
 }
 
@@ -96,6 +98,6 @@ func groups() []group {
 			rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}, (*turn).three},
 		{"publish", []string{rowPublish10, rowPublish10k, rowPublishCPU}, (*turn).signed},
 		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP, rowWorked}, (*turn).fleet},
-		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP}, (*turn).many},
+		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP, rowManyPeak}, (*turn).many},
 	}
 }

@@ -57,6 +57,7 @@ type Lifecycle struct {
 	Exit   <-chan ExitRequest  // the service asks for the end of the process; may be nil
 	Closed func(string) string // the line for stderr at the end, from why it ended
 	Lost   string              // what goes with a process that is killed, and what does not
+	Memory int64               // bytes that Go may take before it works to take less; 0: it takes what it likes
 }
 
 // ExitRequest is a reason to end the process that comes from inside.
@@ -139,6 +140,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 		s.Log.Warn("core files may be written", "err", err)
 	}
 	s.Memory = limitMemory(s)
+	go holdMemory(ctx, l.Memory)
 	svc, err := l.Start()
 	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
 		return err

@@ -28,6 +28,9 @@ const tagProcessDied = "brine/process/died"
 // listenersAreBack is when those who listen on the bus have had the time to connect again.
 const listenersAreBack = 3 * time.Second
 
+// memoryCeiling is what Go may take of a master with up to 10,000 minions, in bytes. Pages of files and libzmq come on top of it.
+const memoryCeiling = 112 << 20
+
 // Run runs a master (salt-master).
 func Run(c *tool.Call) error {
 	p := options.NewParser(c, "%prog [options]", "The master: holds the keys of the minions and gives them jobs.")
@@ -61,6 +64,7 @@ func Run(c *tool.Call) error {
 		Title: "Salt Master", Class: "Master",
 		Start:  func() (daemon.Service, error) { return startMaster(s, own) },
 		Closed: func(why string) string { return "The salt master is shutdown. " + why },
+		Memory: memoryCeiling,
 		Lost:   "lost: what its actors had in hand, requests not yet answered; kept: every return that was acknowledged",
 	})
 }

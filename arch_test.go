@@ -291,6 +291,9 @@ func checkStatements(tr *tree) {
 	}
 }
 
+// whole are the files that see all of a configuration; the rest of their package gets narrow options (decision 0048).
+var whole = map[string]string{"actors/master": "master.go core.go options.go configured.go keys.go rules.go"}
+
 // forbidden names the house rule that node n breaks, or nothing.
 func forbidden(f *sourceFile, n ast.Node, crash bool) string {
 	cmd := within(f.dir, "cmd") || path.Base(f.name) == "main_test.go" // a TestMain may be a process of its own
@@ -312,7 +315,10 @@ func forbidden(f *sourceFile, n ast.Node, crash bool) string {
 	if !ok {
 		return ""
 	}
+	see, held := whole[f.dir]
 	switch name := pkg.Name + "." + sel.Sel.Name; {
+	case held && !f.test && !slices.Contains(strings.Fields(see), path.Base(f.name)) && (name == "config.Master" || name == "config.Minion" || sel.Sel.Name == "cfg"):
+		return "the whole configuration is not for a part: give it options"
 	case strings.HasPrefix(name, "fmt.Print") && !cmd:
 		return "no fmt.Print outside cmd"
 	case name == "os.Exit" && !cmd:
@@ -485,6 +491,8 @@ func TestRulesBite(t *testing.T) {
 		{"statements", "config/x_test.go", `package x; import "time"; func f() { time.Sleep(1) }`, "sleep"},
 		{"statements", "actors/master/x.go", `package x; import "sync"; type a struct { sync.Mutex }`, "mutex"},
 		{"statements", "config/x.go", "package x\n// TODO: later", "changelog"},
+		{"statements", "actors/master/x.go", `package x; import "brine/config"; type a struct { c *config.Master }`, "not for a part"},
+		{"statements", "actors/master/x.go", "package x; func (c *core) f() int { return c.cfg.Port }", "not for a part"},
 		{"package vars", "config/x.go", "package x; var n int; func f() { n++ }", "n is changed"},
 		{"package vars", "config/x.go", "package x; var m = map[int]int{}; func f() { m[1] = 2 }", "m is changed"},
 		{"package vars", "config/x.go", `package x; import "sync"; var m sync.Map`, "made to be changed"},

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -14,7 +13,8 @@ import (
 
 // console answers the command line and API clients.
 type console struct {
-	cfg          *config.Master
+	owner        string // option user: whom those act for who become it by sudo
+	orderMasters bool   // order_masters: minions below syndics may be meant that this master does not know
 	running      string // user this process belongs to
 	jobs         *jobs
 	targets      *targets
@@ -87,7 +87,7 @@ func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refu
 		case id.Name == "":
 			return c.running, nil
 		case strings.HasPrefix(id.Name, "sudo_"):
-			return c.cfg.User, nil
+			return c.owner, nil
 		}
 		return id.Name, nil
 	}

@@ -67,35 +67,35 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, book: newBook(opt.book), pools: ps,
 		rules: &atomic.Pointer[rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{}, complaints: &complaints{log: log},
 		steady: steady.New(steady.Since(time.Now()), nil), // Maintenance tells
-		events: newEvents(newBusRoom(cfg.EventBusMax, opt.within(cfg.EventBusMaxBytes, eventShare), log), cfg.MaxEventSize, log)}
+		events: newEvents(newBusRoom(cfg.EventBusMax, within(cfg.EventBusMaxBytes, opt.Memory, eventShare), log), cfg.MaxEventSize, log)}
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm))))
-	c.ports = newPorts(opt, c.events, c.complaints)
+	c.ports = newPorts(portOptions{cfg.MaxConnections, cfg.RequestBytesMax, opt.Memory}, c.events, c.complaints, log)
 	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
 	c.attendance = newAttendance(&c.book.Peers, st.presence, log)
 	c.jobs = newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, c.book, log)
 	if err := c.measure(opt, st); err != nil {
 		return nil, err
 	}
-	voices := newVoices(cfg, st, log)
-	c.gate = newGate(cfg, st, voices, &c.book.Peers, c.events, c.meter, log)
-	c.signIns = &signIns{cfg: cfg, keys: st.keys, manager: func(preserve bool) *keys.Manager { return keyManager(cfg, st, preserve) }, voices: voices,
+	voices := newVoices(voiceOptionsOf(cfg), st, log)
+	c.gate = newGate(gateOptionsOf(cfg), st, voices, &c.book.Peers, c.events, c.meter, log)
+	c.signIns = &signIns{opt: signInOptionsOf(cfg), keys: st.keys, manager: keyManagerOf(cfg, st), voices: voices,
 		attendance: c.attendance, peers: &c.book.Peers, events: c.events, complaints: c.complaints, meter: c.meter, tree: c.tree, log: log}
 	var err error
-	if c.auth, err = signInSide(opt, st, c.signIns); err != nil {
+	if c.auth, err = auth.NewMaster(signInSideOf(opt, st, c.signIns)); err != nil {
 		return nil, err
 	}
 	c.signIns.auth, c.attendance.vouches = c.auth, c.auth.Vouches
 	c.follow(opt, st)
-	if c.files, err = newFiles(cfg, c.events, log); err != nil {
+	if c.files, err = newFiles(fileOptionsOf(cfg), c.events, log); err != nil {
 		return nil, err
 	}
-	mines := newMines(cfg, st.cache, c.targets)
-	in := inside{cfg: cfg, user: opt.RunningUser, rules: c.rules, targets: c.targets, events: c.events, mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
-	if c.functions, err = newOwnFunctions(in, st, c.attendance, c.jobs, opt.Version); err != nil {
+	mines := newMines(cfg.Raw, st.cache, c.targets)
+	in := inside{opt: insideOptionsOf(cfg, opt.RunningUser), rules: c.rules, targets: c.targets, events: c.events, mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
+	if c.functions, err = newOwnFunctions(functionOptionsOf(opt, st), in, st, c.attendance, c.jobs); err != nil {
 		return nil, err
 	}
-	c.upkeep = &upkeep{cfg: cfg, auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
+	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
 		jobs: c.jobs, publications: c.publications, events: c.events, log: log}
 	c.furnish(st, mines)
 	return c, nil
@@ -125,21 +125,21 @@ func (c *core) follow(opt Options, st *stores) {
 		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
 		Reasons: c.answers.Reasons, Count: c.meter.traced})
 	c.record = &record{book: c.book, meter: c.meter, trace: trace}
-	c.publications = newPublications(c.cfg, c.jobs, c.events, c.record, c.log)
+	c.publications = newPublications(publicationOptionsOf(c.cfg), c.jobs, c.events, c.record, c.log)
 }
 
 // furnish makes the desks, where workers have requests answered.
 func (c *core) furnish(st *stores, mines *mine.Reader) {
 	cfg, line := c.cfg, &turns{door.NewTurns(), c.complaints}
 	c.desks = &desks{
-		console: &console{cfg: cfg, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
+		console: &console{owner: cfg.User, orderMasters: cfg.OrderMasters, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
 			functions: c.functions, events: c.events, complaints: c.complaints, log: c.log},
-		returns: &returnDesk{cfg: cfg, auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
+		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
 		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
-		data: &dataDesk{cfg: cfg, auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pushed: newPushed(cfg),
+		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pushed: pushedOf(cfg),
 			turns: line, signIns: c.signIns, log: c.log},
 		files: &fileDesk{c.files},
-		peers: &peerDesk{cfg: cfg, gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
+		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
 			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
 	}
 }

@@ -7,26 +7,33 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
-	"brine/config"
 	"brine/modules/fileserver"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
+// fileOptions are what the configuration says of files.
+type fileOptions struct {
+	values      *payload.Map  // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
+	pillarRoots *payload.Map  // pillar_roots: environment → list of directories
+	interval    time.Duration // fileserver_interval
+}
+
 // files is what this master serves to minions, and shows its runners. Any number of goroutines may use it.
 type files struct {
-	cfg    *config.Master
+	opt    fileOptions
 	server atomic.Pointer[fileserver.Server] // of the FileServer that lives, or of the last one
 	events *events
 	log    *slog.Logger
 }
 
 // newFiles reads the configuration once, so that what is wrong with it ends the start.
-func newFiles(cfg *config.Master, events *events, log *slog.Logger) (*files, error) {
-	f := &files{cfg: cfg, events: events, log: log}
-	s, err := fileserver.Configured(cfg.Raw)
+func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error) {
+	f := &files{opt: opt, events: events, log: log}
+	s, err := fileserver.Configured(opt.values)
 	if s == nil {
 		return nil, err
 	}
@@ -36,9 +43,9 @@ func newFiles(cfg *config.Master, events *events, log *slog.Logger) (*files, err
 
 // options are those of the FileServer. Unlike Salt: files are looked through from time to time only for who wants the events.
 func (f *files) options() fileServerOptions {
-	o := fileServerOptions{publish: f.server.Store, interval: f.cfg.FileserverInterval, held: f.held, log: f.log,
-		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.cfg.Raw) }}
-	if f.cfg.Raw.Bool("fileserver_events") {
+	o := fileServerOptions{publish: f.server.Store, interval: f.opt.interval, held: f.held, log: f.log,
+		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values) }}
+	if f.opt.values.Bool("fileserver_events") {
 		o.updated = func(c *fileserver.Changes) { f.events.fire(event.TagFileserver(c.Backend), c.Event()) }
 	}
 	return o
@@ -47,11 +54,11 @@ func (f *files) options() fileServerOptions {
 // held says why no files are served to minions, as an option with its value; "" when they are. It is asked for every request:
 // a top file may come at any time.
 func (f *files) held() string {
-	if len(f.cfg.Raw.List("ext_pillar")) > 0 {
+	if len(f.opt.values.List("ext_pillar")) > 0 {
 		return "there is an ext_pillar, and pillars are not compiled yet"
 	}
-	top := f.cfg.Raw.Str("state_top")
-	for env, dirs := range f.cfg.PillarRoots.All() {
+	top := f.opt.values.Str("state_top")
+	for env, dirs := range f.opt.pillarRoots.All() {
 		for _, dir := range payload.Texts(dirs) {
 			pattern := filepath.Join(strings.ReplaceAll(dir, "__env__", "*"), top)
 			if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
@@ -109,7 +116,7 @@ var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_sal
 	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
 
 func (d *fileDesk) masterOpts(r *call) (any, error) {
-	opt, roots := d.files.cfg.Raw, payload.NewMap(1)
+	opt, roots := d.files.opt.values, payload.NewMap(1)
 	for _, env := range d.files.forMinions().Envs(nil) {
 		roots.Set(env, []any{})
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
@@ -31,10 +30,17 @@ func (s speaker) share() int {
 	return 1
 }
 
+// gateOptions are what the configuration says of what minions may say.
+type gateOptions struct {
+	hourly    hourly
+	whitelist []string // minion_event_whitelist: globs of tags that any minion may fire; none: no others than its own
+	dataMost  int64    // minion_data_max_bytes of its grains, or of its mine; 0 or less: any size
+}
+
 // gate is where what minions say gets in, or does not. It knows what each may say and how much, and counts what they were
 // refused. Any number of goroutines may use it.
 type gate struct {
-	cfg     *config.Master // minion_event_whitelist, and what a minion may have
+	opt     gateOptions
 	voices  *voices
 	managed *speakers.Resources
 	quotas  *quota.Book
@@ -45,8 +51,8 @@ type gate struct {
 	log     *slog.Logger
 }
 
-func newGate(cfg *config.Master, st *stores, voices *voices, peers *ledger.Peers, events *events, meter *meter, log *slog.Logger) *gate {
-	return &gate{cfg: cfg, voices: voices, managed: &speakers.Resources{Keys: st.keys, Cache: st.cache}, quotas: newQuotas(cfg),
+func newGate(opt gateOptions, st *stores, voices *voices, peers *ledger.Peers, events *events, meter *meter, log *slog.Logger) *gate {
+	return &gate{opt: opt, voices: voices, managed: &speakers.Resources{Keys: st.keys, Cache: st.cache}, quotas: opt.hourly.book(),
 		keys: st.keys, peers: peers, events: events, meter: meter, log: log}
 }
 
@@ -71,7 +77,7 @@ func (g *gate) say(who speaker, tag string, data *payload.Map) (size int) {
 		return 0
 	}
 	if !g.quotas.Spend(who.id, quotaEventBytes, len(body), who.share(), time.Now()) {
-		g.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", g.cfg.MinionQuotaEventBytes))
+		g.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", g.opt.hourly.eventBytes))
 		return 0
 	}
 	g.events.put(body)
@@ -115,7 +121,7 @@ func (g *gate) speaksFor(who speaker, id string) bool {
 }
 
 func (g *gate) whitelisted(tag string) bool {
-	for _, pattern := range g.cfg.MinionEventWhitelist {
+	for _, pattern := range g.opt.whitelist {
 		if matchers.GlobMatch(pattern, tag) {
 			return true
 		}
@@ -142,11 +148,11 @@ func (g *gate) deny(id string, what ledger.Denial, n int, why string) {
 
 // fits tells whether data of a minion is small enough to be kept.
 func (g *gate) fits(data *payload.Map) bool {
-	if g.cfg.MinionDataMaxBytes <= 0 {
+	if g.opt.dataMost <= 0 {
 		return true
 	}
 	packed, err := payload.Marshal(data)
-	return err == nil && int64(len(packed)) <= g.cfg.MinionDataMaxBytes
+	return err == nil && int64(len(packed)) <= g.opt.dataMost
 }
 
 // proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever has any
@@ -164,9 +170,9 @@ func (g *gate) proven(r *call, allowed bool, why string) bool {
 }
 
 func (g *gate) grainsQuota() string {
-	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", g.cfg.MinionQuotaGrains)
+	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", g.opt.hourly.grains)
 }
 
 func (g *gate) eventQuota() string {
-	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", g.cfg.MinionQuotaEvents)
+	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", g.opt.hourly.events)
 }

@@ -35,10 +35,9 @@ func clearHealth(cacheDir string) error {
 }
 
 // mark writes the marker and health files of a master that serves.
-func (m *Master) mark() error {
-	cfg := m.core.cfg
+func (m *Master) mark(cacheDir, sockDir string) error {
 	for _, name := range markerFiles {
-		path := filepath.Join(cfg.SockDir, name)
+		path := filepath.Join(sockDir, name)
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // a socket of a Salt master that was killed
 			return fmt.Errorf("mark the master as running: %w", err)
 		}
@@ -49,7 +48,7 @@ func (m *Master) mark() error {
 	}
 	now := []byte(strconv.FormatInt(time.Now().Unix(), 10))
 	for _, name := range []string{healthStartup, healthReady} {
-		if err := os.WriteFile(filepath.Join(cfg.CacheDir, healthDir, name), now, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(cacheDir, healthDir, name), now, 0o644); err != nil {
 			return fmt.Errorf("health files: %w", err)
 		}
 	}

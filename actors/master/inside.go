@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/config"
 	"brine/modules"
 	"brine/modules/fleet/mine"
 	"brine/modules/runners"
@@ -19,11 +18,17 @@ import (
 	"brine/wire/payload"
 )
 
+// insideOptions are what the configuration says of how this master is reached.
+type insideOptions struct {
+	id       string         // of this master
+	hashType string         // hash_type: the sockets of a minion are named by it
+	client   client.Options // of every client, but for what a reload changes; its SockDir is that of this master
+}
+
 // inside is the master as its own runner and wheel functions see it: what salt-run reaches through sockets, they
 // reach through the mailboxes of this process.
 type inside struct {
-	cfg     *config.Master
-	user    string // whom this process belongs to
+	opt     insideOptions
 	rules   *atomic.Pointer[rules]
 	targets *targets
 	events  *events
@@ -61,11 +66,10 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 
 // client speaks to this master as the command line does, without a socket.
 func (in inside) client() *client.Client {
-	cfg, now := in.cfg, in.rules.Load()
-	return client.New(client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
-		User: in.user, KeyOwner: cfg.User, Timeout: now.timeout, GatherJobTimeout: now.gatherTimeout,
-		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters, Bus: in, Exchange: in.exchange, Logger: in.log,
-		Gone: in.gone})
+	opt, now := in.opt.client, in.rules.Load()
+	opt.Timeout, opt.GatherJobTimeout = now.timeout, now.gatherTimeout
+	opt.Bus, opt.Exchange, opt.Gone, opt.Logger = in, in.exchange, in.gone, in.log
+	return client.New(opt)
 }
 
 // exchange hands a request to the ReqServer as if it had come from the request port.
@@ -98,12 +102,12 @@ func (in inside) Push(_ context.Context, body []byte) error {
 
 // MineGet reads mines as the master itself.
 func (in inside) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
-	return in.mines.Get(ctx, mine.Question{Asker: in.cfg.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
+	return in.mines.Get(ctx, mine.Question{Asker: in.opt.id, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }
 
 // Watch subscribes to the events of this master, or of the minion on this machine.
 func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
-	if node == "minion" || (sockDir != "" && sockDir != in.cfg.SockDir) {
+	if node == "minion" || (sockDir != "" && sockDir != in.opt.client.SockDir) {
 		return in.watchSocket(ctx, node, sockDir)
 	}
 	s, err := in.events.subscribe(ctx)
@@ -116,12 +120,12 @@ func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Strea
 // watchSocket subscribes at the socket of another daemon.
 func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners.Stream, error) {
 	if sockDir == "" {
-		sockDir = in.cfg.SockDir
+		sockDir = in.opt.client.SockDir
 	}
 	name := event.MasterPubSocket
 	if node == "minion" {
 		var err error
-		if name, _, err = event.MinionSockets(in.cfg.ID, in.cfg.HashType); err != nil {
+		if name, _, err = event.MinionSockets(in.opt.id, in.opt.hashType); err != nil {
 			return nil, fmt.Errorf("watch events: %w", err)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/keys"
-	"brine/wire/auth"
 	"brine/wire/crypt"
 )
 
@@ -76,40 +75,15 @@ func signingKey(cfg *config.Master) (*crypt.PrivateKey, string, error) {
 // ruleFileTime is how long a sign-in waits for a file of the rules: its worker serves others too.
 const ruleFileTime = 5 * time.Second
 
-// ruleFiles are the files of the autosign and autoreject rules.
-func ruleFiles(cfg *config.Master, log *slog.Logger) *keys.Bounded {
-	return &keys.Bounded{Files: keys.RuleFiles{Permissive: cfg.PermissivePKIAccess}, Limit: ruleFileTime, Hangs: tellHang(log)}
+// ruleFiles are the files of the autosign and autoreject rules; with permissive, also those that others may write
+// (permissive_pki_access).
+func ruleFiles(permissive bool, log *slog.Logger) *keys.Bounded {
+	return &keys.Bounded{Files: keys.RuleFiles{Permissive: permissive}, Limit: ruleFileTime, Hangs: tellHang(log)}
 }
 
 // tellHang logs what keeps keys from being signed.
 func tellHang(log *slog.Logger) func(path string) {
 	return func(path string) {
 		log.Error("a file that decides on keys cannot be read in time: new keys wait for an operator", "path", path)
-	}
-}
-
-// signInSide makes the sign-in side of the master, which tells what comes of it.
-func signInSide(opt Options, st *stores, told *signIns) (*auth.Master, error) {
-	cfg := opt.Config
-	st.signIn.Hangs = tellHang(opt.Logger)
-	return auth.NewMaster(auth.MasterOptions{
-		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
-		Keys: st.signIn, Sessions: st.sessions,
-		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
-			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg, opt.Logger)},
-		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: told.refused, Admit: newPending(cfg, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn, Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: told.attendance.count, SignPublications: cfg.SignPubMessages,
-		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
-		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
-	})
-}
-
-// eauthOptions are what a configuration says of who may do what.
-func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool) eauth.Options {
-	return eauth.Options{
-		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
-		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
-		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
-		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax, Calm: calm,
 	}
 }

@@ -42,11 +42,11 @@ type Master struct {
 // Start opens what the master keeps on disk, starts the children in Salt's order and returns when both ports are
 // bound. On an error nothing of the master is left running.
 func Start(opt Options) (*Master, error) {
-	ps, err := poolsOf(opt.Config)
+	ps, err := poolsOf(workerPools(opt.Config), opt.Config.WorkerThreads)
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStores(opt)
+	st, err := openStores(storeOptionsOf(opt.Config), opt.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,14 @@ func Start(opt Options) (*Master, error) {
 
 // begin starts the children between the health files of before and after.
 func (m *Master) begin(starting context.Context) error {
-	if err := clearHealth(m.core.cfg.CacheDir); err != nil {
+	cfg := m.core.cfg
+	if err := clearHealth(cfg.CacheDir); err != nil {
 		return err
 	}
 	if err := m.spawn(starting); err != nil {
 		return err
 	}
-	return m.mark()
+	return m.mark(cfg.CacheDir, cfg.SockDir)
 }
 
 // Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
@@ -93,12 +94,12 @@ const (
 	eventShare   = 16
 )
 
-// within is a bound of bytes, or a share of the memory limit where that is less.
-func (o Options) within(bytes, share int64) int64 {
-	if o.Memory <= 0 {
+// within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
+func within(bytes, limit, share int64) int64 {
+	if limit <= 0 {
 		return bytes
 	}
-	return min(bytes, o.Memory/share)
+	return min(bytes, limit/share)
 }
 
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.

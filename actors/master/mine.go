@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
@@ -22,11 +21,11 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 	if r.id == "" || !ok {
 		return payload.NewMap(0), nil
 	}
-	if !d.cfg.MinionDataCache && !d.cfg.EnforceMineCache {
+	if !d.opt.cached && !d.opt.mines {
 		return true, nil
 	}
 	if d.gate.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", d.cfg.MinionQuotaMine))
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", d.gate.opt.hourly.mine))
 		return false, nil
 	}
 	d.gate.voices.asMinion(r.id)
@@ -43,7 +42,7 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 		}
 	}
 	if !d.gate.fits(data) {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", d.cfg.MinionDataMaxBytes))
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", d.gate.opt.dataMost))
 		return false, nil
 	}
 	if err := d.cache.StoreMine(r.id, data); err != nil {
@@ -88,9 +87,9 @@ func (d *dataDesk) mineGet(r *call) (any, error) {
 	return d.turns.inTurn(r, "mine of minions", get)
 }
 
-// newMines reads the mines of this master.
-func newMines(cfg *config.Master, cache *datacache.Banks, targets *targets) *mine.Reader {
-	return &mine.Reader{Opts: cfg.Raw, Mine: cache.Mine,
+// newMines reads the mines of this master by its options (see mine.Reader).
+func newMines(opts *payload.Map, cache *datacache.Banks, targets *targets) *mine.Reader {
+	return &mine.Reader{Opts: opts, Mine: cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
 			who, err := targets.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
 			return who.Minions, err

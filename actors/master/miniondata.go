@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
@@ -18,9 +16,21 @@ import (
 	"brine/wire/payload"
 )
 
+// dataOptions are what the configuration says of the data of minions.
+type dataOptions struct {
+	cached     bool  // minion_data_cache: grains, pillars and mines are kept
+	mines      bool  // mines are kept all the same (enforce_mine_cache)
+	told       bool  // minion_data_cache_events: an event tells that they were
+	version2   bool  // version_2_grains: they may come without a token
+	receives   bool  // file_recv: minions may push files,
+	mostFile   int64 // each of so many bytes (file_recv_max_size)
+	mostFiles  int64 // and all of one minion of so many (minion_files_max_bytes)
+	revokesKey bool  // allow_minion_key_revoke
+}
+
 // dataDesk answers minions that ask for data, or bring theirs.
 type dataDesk struct {
-	cfg     *config.Master
+	opt     dataOptions
 	auth    *auth.Master
 	keys    *keys.Store
 	cache   *datacache.Banks
@@ -45,14 +55,14 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 	}
 	grains.Set(payload.FieldID, r.id)
 	data := payload.NewMap(0)
-	if d.cfg.MinionDataCache && d.mayKeepGrains(r, grains) {
+	if d.opt.cached && d.mayKeepGrains(r, grains) {
 		if err := d.cache.StoreGrains(r.id, grains); err != nil {
 			d.log.Error("grains could not be kept", "minion", r.id, "err", err)
 		}
 		if err := d.cache.StorePillar(r.id, ask.PillarEnv(), data); err != nil {
 			d.log.Error("pillar could not be kept", "minion", r.id, "err", err)
 		}
-		if d.cfg.MinionDataCacheEvents {
+		if d.opt.told {
 			d.events.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
 		}
 	}
@@ -62,7 +72,7 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 // mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what
 // a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
 func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
-	if !d.gate.proven(r, d.cfg.Version2Grains, "grains without a token (version_2_grains)") {
+	if !d.gate.proven(r, d.opt.version2, "grains without a token (version_2_grains)") {
 		return false
 	}
 	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
@@ -70,7 +80,7 @@ func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
 		return false
 	}
 	if !d.gate.fits(grains) {
-		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)", d.cfg.MinionDataMaxBytes))
+		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)", d.gate.opt.dataMost))
 		return false
 	}
 	return true
@@ -88,12 +98,12 @@ func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
 func (d *dataDesk) fileRecv(r *call) (any, error) {
 	piece := payload.NewFilePiece(r.load)
 	parts, whole := piece.Parts()
-	if !d.cfg.FileRecv || !whole {
+	if !d.opt.receives || !whole {
 		return false, nil
 	}
 	data, loc := piece.Data(), piece.Loc()
-	if loc+int64(len(data)) > int64(d.cfg.FileRecvMaxSize)<<20 {
-		d.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", d.cfg.FileRecvMaxSize)
+	if loc+int64(len(data)) > d.opt.mostFile {
+		d.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", d.opt.mostFile>>20)
 		return false, nil
 	}
 	rel, local := pushed.Rel(parts)
@@ -102,14 +112,10 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 	}
 	err := d.pushed.Write(r.id, rel, loc, data, time.Now())
 	if errors.Is(err, pushed.ErrFull) {
-		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)", d.cfg.MinionFilesMaxBytes))
+		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)", d.opt.mostFiles))
 		return false, nil
 	}
 	return err == nil, err
-}
-
-func newPushed(cfg *config.Master) *pushed.Store {
-	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string { return filepath.Join(cfg.CacheDir, "minions", id, "files") }}
 }
 
 // revokeAuth deletes the key of the minion that asks, when the configuration lets minions do so.
@@ -117,7 +123,7 @@ func (d *dataDesk) revokeAuth(r *call) (any, error) {
 	if r.id == "" {
 		return false, nil
 	}
-	if !d.cfg.AllowMinionKeyRevoke {
+	if !d.opt.revokesKey {
 		d.log.Warn("a minion may not revoke its key (allow_minion_key_revoke)", "minion", r.id)
 		return r.load, nil
 	}

@@ -95,7 +95,7 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 	if err := guest.q.Close(); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := r.m.core.functions.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
+	if _, err := r.m.core.signIns.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
 		r.t.Fatal(err)
 	}
 	top := r.m.Supervisor()

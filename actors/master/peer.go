@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
@@ -29,9 +28,16 @@ const peerDir = "publish_auth"
 // maxPeerTimeout bounds how long a minion may keep a worker waiting for returns.
 const maxPeerTimeout = 60 * time.Second
 
+// peerOptions are what the configuration says of it.
+type peerOptions struct {
+	user     string        // of the master, in whose name minions publish
+	cacheDir string        // has peerDir
+	patience time.Duration // how long a runner of a minion may take: by then its request has been answered
+}
+
 // peerDesk publishes and runs functions for minions (peer, peer_run).
 type peerDesk struct {
-	cfg          *config.Master
+	opt          peerOptions
 	gate         *gate
 	targets      *targets
 	jobs         *jobs
@@ -70,7 +76,7 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 	}
 	pub = payload.NewPublishRequest(payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", ask.Field(payload.FieldFun),
 		"arg", parseArgs(ask), "tgt_type", tgtType, "ret", ask.Field(payload.FieldRet),
-		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.cfg.User))
+		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.opt.user))
 	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return pub, who, false
@@ -97,7 +103,7 @@ func parseArgs(ask payload.PeerRequest) []any {
 // publishPeer sends a minion's publication and notes whose it is.
 func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (string, error) {
 	jid := pub.JID()
-	dir := filepath.Join(d.cfg.CacheDir, peerDir)
+	dir := filepath.Join(d.opt.cacheDir, peerDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -117,7 +123,7 @@ func (d *peerDesk) mayPeer(id string) (leave func(), ok bool) {
 	why := ""
 	switch {
 	case d.gate.quotas.Take(id, quotaPeer, 1, 1, time.Now()) == 0:
-		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.cfg.MinionQuotaPeer)
+		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.gate.opt.hourly.peer)
 	case !d.atOnce.Enter(id):
 		why = fmt.Sprintf("more than %d publications and runners at once", peersAtOnce)
 	default:
@@ -217,7 +223,7 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 	if r.id == "" || !auth.ValidID(jid) {
 		return payload.NewMap(0), nil
 	}
-	owner, err := os.ReadFile(filepath.Join(d.cfg.CacheDir, peerDir, jid))
+	owner, err := os.ReadFile(filepath.Join(d.opt.cacheDir, peerDir, jid))
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +262,7 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	}
 	pos, kw := args.Split(parseArgs(ask), nil)
 	err := d.functions.start(&RunRunner{
-		Limit: d.cfg.RequestTimeout + workerGrace, // its request has been answered by then
+		Limit: d.opt.patience,
 		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
 		Done: func(v any, err error) {
 			leave()

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
 )
@@ -26,8 +25,9 @@ type pending struct {
 	counted atomic.Int64 // when, in nanoseconds
 }
 
-func newPending(cfg *config.Master, store *keys.Store, complaints *complaints, log *slog.Logger) *pending {
-	return &pending{complaints: complaints, log: log, keys: store, max: cfg.MaxPendingKeys, rates: door.Rates{PerMinute: cfg.PendingKeysRate}}
+// newPending lets in max pending keys and so many new ones of an address in a minute; 0: any number.
+func newPending(max, perMinute int, store *keys.Store, complaints *complaints, log *slog.Logger) *pending {
+	return &pending{complaints: complaints, log: log, keys: store, max: max, rates: door.Rates{PerMinute: perMinute}}
 }
 
 // admit tells why a new key may not be stored, "" when it may. A denied key takes no place among the pending ones.

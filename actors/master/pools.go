@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"brine/config"
 	"brine/wire/payload"
 )
 
@@ -42,13 +41,14 @@ func defaultPools(workerThreads int) []pool {
 	}
 }
 
-// poolsOf reads worker_pools and falls back to brine's lanes.
-func poolsOf(cfg *config.Master) (*pools, error) {
-	list := defaultPools(cfg.WorkerThreads)
+// poolsOf makes the pools that the configuration names (worker_pools); without any, brine's lanes with so many workers
+// each (worker_threads).
+func poolsOf(named *payload.Map, threads int) (*pools, error) {
+	list := defaultPools(threads)
 	own := true
-	if cfg.WorkerPoolsEnabled && cfg.WorkerPools.Len() > 0 {
+	if named.Len() > 0 {
 		list, own = list[:0], false
-		for name, v := range cfg.WorkerPools.All() {
+		for name, v := range named.All() {
 			def, _ := v.(*payload.Map)
 			n, _ := def.Int("worker_count")
 			p := pool{name: fmt.Sprint(name), workers: int(n)}

@@ -33,21 +33,23 @@ type ports struct {
 	log            *slog.Logger
 }
 
-// newPorts takes the bounds from the configuration, or from the memory limit where that is less.
-func newPorts(opt Options, events *events, complaints *complaints) *ports {
-	most := opt.Config.RequestBytesMax
-	p := &ports{maxConnections: opt.Config.MaxConnections, requestBytes: opt.within(most, requestShare), events: events, complaints: complaints, log: opt.Logger}
-	if opt.Memory > 0 {
-		p.maxMessage = opt.within(most, messageShare)
-	}
-	p.guard = p.newGuard(opt)
-	return p
+// portOptions are bounds of the configuration, and the memory limit.
+type portOptions struct {
+	maxConnections int   // max_connections of one port
+	requestBytes   int64 // request_bytes_max
+	memory         int64 // of this process in bytes, 0: no limit
 }
 
-// newGuard makes the guard of what libzmq holds. The operator is told of every address once a minute.
-func (p *ports) newGuard(opt Options) *zmq.Guard {
-	most := heldTimes * min(opt.Config.RequestBytesMax, heldMost/heldTimes)
-	return zmq.NewGuard(zmq.GuardOptions{MaxBytes: opt.within(most, heldShare), Logger: p.log, OnEnded: p.connectionEnded})
+// newPorts takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told once a
+// minute of every address whose connection the guard ends.
+func newPorts(opt portOptions, events *events, complaints *complaints, log *slog.Logger) *ports {
+	p := &ports{maxConnections: opt.maxConnections, requestBytes: within(opt.requestBytes, opt.memory, requestShare), events: events, complaints: complaints, log: log}
+	if opt.memory > 0 {
+		p.maxMessage = within(opt.requestBytes, opt.memory, messageShare)
+	}
+	most := heldTimes * min(opt.requestBytes, heldMost/heldTimes)
+	p.guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: within(most, opt.memory, heldShare), Logger: log, OnEnded: p.connectionEnded})
+	return p
 }
 
 // connectionEnded says that a connection was ended, whose, and why.

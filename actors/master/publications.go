@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/text/pytext"
 	"brine/supervisor"
@@ -16,21 +15,26 @@ import (
 	"brine/wire/payload"
 )
 
+// publicationOptions are what the configuration says of publications.
+type publicationOptions struct {
+	masterID any    // master_id; nil: none
+	user     string // of the master, for what it asks itself
+	filter   bool   // zmq_filtering
+}
+
 // publications announces jobs, stores them and sends them to the minions. Any number of goroutines may use it.
 type publications struct {
+	opt       publicationOptions
 	jobs      *jobs
 	events    *events
 	record    *record
 	publisher *supervisor.Ref // set when that has started
-	masterID  any             // master_id of the configuration, nil: none
-	user      string          // of the master, for what it asks itself
-	filter    bool            // zmq_filtering
 	mute      atomic.Bool     // files of jobs cannot be written, which was said
 	log       *slog.Logger
 }
 
-func newPublications(cfg *config.Master, jobs *jobs, events *events, record *record, log *slog.Logger) *publications {
-	return &publications{jobs: jobs, events: events, record: record, masterID: cfg.Raw.Value("master_id"), user: cfg.User, filter: cfg.ZMQFiltering, log: log}
+func newPublications(opt publicationOptions, jobs *jobs, events *events, record *record, log *slog.Logger) *publications {
+	return &publications{opt: opt, jobs: jobs, events: events, record: record, log: log}
 }
 
 // begin announces a job, sends it to the minions and stores its load.
@@ -103,7 +107,7 @@ func (p *publications) filesFailed(jid string, err error) {
 
 // publication is what the minions get.
 func (p *publications) publication(ask payload.PublishRequest, extra payload.PublishExtras) payload.Job {
-	return payload.NewPublication(ask, extra, p.masterID)
+	return payload.NewPublication(ask, extra, p.opt.masterID)
 }
 
 // send announces a publication and hands it to the Publisher.
@@ -116,7 +120,7 @@ func (p *publications) send(pub payload.Job, who found) {
 
 // topicIDs are the ids a filtering master addresses; nil addresses everybody.
 func (p *publications) topicIDs(tgtType string, who found) []string {
-	if !p.filter {
+	if !p.opt.filter {
 		return nil
 	}
 	switch strings.ToLower(tgtType) {
@@ -130,7 +134,7 @@ func (p *publications) topicIDs(tgtType string, who found) []string {
 
 // askMinions sends a question of the master's own: its answers are no returns of a job.
 func (p *publications) askMinions(jid, fun string, args []any, ids []string) {
-	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list", "user", p.user)
+	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list", "user", p.opt.user)
 	p.publisher.Send(&PublishJob{Job: *payload.NewJob(pub), Topics: p.topicIDs("list", found{Minions: ids})})
 }
 

@@ -57,7 +57,7 @@ func (c *console) publish(r *call) (any, error) {
 	if errors.Is(err, matchers.ErrTime) {
 		return errorReply("SaltClientError", "The target takes longer to work out than target_timeout. Nothing was done."), nil
 	}
-	if len(found.Minions) == 0 && !c.cfg.OrderMasters {
+	if len(found.Minions) == 0 && !c.orderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
 			"error", "Master could not resolve minions for target "+pytext.Str(ask.Tgt()))), nil
 	}
@@ -70,7 +70,7 @@ func (c *console) publish(r *call) (any, error) {
 	ask.Number(jid)
 	pub := c.publications.publication(ask, extra)
 	switch {
-	case c.cfg.OrderMasters:
+	case c.orderMasters:
 		if bound && !c.targets.aimBelow(&pub, found.Minions) {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why", "a target of this type cannot be bound with order_masters")
 			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil

@@ -1,7 +1,6 @@
 package master
 
 import (
-	"brine/config"
 	"brine/modules/fleet/quota"
 )
 
@@ -19,7 +18,13 @@ const (
 // syndicShare is how many times as much as a minion a syndic may have, which speaks for many.
 const syndicShare = 10
 
-func newQuotas(cfg *config.Master) *quota.Book {
-	return quota.NewBook(int64(cfg.MinionQuotaEvents), cfg.MinionQuotaEventBytes, int64(cfg.MinionQuotaJobs), int64(cfg.MinionQuotaMine), int64(cfg.MinionQuotaGrains),
-		cfg.MinionQuotaReturnBytes, int64(cfg.MinionQuotaPeer))
+// hourly is how much of each a minion may have in an hour (minion_quota_*). 0: as much as it likes.
+type hourly struct {
+	events, jobs, mine, grains, peer int
+	eventBytes, returnBytes          int64
+}
+
+// book is in the order of the constants.
+func (h hourly) book() *quota.Book {
+	return quota.NewBook(int64(h.events), h.eventBytes, int64(h.jobs), int64(h.mine), int64(h.grains), h.returnBytes, int64(h.peer))
 }

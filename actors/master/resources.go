@@ -25,7 +25,7 @@ func (d *dataDesk) registerResources(r *call) (any, error) {
 	if len(refused) > 0 {
 		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
 	}
-	if d.cfg.MinionDataCache && d.cfg.MinionDataCacheEvents {
+	if d.opt.cached && d.opt.told {
 		d.events.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
 	}
 	return true, nil

@@ -10,16 +10,23 @@ import (
 	"time"
 
 	"brine/actors/master/answers"
-	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
+// returnOptions are what the configuration says of returns.
+type returnOptions struct {
+	version2     bool   // version_2_returns: they may come without a token
+	stored       bool   // they go to the job store (job_cache, and no ext_job_cache)
+	orderMasters bool   // order_masters: there may be syndics
+	syndicDir    string // where those are noted
+}
+
 // returnDesk takes what minions and syndics return.
 type returnDesk struct {
-	cfg     *config.Master
+	opt     returnOptions
 	auth    *auth.Master
 	gate    *gate
 	answers *answers.Desk
@@ -43,7 +50,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		d.record.refused(r, ret, err)
 		return false, nil
 	}
-	if !d.gate.proven(r, d.cfg.Version2Returns, "a return without a token (version_2_returns)") {
+	if !d.gate.proven(r, d.opt.version2, "a return without a token (version_2_returns)") {
 		return false, nil
 	}
 	d.gate.voices.asMinion(r.id)
@@ -112,7 +119,7 @@ func (d *returnDesk) mayStore(who speaker, ret *payload.Return) bool {
 	if announced && !again && (meant || who.syndic) || d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", d.cfg.MinionQuotaJobs))
+	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", d.gate.opt.hourly.jobs))
 	return false
 }
 
@@ -121,7 +128,7 @@ func (d *returnDesk) mayReturn(who speaker, size int) bool {
 	if d.gate.quotas.Spend(who.id, quotaReturnBytes, size, who.share(), time.Now()) {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes (%d an hour)", d.cfg.MinionQuotaReturnBytes))
+	d.gate.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes (%d an hour)", d.gate.opt.hourly.returnBytes))
 	return false
 }
 
@@ -145,7 +152,7 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 		d.record.book.Fired(jid, id, ledger.At(time.Now()))
 		d.fireStateErrors(ret)
 	}
-	if !d.storesReturns() || jid == "nocache" {
+	if !d.opt.stored || jid == "nocache" {
 		d.record.kept(jid, id, 0, ledger.NotKept)
 		return
 	}
@@ -153,14 +160,11 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 	d.jobs.keep(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Receipt: all, Keep: who.syndic})
 }
 
-// storesReturns tells whether returns go to the job store.
-func (d *returnDesk) storesReturns() bool { return d.cfg.JobCache && d.cfg.ExtJobCache == "" }
-
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (d *returnDesk) assignJID(who speaker, ret *payload.Return) string {
 	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id, Again: d.storesReturns()})
+	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id, Again: d.opt.stored})
 	return jid
 }
 
@@ -171,12 +175,12 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 		d.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
 		return false, nil
 	}
-	if r.id == "" || !d.gate.proven(r, d.cfg.Version2Returns, "returns of a syndic without a token (version_2_returns)") {
+	if r.id == "" || !d.gate.proven(r, d.opt.version2, "returns of a syndic without a token (version_2_returns)") {
 		return false, nil
 	}
 	if !d.gate.voices.asSyndic(r.id) {
 		why := "returns of a syndic, which it is not (syndics names them)"
-		if !d.cfg.OrderMasters {
+		if !d.opt.orderMasters {
 			why = "returns of a syndic, which need order_masters"
 		}
 		d.gate.deny(r.id, ledger.DeniedSyndic, 1, why)
@@ -232,7 +236,7 @@ func (d *returnDesk) touchSyndic(id string) {
 	if !auth.ValidID(id) {
 		return
 	}
-	path := filepath.Join(d.cfg.SyndicDir, id)
+	path := filepath.Join(d.opt.syndicDir, id)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err == nil {
 		err = errors.Join(f.Close(), os.Chtimes(path, time.Time{}, time.Now()))

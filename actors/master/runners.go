@@ -119,7 +119,7 @@ func (f *ownFunctions) start(m *RunRunner) error {
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.cfg.ID, log: f.log, ended: ended,
+			return &runnerActor{req: m, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id, log: f.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}
 		},
 	})

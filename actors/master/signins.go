@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -15,9 +14,17 @@ import (
 	"brine/wire/payload"
 )
 
+// signInOptions are what the configuration says of what comes of sign-ins.
+type signInOptions struct {
+	events     bool     // auth_events
+	withGrains []string // auth_events_autosign_grains: of which acts the event tells the grains
+	rotate     bool     // rotate_aes_key: a key that goes takes the shared key with it
+	weakToo    bool     // allow_weak_keys: minions may sign in with keys that others can break
+}
+
 // signIns is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines may use it.
 type signIns struct {
-	cfg        *config.Master
+	opt        signInOptions
 	auth       *auth.Master // set when it is made: it tells of sign-ins
 	keys       *keys.Store
 	manager    func(preserve bool) *keys.Manager // of keys
@@ -28,7 +35,7 @@ type signIns struct {
 	complaints *complaints
 	meter      *meter
 	weak       weakKeys
-	rotate     atomic.Bool // a new shared key is to be made
+	anew       atomic.Bool // a new shared key is to be made
 	tree       *atomic.Pointer[supervisor.Supervisor]
 	log        *slog.Logger
 }
@@ -46,10 +53,10 @@ func (s *signIns) done(o auth.Outcome) {
 		s.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
 	}
 	withGrains := false
-	for _, act := range s.cfg.AuthEventsAutosignGrains {
+	for _, act := range s.opt.withGrains {
 		withGrains = withGrains || act == o.Act
 	}
-	if data := o.Event(withGrains); data != nil && s.cfg.AuthEvents {
+	if data := o.Event(withGrains); data != nil && s.opt.events {
 		s.events.fire(event.TagAuth, data)
 	}
 }
@@ -113,7 +120,7 @@ func (s *signIns) revokeKey(id string, preserve bool) error {
 func (s *signIns) exchanged(id string) {
 	s.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
 	s.attendance.relink(id)
-	if s.cfg.RotateAESKey && !s.rotate.Swap(true) {
+	if s.opt.rotate && !s.anew.Swap(true) {
 		if m, ok := s.tree.Load().Lookup(nameMaintenance); ok {
 			m.Send(&CheckKeys{})
 		}
@@ -122,7 +129,7 @@ func (s *signIns) exchanged(id string) {
 
 // lost ends the session of an id that has no accepted key any more.
 func (s *signIns) lost(id string) error {
-	s.rotate.Store(s.cfg.RotateAESKey)
+	s.anew.Store(s.opt.rotate)
 	s.attendance.relink(id)
 	return s.auth.Revoke(id)
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
@@ -34,24 +33,30 @@ type stores struct {
 	presence *presence.Finder
 }
 
+// storeOptions are what the configuration says of them.
+type storeOptions struct {
+	keys        *keys.Store
+	jobs        jobstore.Options
+	jobCache    string        // master_job_cache as it stands in a file; "": brine's own
+	publishPort int           // whose connections show who is there
+	remotePort  int           // remote_minions_port, likewise; 0: not looked at
+	session     time.Duration // publish_session: life of the key of a minion's session; 0: for ever
+	autosign    time.Duration // autosign_timeout
+}
+
 // openStores opens them.
-func openStores(opt Options) (*stores, error) {
-	cfg := opt.Config
-	jobs, err := openJobs(cfg, opt.Logger)
+func openStores(opt storeOptions, log *slog.Logger) (*stores, error) {
+	dir := opt.jobs.CacheDir
+	jobs, err := openJobs(opt.jobs, opt.jobCache, log)
 	if err != nil {
 		return nil, fmt.Errorf("job store: %w", err)
 	}
-	banks, err := datacache.OpenBanks(cfg.CacheDir)
+	banks, err := datacache.OpenBanks(dir)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("data cache: %w", err), jobs.Close())
 	}
-	s := &stores{keys: keys.OpenStore(cfg), jobs: jobs, cache: banks,
-		presence: &presence.Finder{Cache: banks, Port: cfg.PublishPort}}
-	s.signIn, s.sessions = s.keys.ForAuth(cfg.AutosignTimeout), keys.NewSessions(cfg.CacheDir, cfg.PublishSession)
-	if cfg.DetectRemoteMinions {
-		s.presence.RemotePort = cfg.RemoteMinionsPort
-	}
-	return s, nil
+	return &stores{keys: opt.keys, signIn: opt.keys.ForAuth(opt.autosign), sessions: keys.NewSessions(dir, opt.session), jobs: jobs, cache: banks,
+		presence: &presence.Finder{Cache: banks, Port: opt.publishPort, RemotePort: opt.remotePort}}, nil
 }
 
 func (s *stores) close() error {
@@ -66,11 +71,8 @@ const localCache = "local_cache"
 // openJobs opens the job cache. Unlike Salt: one embedded file, unless master_job_cache stands in the
 // configuration with Salt's default as its value. A store that is damaged is put aside under another name,
 // loudly, and begun anew.
-func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
-	opt := jobstore.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
-		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
-		Compact: jobstore.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
-	switch name := cfg.File.Str("master_job_cache"); name {
+func openJobs(opt jobstore.Options, name string, log *slog.Logger) (jobCache, error) {
+	switch name {
 	case localCache:
 		return jobstore.OpenLocalCache(opt)
 	case "":
@@ -79,7 +81,7 @@ func openJobs(cfg *config.Master, log *slog.Logger) (jobCache, error) {
 	}
 	store, err := jobstore.Open(opt)
 	if errors.Is(err, packedfile.ErrDamaged) {
-		aside, moveErr := jobstore.SetAside(cfg.CacheDir, time.Now())
+		aside, moveErr := jobstore.SetAside(opt.CacheDir, time.Now())
 		log.Error("the job store is damaged and was put aside; a new one is begun", "kept", aside, "err", errors.Join(err, moveErr))
 		store, err = jobstore.Open(opt)
 	}

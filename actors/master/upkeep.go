@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
 	"brine/modules/host/wholefile"
@@ -37,9 +36,23 @@ type remembered struct {
 	clock   steady.Watch
 }
 
+// upkeepOptions are what the configuration says of it.
+type upkeepOptions struct {
+	id, user  string        // of this master
+	cacheDir  string        // has sessions, health file, and the files of what minions published
+	loop      time.Duration // loop_interval
+	session   time.Duration // publish_session: life of the shared key; 0: for ever
+	keepJobs  time.Duration // keep_jobs_seconds; 0: for ever
+	openFiles uint64        // max_open_files
+	keyCache  bool          // key_cache: sched
+	presence  bool          // presence_events
+	ping      bool          // ping_on_rotate
+	dataCache bool          // minion_data_cache: such a ping asks only who is connected
+}
+
 // upkeep is what Maintenance does on this master.
 type upkeep struct {
-	cfg          *config.Master
+	opt          upkeepOptions
 	auth         *auth.Master
 	keys         *keys.Store
 	rules        *atomic.Pointer[rules]
@@ -54,10 +67,9 @@ type upkeep struct {
 
 // options puts together what Maintenance does on this master.
 func (u *upkeep) options(past *remembered) maintenanceOptions {
-	cfg := u.cfg
-	sessions, service := filepath.Join(cfg.CacheDir, "sessions"), u.rules.Load().eauth
+	opt, sessions := u.opt, filepath.Join(u.opt.cacheDir, "sessions")
 	o := maintenanceOptions{
-		loop: cfg.LoopInterval, session: cfg.PublishSession, past: past,
+		loop: opt.loop, session: opt.session, past: past,
 		takeDrop: u.takeDrop, rotate: u.auth.Rotate, revoke: u.signIns.lost,
 		changed: func() (time.Time, time.Time) {
 			return changedAt(u.keys.Folder(keys.Accepted)), changedAt(sessions)
@@ -66,7 +78,7 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 		sessions: func() ([]string, error) { return names(sessions) },
 		foreign:  u.auth.EndForeign,
 		first:    u.signIns.listWeakKeys,
-		alive:    func() error { return touch(filepath.Join(cfg.CacheDir, healthDir, healthAlive)) },
+		alive:    func() error { return touch(filepath.Join(opt.cacheDir, healthDir, healthAlive)) },
 		jobs:     func(now time.Time) { u.jobs.writer.Send(&CleanJobs{Now: now}) },
 		facts:    func() { u.jobs.writer.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
@@ -74,26 +86,26 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 				if !past.clock.Calm() {
 					return nil
 				}
-				_, err := service.CleanTokens()
+				_, err := u.rules.Load().eauth.CleanTokens()
 				return err
 			},
 			func(now time.Time) error {
 				if !past.clock.Calm() {
 					return nil
 				}
-				return removeOlder(filepath.Join(cfg.CacheDir, peerDir), now.Add(-cfg.KeepJobsSeconds), cfg.KeepJobsSeconds)
+				return removeOlder(filepath.Join(opt.cacheDir, peerDir), now.Add(-opt.keepJobs), opt.keepJobs)
 			},
 			func(time.Time) error { return u.checkOpenFiles() },
 		},
 		fire: u.events.fire, log: u.log,
 	}
-	if cfg.KeyCache == "sched" {
+	if opt.keyCache {
 		o.tasks = append(o.tasks, func(time.Time) error { return u.writeKeyCache() })
 	}
-	if cfg.PresenceEvents {
+	if opt.presence {
 		o.tasks = append(o.tasks, func(time.Time) error { return u.firePresence(past) })
 	}
-	if cfg.PingOnRotate {
+	if opt.ping {
 		o.ping = u.pingAll
 	}
 	return o
@@ -101,11 +113,11 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 
 // takeDrop looks for the file by which salt-key asks for a new key.
 func (u *upkeep) takeDrop() (bool, error) {
-	asked, bad, err := keys.TakeDrop(u.cfg.CacheDir, u.cfg.ID)
+	asked, bad, err := keys.TakeDrop(u.opt.cacheDir, u.opt.id)
 	if bad {
 		u.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
 	}
-	return u.signIns.rotate.Swap(false) || asked, err
+	return u.signIns.anew.Swap(false) || asked, err
 }
 
 // changedAt is the latest change of a folder; the zero time when it is not there.
@@ -221,7 +233,7 @@ func (u *upkeep) checkOpenFiles() error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
 		return fmt.Errorf("limit of open files: %w", err)
 	}
-	if level, text := openFilesText(uint64(len(ids)), lim.Cur, lim.Max, u.cfg.MaxOpenFiles); text != "" {
+	if level, text := openFilesText(uint64(len(ids)), lim.Cur, lim.Max, u.opt.openFiles); text != "" {
 		u.log.Log(context.Background(), level, text)
 	}
 	return nil
@@ -230,7 +242,7 @@ func (u *upkeep) checkOpenFiles() error {
 // pingAll makes every minion look at the new shared key at once (ping_on_rotate).
 func (u *upkeep) pingAll() {
 	tgt, tgtType := any("*"), "glob"
-	if u.cfg.MinionDataCache {
+	if u.opt.dataCache {
 		connected, err := u.attendance.Connected()
 		if err != nil {
 			u.log.Error("minions cannot be pinged after the rotation", "err", err)
@@ -240,7 +252,7 @@ func (u *upkeep) pingAll() {
 	}
 	who, _ := u.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
 	ask := payload.NewPublishRequest(payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", u.jobs.ids.Next(time.Now()), "user", u.cfg.User))
+		"jid", u.jobs.ids.Next(time.Now()), "user", u.opt.user))
 	extra := ask.Extras()
 	u.publications.begin(ask, extra, u.publications.publication(ask, extra), who, origin{})
 	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))

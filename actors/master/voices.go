@@ -4,34 +4,38 @@ import (
 	"log/slog"
 	"sync"
 
-	"brine/config"
 	"brine/modules/fleet/speakers"
 	"brine/modules/matchers"
 )
 
-// voices knows as what the ids of minions may speak: as a minion or a syndic, and with which version of the protocol.
-type voices struct {
-	roles   *speakers.Roles
-	below   bool     // order_masters: there may be syndics
-	syndics []string // patterns of those that are; none: the first word of an id decides
-	minimum int      // minimum_auth_version
-	modern  sync.Map // ids that have spoken version 3, where others may speak
-	log     *slog.Logger
+// voiceOptions are what the configuration says of it.
+type voiceOptions struct {
+	syndicDir string   // where it is kept what an id has shown of itself
+	below     bool     // order_masters: there may be syndics
+	syndics   []string // globs of those that are; none: the first word of an id decides
+	minimum   int      // minimum_auth_version
 }
 
-func newVoices(cfg *config.Master, st *stores, log *slog.Logger) *voices {
-	return &voices{roles: &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: cfg.SyndicDir},
-		below: cfg.OrderMasters, syndics: cfg.Syndics, minimum: cfg.MinimumAuthVersion, log: log}
+// voices knows as what the ids of minions may speak: as a minion or a syndic, and with which version of the protocol.
+type voices struct {
+	roles  *speakers.Roles
+	opt    voiceOptions
+	modern sync.Map // ids that have spoken version 3, where others may speak
+	log    *slog.Logger
+}
+
+func newVoices(opt voiceOptions, st *stores, log *slog.Logger) *voices {
+	return &voices{roles: &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: opt.syndicDir}, opt: opt, log: log}
 }
 
 // asSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word of an id
 // decides for as long as it has its key: a minion that was taken over does not become one.
 func (v *voices) asSyndic(id string) bool {
 	switch {
-	case !v.below:
+	case !v.opt.below:
 		return false
-	case len(v.syndics) > 0:
-		for _, pattern := range v.syndics {
+	case len(v.opt.syndics) > 0:
+		for _, pattern := range v.opt.syndics {
 			if matchers.GlobMatch(pattern, id) {
 				return true
 			}
@@ -48,7 +52,7 @@ func (v *voices) asSyndic(id string) bool {
 
 // asMinion notes that an id speaks as a minion.
 func (v *voices) asMinion(id string) {
-	if v.below && len(v.syndics) == 0 {
+	if v.opt.below && len(v.opt.syndics) == 0 {
 		v.shown(id, func(s *speakers.Spoken) {
 			if s.Role == "" {
 				s.Role = speakers.RoleMinion
@@ -59,7 +63,7 @@ func (v *voices) asMinion(id string) {
 
 // proves notes an authentic request of version 3: from then on nothing that proves nothing counts in the name of that id.
 func (v *voices) proves(id string) {
-	if v.minimum >= 3 {
+	if v.opt.minimum >= 3 {
 		return
 	}
 	if _, known := v.modern.Load(id); known {

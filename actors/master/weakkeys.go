@@ -45,7 +45,7 @@ func (s *signIns) listWeakKeys(ctx context.Context) {
 		return
 	}
 	what := "accepted keys that others can break: their owners are turned away"
-	if s.cfg.AllowWeakKeys {
+	if s.opt.weakToo {
 		what = "accepted keys that others can break: their owners are let in (allow_weak_keys)"
 	}
 	s.log.Warn(what, "count", n, "minions", minions)

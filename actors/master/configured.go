@@ -1,0 +1,135 @@
+package master
+
+import (
+	"path/filepath"
+
+	"brine/config"
+	"brine/modules/eauth"
+	"brine/modules/fleet/jobstore"
+	"brine/modules/fleet/keys"
+	"brine/modules/fleet/pushed"
+	"brine/wire/auth"
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// What every part gets of the configuration, which none of them sees as a whole. It is as the master began with: what a
+// reload changes is in rules, which are asked anew for each request (decision 0048).
+
+func storeOptionsOf(cfg *config.Master) storeOptions {
+	o := storeOptions{keys: keys.OpenStore(cfg), jobCache: cfg.File.Str("master_job_cache"), publishPort: cfg.PublishPort, session: cfg.PublishSession, autosign: cfg.AutosignTimeout}
+	if cfg.DetectRemoteMinions {
+		o.remotePort = cfg.RemoteMinionsPort
+	}
+	o.jobs = jobstore.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
+		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
+		Compact: jobstore.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
+	return o
+}
+
+// workerPools are those that the configuration names; empty: none.
+func workerPools(cfg *config.Master) *payload.Map {
+	if !cfg.WorkerPoolsEnabled {
+		return nil
+	}
+	return cfg.WorkerPools
+}
+
+func voiceOptionsOf(cfg *config.Master) voiceOptions {
+	return voiceOptions{syndicDir: cfg.SyndicDir, below: cfg.OrderMasters, syndics: cfg.Syndics, minimum: cfg.MinimumAuthVersion}
+}
+
+func gateOptionsOf(cfg *config.Master) gateOptions {
+	return gateOptions{whitelist: cfg.MinionEventWhitelist, dataMost: cfg.MinionDataMaxBytes, hourly: hourly{
+		events: cfg.MinionQuotaEvents, jobs: cfg.MinionQuotaJobs, mine: cfg.MinionQuotaMine, grains: cfg.MinionQuotaGrains, peer: cfg.MinionQuotaPeer,
+		eventBytes: cfg.MinionQuotaEventBytes, returnBytes: cfg.MinionQuotaReturnBytes}}
+}
+
+func signInOptionsOf(cfg *config.Master) signInOptions {
+	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey, weakToo: cfg.AllowWeakKeys}
+}
+
+// signInSideOf are the options of the sign-in side of the master, which tells what comes of it.
+func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
+	cfg := opt.Config
+	st.signIn.Hangs = tellHang(opt.Logger)
+	return auth.MasterOptions{
+		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
+		Keys: st.signIn, Sessions: st.sessions,
+		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
+			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger)},
+		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
+		Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys, cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
+		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: told.attendance.count,
+		SignPublications: cfg.SignPubMessages, PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
+		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
+	}
+}
+
+// eauthOptions are what a configuration says of who may do what. A reload replaces them.
+func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool) eauth.Options {
+	return eauth.Options{
+		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
+		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
+		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
+		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax, Calm: calm,
+	}
+}
+
+// keyManagerOf makes managers of keys that act on the master's behalf.
+func keyManagerOf(cfg *config.Master, st *stores) func(preserve bool) *keys.Manager {
+	return func(preserve bool) *keys.Manager {
+		o := keys.Configured(cfg)
+		o.PreserveMinions, o.Data = preserve, func() (keys.DataCache, error) { return st.cache, nil }
+		return keys.NewManager(st.keys, o)
+	}
+}
+
+func insideOptionsOf(cfg *config.Master, running string) insideOptions {
+	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
+		User: running, KeyOwner: cfg.User, SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
+}
+
+func functionOptionsOf(opt Options, st *stores) functionOptions {
+	cfg := opt.Config
+	fromNow := func() (*payload.Map, error) {
+		m, err := config.LoadMaster(cfg.ConfFile, nil)
+		if err != nil {
+			return nil, err
+		}
+		return m.Raw, nil
+	}
+	return functionOptions{values: cfg.Raw, fromNow: fromNow, manager: keyManagerOf(cfg, st), version: opt.Version}
+}
+
+func publicationOptionsOf(cfg *config.Master) publicationOptions {
+	return publicationOptions{masterID: cfg.Raw.Value("master_id"), user: cfg.User, filter: cfg.ZMQFiltering}
+}
+
+func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
+	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval, session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds,
+		openFiles: cfg.MaxOpenFiles, keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate, dataCache: cfg.MinionDataCache}
+}
+
+func returnOptionsOf(cfg *config.Master) returnOptions {
+	return returnOptions{version2: cfg.Version2Returns, stored: cfg.JobCache && cfg.ExtJobCache == "", orderMasters: cfg.OrderMasters, syndicDir: cfg.SyndicDir}
+}
+
+func dataOptionsOf(cfg *config.Master) dataOptions {
+	return dataOptions{cached: cfg.MinionDataCache, mines: cfg.EnforceMineCache, told: cfg.MinionDataCacheEvents,
+		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20, mostFiles: cfg.MinionFilesMaxBytes,
+		revokesKey: cfg.AllowMinionKeyRevoke}
+}
+
+func fileOptionsOf(cfg *config.Master) fileOptions {
+	return fileOptions{values: cfg.Raw, pillarRoots: cfg.PillarRoots, interval: cfg.FileserverInterval}
+}
+
+// pushedOf is where the files are that minions push.
+func pushedOf(cfg *config.Master) *pushed.Store {
+	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string { return filepath.Join(cfg.CacheDir, "minions", id, "files") }}
+}
+
+func peerOptionsOf(cfg *config.Master) peerOptions {
+	return peerOptions{user: cfg.User, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
+}

@@ -100,7 +100,7 @@ func (a *authenticator) Receive(ctx actor.Context) {
 func (a *authenticator) onStarted(ctx actor.Context) {
 	a.self, a.link = supervisor.Self(ctx), a.opt.link
 	a.busy = true
-	if most := a.link.cfg.RandomStartupDelay; most > 0 && !a.link.delayed.Swap(true) {
+	if most := a.link.opt.startDelay; most > 0 && !a.link.delayed.Swap(true) {
 		d := between(0, most).Round(time.Second)
 		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and %d seconds",
 			int(d.Seconds()), int(most.Seconds())))
@@ -186,7 +186,7 @@ func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
 		a.onPending(ctx, s)
 	case s.Verdict == auth.Rejected || s.Verdict == auth.Fatal:
 		a.onRefused(ctx, s)
-	case m.unresolved && a.link.cfg.RetryDNS > 0:
+	case m.unresolved && a.link.opt.retryDNS > 0:
 		a.onUnresolved(ctx, s)
 	default: // Full, Failed
 		a.fail(ctx, s)
@@ -214,7 +214,7 @@ func refused(text string) error {
 // onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.
 func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 	a.pending++
-	if most := a.link.cfg.AuthRetries; most > 0 && a.pending >= most {
+	if most := a.link.opt.pendingMost; most > 0 && a.pending >= most {
 		a.pending = 0
 		a.fail(ctx, auth.Step{Text: fmt.Sprintf("Failed to authenticate with the master after %d attempts: %s", most, s.Text)})
 		return
@@ -237,13 +237,13 @@ func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
 	l := a.link
 	a.lookups++
 	a.answer(refused(s.Text))
-	if most := l.cfg.RetryDNSCount; most > 0 && a.lookups > most {
+	if most := l.opt.lookupsMost; most > 0 && a.lookups > most {
 		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set 'master' value in minion config.", l.master.Host))
 		a.busy = false // this master is given up, as Salt does; SignIn tries once more
 		return
 	}
-	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host, int(l.cfg.RetryDNS.Seconds())), "why", s.Text)
-	a.wait(ctx, l.cfg.RetryDNS)
+	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host, int(l.opt.retryDNS.Seconds())), "why", s.Text)
+	a.wait(ctx, l.opt.retryDNS)
 }
 
 // fail ends one attempt. Those who wait are told; the next attempt begins after a growing wait.
@@ -252,8 +252,8 @@ func (a *authenticator) fail(ctx actor.Context, s auth.Step) {
 	a.rounds++
 	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error message was %s", l.master.Host, s.Text))
 	a.answer(refused(s.Text))
-	a.wait(ctx, roundWait(a.rounds, l.cfg.AcceptanceWaitTime, l.cfg.AcceptanceWaitTimeMax)+
-		between(0, min(l.cfg.RandomReauthDelay, l.cfg.AcceptanceWaitTime)))
+	a.wait(ctx, roundWait(a.rounds, l.opt.wait, l.opt.waitMax)+
+		between(0, min(l.opt.reauthDelay, l.opt.wait)))
 }
 
 // roundWait is the wait after the n-th failed attempt: it grows by the first wait up to the greatest.

@@ -85,7 +85,7 @@ func (m *Minion) forward(load *payload.Map) {
 
 // fireMaster sends {data, tag, events, pretag} as a minion event.
 func (m *Minion) fireMaster(e toFire) {
-	load := payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
+	load := payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
 	switch {
 	case modules.Truthy(e.events):
 		load.Set("events", e.events)
@@ -135,7 +135,7 @@ func (m *Minion) logFailure(what string) func(any, error) {
 
 // fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.
 func (m *Minion) fire(tag string, data *payload.Map) bool {
-	body, err := event.Pack(tag, data, m.cfg.MaxEventSize)
+	body, err := event.Pack(tag, data, m.own.eventMost)
 	if err != nil {
 		m.log.Error("event cannot be packed", "tag", tag, "err", err)
 		return false

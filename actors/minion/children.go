@@ -48,7 +48,7 @@ func (m *Minion) children(mem memory) []child {
 		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},
 		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor { return &dispatcher{opt: dispatcherOpt()} }}},
 		m.mineTimer(),
-		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor { return &scheduler{m: m, plan: m.plan} }}},
+		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor { return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan} }}},
 	}
 	for _, l := range m.links {
 		rows = append(rows, m.connection(l))
@@ -72,7 +72,7 @@ func (m *Minion) mineTimer() child {
 	if !m.cfg.MineEnabled || m.cfg.MineInterval <= 0 {
 		return child{}
 	}
-	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor { return &mineTimer{m: m} }}}
+	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor { return &mineTimer{m: m, every: m.cfg.MineInterval} }}}
 }
 
 // pinger is the row of the Pinger of a master, unless there are no pings.
@@ -80,7 +80,7 @@ func (m *Minion) pinger(l *link) child {
 	if m.cfg.PingInterval <= 0 {
 		return child{}
 	}
-	return child{spec: supervisor.Spec{Name: "Pinger", New: func() actor.Actor { return &pinger{m: m, link: l} }}}
+	return child{spec: supervisor.Spec{Name: "Pinger", New: func() actor.Actor { return &pinger{m: m, every: m.cfg.PingInterval, anew: m.cfg.AuthSafemode, link: l} }}}
 }
 
 // spawn adds the children. None begins before all are known to each other.

@@ -28,7 +28,7 @@ func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions 
 }
 
 func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{cfg: m.cfg, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
+	return refresherOptions{asked: m.own.pillar, every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
 func (m *Minion) journalOptions(mem memory) journalOptions {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/supervisor"
@@ -74,8 +73,11 @@ type (
 
 // dispatcherOptions are what the Dispatcher needs of the minion.
 type dispatcherOptions struct {
-	cfg   *config.Minion
-	match func(job *payload.Job, l *link) bool
+	id        string        // of this minion
+	seenMost  int           // minion_jid_queue_hwm: job ids that are remembered as taken
+	seenFor   time.Duration // minion_jid_queue_age: for so long they are, and older ones are refused
+	queueMost int           // job_queue_max: jobs that wait; 0 or less: any number
+	match     func(job *payload.Job, l *link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
 	jobs      *supervisor.Supervisor
@@ -190,7 +192,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	if d.overrun(m) {
 		return
 	}
-	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || jid != jidReq && d.reg.find(jid) != nil {
+	if !d.reg.take(jid, d.opt.seenMost) || jid != jidReq && d.reg.find(jid) != nil {
 		d.opt.log.Debug("job was seen before", "jid", jid)
 		d.note(m, ledger.SeenBefore, "")
 		return
@@ -227,7 +229,7 @@ func (d *dispatcher) isPast(m *JobReceived) bool {
 		d.note(m, ledger.SeenBefore, "")
 	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
 		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it", "jid", jid, "fun", m.Job.Fun())
-		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.cfg.MinionJIDQueueAge.String())
+		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())
 	default:
 		return false
 	}
@@ -253,7 +255,7 @@ func shownTarget(job *payload.Job) string { return fmt.Sprintf("%v (%s)", job.Tg
 // onLostJob answers for a job of a dead process, which counts as seen.
 func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
 	jid := m.job.JID()
-	d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM)
+	d.reg.take(jid, d.opt.seenMost)
 	d.reg.began(jid)
 	rec := &jobRecord{job: m.job, link: m.Link, key: m.name, lost: true}
 	rec.shown.Store(m.shown)

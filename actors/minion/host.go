@@ -35,7 +35,7 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 		return nil, errNoMaster
 	}
 	if !load.Has("id") {
-		load = load.Clone().Set("id", h.m.cfg.ID)
+		load = load.Clone().Set("id", h.m.own.id)
 	}
 	if slices.Contains(forAll, payload.Command(load)) {
 		for _, l := range h.m.links {
@@ -171,7 +171,7 @@ func (h host) Compile(ctx context.Context, saltenv, pillarenv string, override *
 	if h.link == nil {
 		return nil, errNoMaster
 	}
-	load := pillarLoad(h.m.cfg, h.m.facts.grains())
+	load := h.m.own.pillar.load(h.m.facts.grains())
 	load.Set("saltenv", textOrNil(saltenv)).Set("pillarenv", textOrNil(pillarenv))
 	if override.Len() > 0 {
 		load.Set("pillar_override", override)

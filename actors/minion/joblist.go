@@ -34,7 +34,7 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 		running = append(running, row.Set("pid", j.pid))
 	}
 	returns, err := m.unacknowledged(ctx)
-	return payload.M("running", running, "queued", queued, "most", m.cfg.ProcessCountMax, "returns", returns), err
+	return payload.M("running", running, "queued", queued, "most", m.own.jobsMost, "returns", returns), err
 }
 
 // unacknowledged lists the returns that wait for their masters.

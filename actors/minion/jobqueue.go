@@ -91,7 +91,7 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
 	}
-	most, bytes := d.opt.cfg.JobQueueMax, m.size
+	most, bytes := d.opt.queueMost, m.size
 	for _, q := range d.reg.waiting {
 		bytes += q.size
 	}
@@ -209,7 +209,7 @@ func (d *dispatcher) readQueue() error {
 		for _, q := range jobs {
 			if d.opt.begun(safeName(q.jid)) {
 				errs = errors.Join(errs, removeIfThere(q.path))
-			} else if d.reg.take(q.jid, d.opt.cfg.MinionJIDQueueHWM) {
+			} else if d.reg.take(q.jid, d.opt.seenMost) {
 				d.reg.began(q.jid)
 				d.reg.waiting = append(d.reg.waiting, q)
 			} else { // it stands there twice

@@ -64,7 +64,7 @@ func (j *job) drop(ctx actor.Context) {
 
 // toMaster is the load of a _return request, in Salt's order.
 func toMaster(l *link, ret *payload.Return) *payload.Return {
-	load := payload.M("cmd", payload.CmdReturn, payload.FieldID, l.cfg.ID)
+	load := payload.M("cmd", payload.CmdReturn, payload.FieldID, l.opt.id)
 	load.Update(ret.Map())
 	return payload.NewReturn(load)
 }

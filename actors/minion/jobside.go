@@ -12,7 +12,7 @@ import (
 
 // eventLoad is the request that puts an event on the master's bus.
 func (m *Minion) eventLoad(tag string, data any) *payload.Map {
-	return payload.M("id", m.cfg.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
+	return payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
 }
 
 // jobStarted fires the event that a job published with start_event asks for (3008).
@@ -21,12 +21,12 @@ func (m *Minion) jobStarted(l *link, job *payload.Job) {
 		return
 	}
 	jid := job.JID()
-	data := payload.M(payload.FieldID, m.cfg.ID, payload.FieldJID, jid)
+	data := payload.M(payload.FieldID, m.own.id, payload.FieldJID, jid)
 	for _, name := range []string{payload.FieldFun, payload.FieldTgt, payload.FieldTgtType, payload.FieldUser} {
 		data.Set(name, job.Field(name))
 	}
 	job.Pass(data, payload.FieldMasterID, payload.FieldMetadata)
-	tag := event.TagJobStart(jid, m.cfg.ID)
+	tag := event.TagJobStart(jid, m.own.id)
 	l.post(&SendRequest{Done: m.logFailure(tag), Load: m.eventLoad(tag, data)})
 }
 
@@ -40,20 +40,20 @@ func (m *Minion) jobCrashed(l *link, jid, text string) {
 	}
 }
 
-// cacheJob keeps a return on the minion (cache_jobs), where saltutil.find_cached_job looks for it.
-func (m *Minion) cacheJob(jid string, ret *payload.Return) error {
+// cacheJob keeps a return on the minion (cache_jobs), below its cachedir, where saltutil.find_cached_job looks for it.
+func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	b, err := payload.MarshalBin(ret.Map())
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(m.cfg.CacheDir, "minion_jobs", safeName(jid), "return.p"), b, 0o600)
+	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b, 0o600)
 }
 
 // callReturners hands a return to the returners that the job and the option return name. The option is not for jobs of the schedule.
 func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
 	names, all := map[string]bool{}, job.Returners()
 	if job.Schedule() == "" {
-		all = append(all, m.cfg.Return...)
+		all = append(all, m.own.returners...)
 	}
 	for _, n := range all {
 		if n = strings.TrimSpace(n); n != "" {
@@ -61,11 +61,11 @@ func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *paylo
 		}
 	}
 	for n := range names {
-		if slices.Contains(m.cfg.DisableReturners, n) {
+		if slices.Contains(m.own.disabled, n) {
 			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", job.JID())
 			continue
 		}
-		full := ret.Map().Clone().Set(payload.FieldID, m.cfg.ID)
+		full := ret.Map().Clone().Set(payload.FieldID, m.own.id)
 		job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
 		if err := m.opt.Returner(ctx, n, full); err != nil {
 			m.log.Error("Returner "+n+".returner could not be called", "jid", job.JID(), "err", err)

@@ -13,10 +13,24 @@ import (
 	"brine/wire/payload"
 )
 
+// linkOptions are what the configuration says of every master. How long it may take to answer is in times, which a reload
+// changes.
+type linkOptions struct {
+	id            string        // of this minion
+	startDelay    time.Duration // random_startup_delay: the first sign-in comes at random within it; 0: at once
+	wait, waitMax time.Duration // acceptance_wait_time and its _max: between attempts, growing
+	reauthDelay   time.Duration // random_reauth_delay: at most so much is added, at random
+	pendingMost   int           // auth_retries: answers "pending" in one attempt; 0: any number
+	retryDNS      time.Duration // retry_dns: between attempts to find the address of a master; 0: that is a failure
+	lookupsMost   int           // retry_dns_count of these; 0: for ever
+	filtering     bool          // zmq_filtering: the master sends only what this minion is meant by
+	publishPort   int           // publish_port, where it is set to another than the usual one; 0: as the master says
+}
+
 // link is one master as the actors of its connection share it: the sign-in state and the way to the master.
 // It outlives their restarts. Everything in it may be used by many goroutines.
 type link struct {
-	cfg    *config.Minion
+	opt    linkOptions
 	times  *latestTimes
 	master config.MasterAddr
 	twin   bool // another link has a master on the same host

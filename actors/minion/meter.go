@@ -32,14 +32,15 @@ type linkGauges struct {
 // execBounds are the upper bounds of buckets in seconds, where the configuration says nothing.
 var execBounds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-// measure makes the counters of the minion, where somebody wants them.
-func (m *Minion) measure() error {
+// measure makes the counters of the minion, where somebody wants them. given are the upper bounds of buckets that the
+// configuration names.
+func (m *Minion) measure(given []float64) error {
 	reg := m.opt.Metrics
 	if reg == nil {
 		return nil
 	}
 	bounds := execBounds
-	if given := m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"]; len(given) > 0 {
+	if len(given) > 0 {
 		bounds = given
 	}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {

@@ -110,7 +110,7 @@ func TestLabelsOfJobsAreBounded(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	r.opt.Metrics = reg
 	m := &Minion{opt: r.opt, cfg: r.cfg}
-	if err := m.measure(); err != nil {
+	if err := m.measure(nil); err != nil {
 		t.Fatal(err)
 	}
 	ret := payload.NewReturn(payload.M("retcode", 0, "success", true))
@@ -122,7 +122,7 @@ func TestLabelsOfJobsAreBounded(t *testing.T) {
 	if got := gathered(t, reg); len(got) > 20 {
 		t.Errorf("%d series: %v", len(got), slices.Sorted(maps.Keys(got)))
 	}
-	if err := m.measure(); err == nil {
+	if err := m.measure(nil); err == nil {
 		t.Error("registered twice")
 	}
 }

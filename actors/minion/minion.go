@@ -67,6 +67,7 @@ type Options struct {
 type Minion struct {
 	opt   Options
 	cfg   *config.Minion
+	own   ownOptions
 	times *latestTimes
 	log   *slog.Logger
 	clock supervisor.Clock
@@ -93,7 +94,7 @@ type Minion struct {
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
-	m := &Minion{opt: opt, cfg: opt.Config, times: newTimes(opt.Config), log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: newTimes(opt.Config), log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
 	}
@@ -110,13 +111,13 @@ func Start(opt Options) (*Minion, error) {
 	}
 	m.env = m.newEnv(nil)
 	m.opt.Registry.On(m.env)
-	if err := errors.Join(m.makeLinks(), m.measure()); err != nil {
+	if err := errors.Join(m.makeLinks(), m.measure(m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"])); err != nil {
 		return nil, err
 	}
 	for _, l := range m.links {
 		l.meter = m.meter
 	}
-	m.plan = m.newPlan()
+	m.plan = newPlan(m.cfg.Schedule, m.cfg.SchedulerBeforeConnect)
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	mem := m.remember()
 	if err := m.spawn(mem); err != nil {
@@ -138,7 +139,7 @@ func (m *Minion) makeLinks() error {
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
-		l := &link{cfg: m.cfg, times: m.times, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
+		l := &link{opt: linkOptionsOf(m.cfg), times: m.times, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
 		if seen[l.name()] {
 			continue // named twice
 		}
@@ -147,7 +148,7 @@ func (m *Minion) makeLinks() error {
 		if m.opt.transport != nil {
 			l.wire, err = m.opt.transport(addr)
 		} else {
-			l.wire, err = newZMQTransport(m.cfg, addr, m.opt.Context, m.clock)
+			l.wire, err = newZMQTransport(transportOptionsOf(m.cfg), addr, m.opt.Context, m.clock)
 		}
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
@@ -181,7 +182,8 @@ func (m *Minion) envOf(l *link) *modules.Env {
 
 func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
-		cfg: m.cfg, jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
+		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
+		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(job *payload.Job, l *link) bool {
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
@@ -190,7 +192,7 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
 		},
 		begun: func(key string) bool { return mem.keys[key] },
-		queue: m.jobQueue(), room: newRoom(m.cfg, m.opt.room), bounds: m.bounds,
+		queue: m.jobQueue(), room: newRoom(m.cfg.ProcessCountMax, m.cfg.Multiprocessing, m.opt.room), bounds: m.bounds,
 	}
 }
 
@@ -211,7 +213,7 @@ func (m *Minion) newJobOptions() *jobOptions {
 		m.log.Warn("job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")
 	}
 	if m.cfg.CacheJobs {
-		opt.cache = m.cacheJob
+		opt.cache = func(jid string, ret *payload.Return) error { return cacheJob(m.cfg.CacheDir, jid, ret) }
 	}
 	if m.opt.Returner != nil {
 		opt.extra, opt.returns = m.callReturners, len(m.cfg.Return) > 0

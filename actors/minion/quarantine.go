@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"brine/modules/fleet/ledger"
@@ -56,7 +55,7 @@ func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 		return
 	}
 	matched := d.reg.taken(jid) || d.named(m.Job)
-	if !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) {
+	if !d.reg.take(jid, d.opt.seenMost) {
 		return
 	}
 	d.reg.began(jid)
@@ -76,7 +75,7 @@ func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 
 // named tells whether a target is or lists the id of this minion, so that no matching is needed.
 func (d *dispatcher) named(job *payload.Job) bool {
-	id := any(d.opt.cfg.ID)
+	id := any(d.opt.id)
 	switch job.TgtType() {
 	case "", "glob":
 		return job.Tgt() == id
@@ -120,14 +119,5 @@ func (m *Minion) quarantined(q stats.Quarantined) {
 	m.fire(tagQuarantine, data)
 	for _, l := range m.links {
 		l.post(&SendRequest{Done: m.logFailure(tagQuarantine), Load: m.eventLoad(tagQuarantine, data)})
-	}
-}
-
-// supervised are the options of the tree that come from the configuration.
-func (m *Minion) supervised() supervisor.Options {
-	return supervisor.Options{
-		Name: "minion", Logger: m.opt.Logger, Clock: m.opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
-		OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, ComponentTimeout: m.cfg.ComponentTimeout,
-		HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
 	}
 }

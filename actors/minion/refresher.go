@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
-	"brine/config"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -58,7 +58,8 @@ func (m *RefreshPillar) done(err error) {
 
 // refresherOptions are what the Refresher needs of the minion.
 type refresherOptions struct {
-	cfg   *config.Minion
+	asked pillarQuestion
+	every time.Duration // grains_refresh_every; 0: never
 	facts *facts
 	links []*link
 	most  int // who wait for the grains, or for the pillar of one master
@@ -118,7 +119,7 @@ func (r *refresher) onStarted(ctx actor.Context) {
 }
 
 func (r *refresher) arm(ctx actor.Context) {
-	if every := r.opt.cfg.GrainsRefreshEvery; every > 0 {
+	if every := r.opt.every; every > 0 {
 		after(ctx, r.opt.clock, every, &tick{})
 	}
 }
@@ -250,11 +251,11 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 	}
 	clean, all := n.clean, n.done
 	n.busy, n.clean, n.done = true, false, nil
-	self, facts, cfg := r.self, r.opt.facts, r.opt.cfg
+	self, facts, asked := r.self, r.opt.facts, r.opt.asked
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
-		load := pillarLoad(cfg, facts.grains())
+		load := asked.load(facts.grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}
@@ -266,9 +267,12 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 // pillarVersion is the form of the private reply (not the protocol version).
 const pillarVersion = "2"
 
-// pillarLoad is a _pillar request in Salt's order (salt/pillar/__init__.py, RemotePillar.compile_pillar).
-func pillarLoad(cfg *config.Minion, grains *payload.Map) *payload.Map {
-	return payload.M("id", cfg.ID, "grains", grains, "saltenv", textOrNil(cfg.SaltEnv), "pillarenv", textOrNil(cfg.PillarEnv),
+// pillarQuestion is whose pillar is asked for, in which environments; "": in none.
+type pillarQuestion struct{ id, saltenv, pillarenv string }
+
+// load is a _pillar request in Salt's order (salt/pillar/__init__.py, RemotePillar.compile_pillar).
+func (q pillarQuestion) load(grains *payload.Map) *payload.Map {
+	return payload.M("id", q.id, "grains", grains, "saltenv", textOrNil(q.saltenv), "pillarenv", textOrNil(q.pillarenv),
 		"pillar_override", payload.NewMap(0), "extra_minion_data", payload.NewMap(0), "ver", pillarVersion, "cmd", payload.CmdPillar)
 }
 

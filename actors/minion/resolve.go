@@ -26,10 +26,10 @@ func (t *zmqTransport) resolve(ctx context.Context, avoid string) (string, error
 	if err != nil && ctx.Err() != nil {
 		return "", sealed.OutOfTime(ctx)
 	}
-	if addr := pick(found, t.cfg.IPv6, avoid); addr != "" {
+	if addr := pick(found, t.opt.ipv6, avoid); addr != "" {
 		return addr, nil
 	}
-	if t.cfg.RetryDNS == 0 && t.cfg.ResolveDNSFallback {
+	if t.opt.toThisHost {
 		return localhost, nil
 	}
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 // A returner that disable_returners names is not called, whoever asks for it: the job, or the option return.
 func TestDisabledReturners(t *testing.T) {
 	var called []string
-	m := &Minion{cfg: &config.Minion{DisableReturners: []string{"mysql", "slack"}, Return: []string{"slack", "etcd"}}, log: slog.New(slog.DiscardHandler),
+	m := &Minion{own: ownOptionsOf(&config.Minion{DisableReturners: []string{"mysql", "slack"}, Return: []string{"slack", "etcd"}}), log: slog.New(slog.DiscardHandler),
 		opt: Options{Returner: func(_ context.Context, name string, _ *payload.Map) error {
 			called = append(called, name)
 			return nil

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"brine/config"
 	"brine/modules/host/openfiles"
 
 	"golang.org/x/sys/unix"
@@ -39,9 +38,10 @@ const (
 	queueEvery       = 200 * time.Millisecond
 )
 
-// newRoom makes the room of a minion.
-func newRoom(cfg *config.Minion, see roomSources) *room {
-	r := &room{most: cfg.ProcessCountMax, own: cfg.Multiprocessing, see: see}
+// newRoom makes the room of a minion for so many jobs at once (process_count_max), which have processes of their own
+// (multiprocessing) or not. most below 1: as many as there are descriptors for.
+func newRoom(most int, own bool, see roomSources) *room {
+	r := &room{most: most, own: own, see: see}
 	if r.most > 0 {
 		return r
 	}

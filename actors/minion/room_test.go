@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/config"
 	"brine/modules/host/jobprocess"
 
 	"golang.org/x/sys/unix"
@@ -38,7 +37,7 @@ func TestRoomForJobs(t *testing.T) {
 	} {
 		var f fakeRoom
 		f.limit.Store(tt.limit)
-		if got := newRoom(&config.Minion{ProcessCountMax: tt.max, Multiprocessing: tt.own}, f.sources()).most; got != tt.want {
+		if got := newRoom(tt.max, tt.own, f.sources()).most; got != tt.want {
 			t.Errorf("process_count_max %d, own processes %v, %d descriptors: %d jobs, want %d", tt.max, tt.own, tt.limit, got, tt.want)
 		}
 	}
@@ -58,7 +57,7 @@ func TestRoomLacks(t *testing.T) {
 	} {
 		f.open.Store(tt.open)
 		f.memory.Store(tt.memory)
-		r := newRoom(&config.Minion{ProcessCountMax: 1, Multiprocessing: tt.own}, f.sources())
+		r := newRoom(1, tt.own, f.sources())
 		if got := r.lacks(now); got != tt.want {
 			t.Errorf("%+v: %q", tt, got)
 		}
@@ -108,7 +107,7 @@ func TestNoRoom(t *testing.T) {
 // TestNoOvertaking: when the machine has room again, a new job still waits behind those that came before it.
 func TestNoOvertaking(t *testing.T) {
 	var f fakeRoom
-	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(&config.Minion{ProcessCountMax: 8}, f.sources()), clock: actortest.NewClock()}}
+	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(8, false, f.sources()), clock: actortest.NewClock()}}
 	if why := d.full(jid(1)); why != "" {
 		t.Errorf("nothing waits, and there is room: %s", why)
 	}

@@ -42,7 +42,7 @@ func (m *Minion) scheduledLoad(run schedule.Run) *payload.Map {
 		given = append(given, kw)
 		arg = append(arg, kw.Clone().Set(args.KwargMark, true))
 	}
-	load := payload.M("id", m.cfg.ID, "fun", run.Fun, "fun_args", orEmpty(given), fieldSchedule, run.Name, "jid", run.JID)
+	load := payload.M("id", m.own.id, "fun", run.Fun, "fun_args", orEmpty(given), fieldSchedule, run.Name, "jid", run.JID)
 	if v, ok := run.Job.Get("metadata"); ok {
 		if meta, ok := v.(*payload.Map); ok {
 			load.Set("metadata", stamped(meta, m.clock.Now()))
@@ -51,7 +51,7 @@ func (m *Minion) scheduledLoad(run schedule.Run) *payload.Map {
 		}
 	}
 	load.Set("arg", orEmpty(arg))
-	returners := slices.Concat(modules.StringList(run.Job.Value("returner")), modules.StringList(m.cfg.Raw.Value("schedule_returner")))
+	returners := slices.Concat(modules.StringList(run.Job.Value("returner")), m.own.scheduleReturners)
 	if len(returners) > 0 {
 		load.Set("ret", strings.Join(returners, ","))
 		for option, field := range map[string]string{"return_config": "ret_config", "return_kwargs": "ret_kwargs"} {
@@ -111,7 +111,7 @@ func unreturned(job *payload.Job) bool {
 // onRunScheduled starts a job of the schedule, which is for this minion and was never anywhere else.
 func (d *dispatcher) onRunScheduled(ctx actor.Context, m *RunScheduled) {
 	jid := m.Load.Str("jid")
-	if d.stopping || !d.reg.take(jid, d.opt.cfg.MinionJIDQueueHWM) || d.reg.find(jid) != nil {
+	if d.stopping || !d.reg.take(jid, d.opt.seenMost) || d.reg.find(jid) != nil {
 		m.Ended()
 		return
 	}

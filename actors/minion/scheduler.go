@@ -32,6 +32,13 @@ const (
 	sayAgain      = time.Hour        // after that a line that has not changed is logged once more
 )
 
+// scheduleOptions are what the configuration says of the schedule, its jobs excepted.
+type scheduleOptions struct {
+	loop      time.Duration // loop_interval, which Salt takes for the least distance of two runs
+	uniqueJID bool          // unique_jid
+	path      string        // of the file in which changed jobs are kept
+}
+
 // plan is the schedule of a minion with all that is noted of it. It outlives the Scheduler, and the one that lives is the only
 // one to touch it.
 type plan struct {
@@ -43,16 +50,17 @@ type plan struct {
 	runs   *schedule.Ongoing
 }
 
-// newPlan is the plan at the start of the process.
-func (m *Minion) newPlan() *plan {
+// newPlan is the plan at the start of the process, with the jobs of the configuration. It begins when a master is there, or at
+// once (begun).
+func newPlan(configured *payload.Map, begun bool) *plan {
 	jobs := payload.NewMap(0)
-	for k, v := range m.cfg.Schedule.All() {
+	for k, v := range configured.All() {
 		if name, _ := k.(string); !saltsOwn(name) {
 			jobs.Set(k, v)
 		}
 	}
 	return &plan{state: schedule.New(jobs, nil), said: map[schedule.Message]time.Time{}, runs: schedule.NewOngoing(),
-		begun: m.cfg.SchedulerBeforeConnect}
+		begun: begun}
 }
 
 // saltsOwn tells the jobs that a minion of Salt makes for itself and writes into its file. What they do is done by actors here.
@@ -63,6 +71,7 @@ func saltsOwn(name string) bool {
 // scheduler runs what is due. What is due is decided by modules/schedule; a run is a job like those of the master.
 type scheduler struct {
 	m    *Minion
+	opt  scheduleOptions
 	plan *plan
 	turn int           // of the timer that counts
 	wait time.Duration // for which that was set, 0: it is not
@@ -156,7 +165,7 @@ func (s *scheduler) pillar() *payload.Map {
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
 
 func (s *scheduler) options() schedule.Options {
-	opt := schedule.Options{Loop: s.m.cfg.LoopInterval, Random: random, Known: s.m.known, Running: s.plan.runs.Count, JID: s.jid, Pillar: s.plan.pillar}
+	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.runs.Count, JID: s.jid, Pillar: s.plan.pillar}
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}
@@ -177,7 +186,7 @@ func (s *scheduler) jid() string {
 		now = s.plan.jid.Add(time.Microsecond)
 	}
 	s.plan.jid = now
-	return payload.NewUniqueJID(now, s.m.cfg.UniqueJID)
+	return payload.NewUniqueJID(now, s.opt.uniqueJID)
 }
 
 // say logs what is new of the messages: Salt says each second what is wrong with a job.
@@ -240,7 +249,7 @@ func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
 
 // persist writes the schedule down. The request stands even if that fails.
 func (s *scheduler) persist(ctx actor.Context) {
-	path, jobs := schedule.Path(s.m.cfg.Raw), s.plan.state.Saveable()
+	path, jobs := s.opt.path, s.plan.state.Saveable()
 	supervisor.Patiently(ctx, func() {
 		if err := schedule.Save(path, jobs); err != nil {
 			s.m.log.Error("Failed to persist the updated schedule", "err", err)

@@ -141,8 +141,8 @@ func (s *subscriber) receiveLink(ctx actor.Context) {
 
 func (s *subscriber) onStarted(ctx actor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
-	if s.link.cfg.ZMQFiltering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.cfg.ID)}
+	if s.link.opt.filtering {
+		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)
@@ -151,14 +151,11 @@ func (s *subscriber) onStarted(ctx actor.Context) {
 	}
 }
 
-// anyPublishPort is the value of publish_port with which, as with none in the file, the master's own port counts.
-const anyPublishPort = 4506
-
 // onSignedIn connects, or connects anew when the port is another one.
 func (s *subscriber) onSignedIn(ctx actor.Context) {
 	port := int(s.link.publishPort.Load())
-	if cfg := s.link.cfg; cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
-		port = cfg.PublishPort
+	if own := s.link.opt.publishPort; own != 0 {
+		port = own
 	}
 	if named := s.link.named(); port != s.port || named != s.named {
 		s.port, s.named = port, named
@@ -233,7 +230,7 @@ func (s *subscriber) onUnsubscribed(ctx actor.Context, m *unsubscribed) {
 	}
 	supervisor.Failed(ctx)
 	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
-	after(ctx, s.link.clock, max(s.link.cfg.RetryDNS, time.Second), &subscribeAgain{m.n})
+	after(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
 }
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
@@ -271,10 +268,9 @@ func (s *subscriber) fetchPillar() {
 
 func (s *subscriber) onPillarTried(ctx actor.Context, err error) {
 	s.fetching = false
-	cfg := s.link.cfg
 	if err != nil {
 		s.failures++
-		after(ctx, s.link.clock, roundWait(s.failures, cfg.AcceptanceWaitTime, cfg.AcceptanceWaitTimeMax), &tryPillar{})
+		after(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
 		return
 	}
 	if !s.link.ready.Swap(true) {

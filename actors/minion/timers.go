@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"brine/modules"
 	"brine/supervisor"
@@ -23,6 +24,7 @@ type (
 // mineTimer calls mine.update when the minion is ready, and every mine_interval from then on.
 type mineTimer struct {
 	m     *Minion
+	every time.Duration // mine_interval
 	self  *supervisor.Ref
 	begun bool
 	busy  bool
@@ -59,7 +61,7 @@ func (t *mineTimer) onBegin(ctx actor.Context) {
 
 // update asks for one update, unless the one before still goes on.
 func (t *mineTimer) update(ctx actor.Context) {
-	after(ctx, t.m.clock, t.m.cfg.MineInterval, &tick{})
+	after(ctx, t.m.clock, t.every, &tick{})
 	if t.busy {
 		return
 	}
@@ -92,9 +94,11 @@ func (m *Minion) call(ctx context.Context, fun string) (err error) {
 // pinger sends a minion_ping event every ping_interval. Where the master does not answer, auth_safemode has it
 // looked for anew.
 type pinger struct {
-	m    *Minion
-	link *link
-	self *supervisor.Ref
+	m     *Minion
+	every time.Duration // ping_interval
+	anew  bool          // auth_safemode
+	link  *link
+	self  *supervisor.Ref
 }
 
 // ponged is the outcome of a ping.
@@ -114,7 +118,7 @@ func (p *pinger) Receive(ctx actor.Context) {
 	}
 }
 
-func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.m.cfg.PingInterval, &tick{}) }
+func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.every, &tick{}) }
 
 func (p *pinger) onTick(ctx actor.Context) {
 	p.arm(ctx)
@@ -125,7 +129,7 @@ func (p *pinger) onTick(ctx actor.Context) {
 func (p *pinger) onPonged(ctx actor.Context, err error) {
 	switch {
 	case err == nil:
-	case errors.Is(err, errNoMaster) && p.m.cfg.AuthSafemode:
+	case errors.Is(err, errNoMaster) && p.anew:
 		p.link.log.Error("the master does not answer a ping: the connections are made anew", "err", err)
 		supervisor.Send(ctx, p.link.authenticator, &SignIn{After: p.link.sessions.Load()})
 		supervisor.Send(ctx, p.link.subscriber, &reconnect{})

@@ -10,8 +10,8 @@ import (
 // TestReload: links that are there already wait as long as the new configuration says.
 func TestReload(t *testing.T) {
 	cfg := &config.Minion{ReturnRetryTimer: 3 * time.Second, ReturnRetryTimerMax: 3 * time.Second, AuthTries: 1}
-	m := &Minion{cfg: cfg, times: newTimes(cfg)}
-	l := &link{cfg: cfg, times: m.times}
+	m := &Minion{times: newTimes(cfg)}
+	l := &link{times: m.times}
 	if got := l.returnTimeout(); got != 3*time.Second {
 		t.Fatalf("before: %v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"brine/config"
 	"brine/supervisor"
@@ -33,9 +34,23 @@ type publications struct {
 	link   func(up bool)
 }
 
+// transportOptions are what the configuration says of connections to a master.
+type transportOptions struct {
+	id                         string // of this minion, as the publish port of the master sees it
+	ipv6                       bool
+	sourceInterface            string        // source_interface_name: its address is the local end of all; "": sourceAddress is
+	sourceAddress              string        // source_address; "": the system chooses
+	requestPort, subPort       int           // source_ret_port, source_publish_port: of the local end; 0: any
+	toThisHost                 bool          // a master whose name has no address is taken for this host (resolve_dns_fallback without retry_dns)
+	keepalive                  zmq.Keepalive // of TCP
+	heartbeat, silence         time.Duration // zmq_heartbeat_ivl, zmq_heartbeat_timeout
+	reconnect, reconnectLonger time.Duration // recon_default; recon_max is the most that is added to it
+	reconnectRandom            bool          // recon_randomize: what is added is random
+}
+
 // zmqTransport holds the sockets of one master.
 type zmqTransport struct {
-	cfg    *config.Minion
+	opt    transportOptions
 	master config.MasterAddr
 	zctx   *zmq.Context
 	lookup func(ctx context.Context, host string) ([]net.IPAddr, error)
@@ -46,30 +61,30 @@ type zmqTransport struct {
 	avoid  atomic.Pointer[string] // an address that the next subscription is better made without
 }
 
-func newZMQTransport(cfg *config.Minion, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (*zmqTransport, error) {
-	t := &zmqTransport{cfg: cfg, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
+func newZMQTransport(opt transportOptions, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (*zmqTransport, error) {
+	t := &zmqTransport{opt: opt, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
 	n := requestSockets
-	if cfg.SourceRetPort != 0 {
+	if opt.requestPort != 0 {
 		n = 1 // only one socket can have the port
 	}
 	t.pool = newRequestPool(n, clock)
 	var err error
-	t.source, err = sourceAddress(cfg)
+	t.source, err = sourceAddress(opt)
 	return t, err
 }
 
 // sourceAddress is the local end of all connections: that of source_interface_name, or source_address.
-func sourceAddress(cfg *config.Minion) (string, error) {
-	if cfg.SourceInterfaceName == "" {
-		return cfg.SourceAddress, nil
+func sourceAddress(opt transportOptions) (string, error) {
+	if opt.sourceInterface == "" {
+		return opt.sourceAddress, nil
 	}
-	iface, err := net.InterfaceByName(cfg.SourceInterfaceName)
+	iface, err := net.InterfaceByName(opt.sourceInterface)
 	if err != nil {
-		return "", fmt.Errorf("source_interface_name %s: %w", cfg.SourceInterfaceName, err)
+		return "", fmt.Errorf("source_interface_name %s: %w", opt.sourceInterface, err)
 	}
 	addrs, err := iface.Addrs()
 	if err != nil {
-		return "", fmt.Errorf("source_interface_name %s: %w", cfg.SourceInterfaceName, err)
+		return "", fmt.Errorf("source_interface_name %s: %w", opt.sourceInterface, err)
 	}
 	var ips []net.IPAddr
 	for _, a := range addrs {
@@ -77,7 +92,7 @@ func sourceAddress(cfg *config.Minion) (string, error) {
 			ips = append(ips, net.IPAddr{IP: ip.IP})
 		}
 	}
-	return pick(ips, cfg.IPv6, ""), nil
+	return pick(ips, opt.ipv6, ""), nil
 }
 
 func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, error) {
@@ -110,23 +125,9 @@ func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, erro
 
 func (t *zmqTransport) newReq(addr string) *zmq.Req {
 	return zmq.NewReq(zmq.ReqOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.cfg.SourceRetPort), IPv6: t.cfg.IPv6, Context: t.zctx,
-		FailFast: true, Keepalive: t.keepalive(), HeartbeatIvl: t.cfg.ZMQHeartbeatIvl, HeartbeatTimeout: t.cfg.ZMQHeartbeatTimeout,
+		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.opt.requestPort), IPv6: t.opt.ipv6, Context: t.zctx,
+		FailFast: true, Keepalive: &t.opt.keepalive, HeartbeatIvl: t.opt.heartbeat, HeartbeatTimeout: t.opt.silence,
 	})
-}
-
-func (t *zmqTransport) keepalive() *zmq.Keepalive {
-	value := func(n int) int { // 0 is refused by the kernel, and no connection would come about
-		if n <= 0 {
-			return -1
-		}
-		return n
-	}
-	k := &zmq.Keepalive{Idle: value(t.cfg.TCPKeepaliveIdle), Count: value(t.cfg.TCPKeepaliveCnt), Interval: value(t.cfg.TCPKeepaliveIntvl)}
-	if t.cfg.TCPKeepalive {
-		k.On = 1
-	}
-	return k
 }
 
 func (t *zmqTransport) subscribe(ctx context.Context, port int, to publications) error {
@@ -139,15 +140,15 @@ func (t *zmqTransport) subscribe(ctx context.Context, port int, to publications)
 		return err
 	}
 	t.subbed.Store(&addr)
-	c := t.cfg
-	ivl := c.ReconDefault
-	if c.ReconRandomize {
-		ivl = between(c.ReconDefault, c.ReconDefault+c.ReconMax)
+	o := t.opt
+	ivl := o.reconnect
+	if o.reconnectRandom {
+		ivl = between(o.reconnect, o.reconnect+o.reconnectLonger)
 	}
 	sub := zmq.NewSub(zmq.SubOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, port, t.source, c.SourcePublishPort), IPv6: c.IPv6, Identity: c.ID, Topics: to.topics,
-		ReconnectIvl: ivl, ReconnectIvlMax: c.ReconDefault + c.ReconMax, Keepalive: t.keepalive(), Context: t.zctx,
-		HeartbeatIvl: c.ZMQHeartbeatIvl, HeartbeatTimeout: c.ZMQHeartbeatTimeout,
+		Endpoint: zmq.ConnectEndpoint(addr, port, t.source, o.subPort), IPv6: o.ipv6, Identity: o.id, Topics: to.topics,
+		ReconnectIvl: ivl, ReconnectIvlMax: o.reconnect + o.reconnectLonger, Keepalive: &o.keepalive, Context: t.zctx,
+		HeartbeatIvl: o.heartbeat, HeartbeatTimeout: o.silence,
 		OnEvent: func(e zmq.Event) {
 			if e.Kind == zmq.Connected || e.Kind == zmq.Disconnected {
 				to.link(e.Kind == zmq.Connected)
@@ -171,7 +172,7 @@ func (t *zmqTransport) moved(ctx context.Context, down bool) bool {
 		return false
 	}
 	there := slices.ContainsFunc(found, func(a net.IPAddr) bool { return a.String() == *now })
-	if there && (!down || pick(found, t.cfg.IPv6, *now) == *now) {
+	if there && (!down || pick(found, t.opt.ipv6, *now) == *now) {
 		return false
 	}
 	t.avoid.Store(now)

@@ -58,7 +58,7 @@ func TestResolve(t *testing.T) {
 		{"b.test", 0, true, "127.0.0.1", nil},
 		{"b.test", 0, false, "", errUnresolved},
 	} {
-		z := &zmqTransport{cfg: &config.Minion{RetryDNS: tt.retryDNS, ResolveDNSFallback: tt.fallback}, master: config.MasterAddr{Host: tt.host},
+		z := &zmqTransport{opt: transportOptionsOf(&config.Minion{RetryDNS: tt.retryDNS, ResolveDNSFallback: tt.fallback}), master: config.MasterAddr{Host: tt.host},
 			lookup: func(_ context.Context, host string) ([]net.IPAddr, error) { return names[host], nil }}
 		got, err := z.resolve(t.Context(), "")
 		if got != tt.want || !errors.Is(err, tt.err) {
@@ -137,7 +137,7 @@ func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr 
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := newZMQTransport(cfg, config.MasterAddr{Host: host, Port: port}, zctx, actortest.NewClock())
+	z, err := newZMQTransport(transportOptionsOf(cfg), config.MasterAddr{Host: host, Port: port}, zctx, actortest.NewClock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestSourcePort(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if _, err := sourceAddress(&config.Minion{SourceInterfaceName: "nosuch0"}); err == nil {
+	if _, err := sourceAddress(transportOptionsOf(&config.Minion{SourceInterfaceName: "nosuch0"})); err == nil {
 		t.Error("an interface that is not there has an address")
 	}
 }

@@ -1,8 +1,54 @@
 // Package attack attacks a master and its minions that run as real processes, and checks that what it tries comes to
 // nothing. It has tests only and exports nothing; docs/security.md tells what is defended against whom.
 //
-// A file is a class of attacks: id handling, exposure of methods, impersonation, replay, downgrade, traversal, token life,
-// log-in, injection, signatures, denial of service, event injection, secrets, weak keys, failing open, stale trust. Those
-// who attack are people of roles_test.go: a stranger on the ports, a thief who has the key of a minion, a limited user, a
-// neighbour on the machine. Each attack ends with good, a request of an honest user that must be answered within a second.
+// A file is a class of attacks, or a part of one. Those who attack are people of roles_test.go: a stranger on the ports, a
+// thief who has the key of a minion (namer_test.go: who seals what he wants), a limited user, a neighbour on the machine.
+// Each attack ends with good, a request of an honest user that must be answered within a second.
+//
+// What is attacked where; in brackets the tests that attack parts without daemons, beside those of the folder named:
+//
+//	class              what is attacked                                    tests
+//	id handling        ids that are no file names, lines or texts          TestHostileIDs [wire/auth TestValidID]
+//	                   names longer than Salt's, as text and as bytes      TestSignInSizes, TestLongNames [wire/auth bounds]
+//	exposure           every method there is, in clear, and as a minion    TestStrangerMethods, TestExposedInClear, TestExposedSealed
+//	impersonation      returns of others by id, resource, syndic, jid      TestThiefReturns [actors/master gate, below]
+//	                   the load and the list of a stored job               TestThiefRewritesJobs
+//	                   a thief beside the minion whose key he has          TestThiefBeside
+//	                   mines that are for another minion                   TestMineOfAnother
+//	                   presence of others, 65,536 claims, huge topics      TestPresence..., TestTopicOf20MiB [modules/fleet/ledger]
+//	replay             recorded publications, over ends of the process     TestReplay [actors/minion pastjobs: age, bounds]
+//	                   recorded requests                                   [actors/master TestReplay]
+//	downgrade          version 2 where it is refused; where it is let in,  TestVersion2Refused, TestVersion2Names,
+//	                   all that names another; ZMTP 1 and 2                TestVersion2Works, TestOldProtocols
+//	traversal          files of keys, caches and banks in every argument   TestTraversalOfKeys [modules/fleet/keys, datacache]
+//	                   pushed and served files                             TestThiefBeside [modules/fileserver, modules/fleet/pushed]
+//	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
+//	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
+//	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist
+//	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
+//	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
+//	                   scripts of root in folders of others                [modules/execution/cmdmod TestScriptPlace, TestScriptRace]
+//	signatures         returns without one, or with another                TestReturnSignatures [actors/master TestSyndics]
+//	                   publications that a thief has made                  TestForgedPublications [wire/auth TestPairSigned]
+//	denial of service  targets and patterns of strangers and of thieves    TestStrangerTargets, TestStrangerFunctions,
+//	                                                                       TestStrangerClears, TestThiefTargets [modules/matchers limit]
+//	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
+//	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
+//	                                                                       TestReturnsBesideHoarders [wire/zmq guard]
+//	                   small requests without end                          TestFloodOfGuests
+//	                   keys that wait: number, rate by address             TestPendingFlood, TestPendingRate
+//	                   descriptors, sockets, memory, processes             TestDescriptors, TestLocalDescriptors, TestMemoryLimit,
+//	                                                                       TestMinionDescriptors, TestMinionMemory, TestMinionProcesses
+//	                   a million events, quotas, a full job store          TestThiefFloodsEvents, TestThiefQuotas,
+//	                                                                       TestThiefEvictsNothing [actors/master thiefquota, room]
+//	                   returns that cannot be packed again                 TestThiefDeepReturns [modules/fleet/jobstore alone]
+//	                   full disks: job store, data cache, journal, keys    TestFullDiskMaster, TestFullDiskMinion, TestFullDiskKeys
+//	                   a clock that jumps; a month                         [actors/master, actors/minion TestMonth, TestClockJumps]
+//	event injection    tags of masters, tools and others, in every form    TestThiefEvents [actors/master TestGateTable]
+//	                   fields that end an operator's salt                  TestThiefEndsTools [cmd/brine/interop thief: Salt's salt]
+//	secrets            logs, bus, caches, bundle, argument lists           TestSecrets
+//	                   modes of all files; what another user opens         TestModes, TestNeighbour, TestNeighbourTools
+//	weak keys          short ones and small exponents, of all three        TestWeakKeys, TestWeakKeysAllowed, TestWeakOwnKeys
+//	failing open       options that cannot be honoured, lists of modules   TestFailOpen... [config TestStandingIsComplete]
+//	stale trust        another key for an id, rules that were withdrawn    TestStaleSession, TestStaleRules [actors/master TestDeletedKeyEndsSession]
 package attack

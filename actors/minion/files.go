@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"brine/modules/host/wholefile"
 )
 
 // maxName bounds file names made of names from outside, in bytes.
@@ -34,25 +36,19 @@ func safeName(jid string) string {
 }
 
 // tmpSuffix marks a file that is being written.
-const tmpSuffix = ".tmp"
+const tmpSuffix = wholefile.TempSuffix
 
-// writeFile writes a file beside its place and renames it; the directory is made where it is missing. The file
-// is safe against the death of this process, not against that of the host.
-func writeFile(path string, b []byte, mode os.FileMode) error {
-	tmp := path + tmpSuffix
-	err := os.WriteFile(tmp, b, mode)
+// writeFile writes a file whole, for its owner; the directory is made where it is missing. The file is safe against the death
+// of this process, not against that of the host.
+func writeFile(path string, b []byte) error {
+	how := wholefile.Options{Umask: true, Sole: true}
+	err := wholefile.Write(path, b, how)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = os.WriteFile(tmp, b, mode)
+			err = wholefile.Write(path, b, how)
 		}
 	}
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		return errors.Join(err, removeIfThere(tmp))
-	}
-	return nil
+	return err
 }
 
 func removeIfThere(path string) error {

@@ -47,7 +47,7 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	path := filepath.Join(q.dir(l), name)
-	if err := writeFile(path, b, 0o600); err != nil {
+	if err := writeFile(path, b); err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	return path, nil

@@ -46,7 +46,7 @@ func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b, 0o600)
+	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b)
 }
 
 // callReturners hands a return to the returners that the job and the option return name. The option is not for jobs of the schedule.

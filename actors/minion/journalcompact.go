@@ -37,7 +37,8 @@ func (j *journalFile) clear() error {
 	return nil
 }
 
-// rewrite copies the live records into a new file that takes the place of the old one.
+// rewrite copies the live records into a new file that takes the place of the old one. It does not leave that to wholefile:
+// the new file is locked before it has the name, and stays open.
 func (j *journalFile) rewrite() error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return fmt.Errorf("journal: %w", err)

@@ -228,7 +228,7 @@ func (p *pastJobs) writeAll() error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
 	}
-	if err := writeFile(p.path, b, 0o600); err != nil {
+	if err := writeFile(p.path, b); err != nil {
 		return err
 	}
 	p.size = int64(len(b))

@@ -42,11 +42,11 @@ func (l layout) writeFresh(dir string, job Load, durable bool) error {
 		return err
 	}
 	how := wholefile.Options{Mode: l.fileMode(), Umask: true, Sync: durable}
-	if err := createFile(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(), Umask: true}); err != nil {
+	if err := wholefile.Create(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(), Umask: true}); err != nil {
 		return err
 	}
 	if job.NoCache {
-		if err := createFile(filepath.Join(dir, fileNoCache), nil, how); err != nil {
+		if err := wholefile.Create(filepath.Join(dir, fileNoCache), nil, how); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (l layout) writeFresh(dir string, job Load, durable bool) error {
 		if err != nil {
 			return fmt.Errorf("pack load: %w", err)
 		}
-		if err := createFile(filepath.Join(dir, fileLoad), packed, how); err != nil {
+		if err := wholefile.Create(filepath.Join(dir, fileLoad), packed, how); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (l layout) writeFreshMinions(dir string, job Load, how wholefile.Options) e
 	if known, same := l.last.get(); known != "" && bytes.Equal(same, packed) && os.Link(known, file) == nil {
 		return nil
 	}
-	if err := createFile(file, packed, how); err != nil { // the other one has gone, or has names enough
+	if err := wholefile.Create(file, packed, how); err != nil { // the other one has gone, or has names enough
 		return err
 	}
 	l.last.set(file, packed)
@@ -108,27 +108,4 @@ func (l layout) makeRoot() error {
 	}
 	spread(l.root)
 	return nil
-}
-
-// createFile makes a file with data. A file that cannot be written whole does not stay.
-func createFile(file string, data []byte, how wholefile.Options) (err error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, how.Mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(os.Remove(file)))
-		}
-	}()
-	if len(data) > 0 {
-		_, err = f.Write(data)
-	}
-	if err == nil && how.Sync {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }

@@ -32,6 +32,7 @@ func TestWrite(t *testing.T) {
 		{"nothing whose mode to keep", 0, wholefile.Options{Mode: 0o644, KeepMode: true}, 0o644, nil},
 		{"taken", 0o640, wholefile.Options{New: true}, 0o640, fs.ErrExist},
 		{"free", 0, wholefile.Options{New: true, Mode: 0o400}, 0o400, nil},
+		{"nobody else writes", 0o640, wholefile.Options{Sole: true}, 0o600, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path, want := filepath.Join(t.TempDir(), "file"), "new"
@@ -129,5 +130,49 @@ func TestFailed(t *testing.T) {
 	alone(t, folder)
 	if err := wholefile.Write(filepath.Join(folder, "missing", "file"), nil, wholefile.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in no folder: %v, want %v", err, fs.ErrNotExist)
+	}
+}
+
+// TestSole: what a writer has left that was killed is taken over by the next.
+func TestSole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	put(t, path+wholefile.TempSuffix, "the longer half of another", 0o600)
+	if err := wholefile.Write(path, []byte("new"), wholefile.Options{Sole: true}); err != nil {
+		t.Fatal(err)
+	}
+	found(t, path, "new", 0o600)
+	alone(t, path)
+}
+
+// TestCreate: a file under its own name, with nothing beside it; a name that is taken, by a link too, is left alone.
+func TestCreate(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o027))
+	folder := t.TempDir()
+	for _, tt := range []struct {
+		name string
+		how  wholefile.Options
+		want fs.FileMode
+	}{
+		{"mode", wholefile.Options{Mode: 0o666, Sync: true}, 0o666},
+		{"less what the umask forbids", wholefile.Options{Mode: 0o666, Umask: true}, 0o640},
+		{"for the owner", wholefile.Options{}, 0o600},
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := wholefile.Create(path, []byte("new"), tt.how); err != nil {
+			t.Fatal(err)
+		}
+		found(t, path, "new", tt.want)
+		alone(t, path)
+		if err := wholefile.Create(path, []byte("again"), tt.how); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s, once more: %v, want %v", tt.name, err, fs.ErrExist)
+		}
+		found(t, path, "new", tt.want)
+	}
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink(filepath.Join(folder, "nowhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := wholefile.Create(link, nil, wholefile.Options{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a link that leads nowhere: %v, want %v", err, fs.ErrExist)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/cmd/masterlink"
+	"brine/cmd/salt/batch"
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules/fleet/jobstore"
@@ -49,27 +50,27 @@ func (b *batchRun) handOver(ctx context.Context) error {
 	}
 	b.quiet = false
 	b.sayDown(down)
-	spec := b.spec(batchByMaster)
-	spec.user = session.RunningUser()
+	spec := b.spec(batch.ByMaster)
+	spec.User = session.RunningUser()
 	if name := b.cred.Str("username"); name != "" {
-		spec.user = name
+		spec.User = name
 	}
-	if b.state, err = newBatch(spec, up, time.Now()); err != nil {
+	if b.state, err = batch.New(spec, up, time.Now()); err != nil {
 		return masterlink.Uncaught(b.Session, "salt.exceptions.SaltInvocationError", err)
 	}
-	first, _ := b.state.step(time.Now(), nil, nil)
-	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.fun, Arg: spec.arg, Ret: spec.ret,
-		JID: spec.jid, Kwargs: b.cred, Timeout: spec.timeout})
+	first, _ := b.state.Step(time.Now(), nil, nil)
+	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.Fun, Arg: spec.Arg, Ret: spec.Ret,
+		JID: spec.JID, Kwargs: b.cred, Timeout: spec.Timeout})
 	if err = masterlink.ClientError(b.Session, err); err != nil {
 		return tool.Exit(tool.ExitNoReturn, "ERROR: %s", err)
 	}
 	if err := b.keepState(); err != nil {
 		return err
 	}
-	if err := b.bus.Fire(ctx, event.TagBatch(spec.jid, "new"), b.state.newEvent()); err != nil {
-		b.Log.Error("Failed to fire salt/batch/" + spec.jid + "/new; the master finds the batch by its state")
+	if err := b.bus.Fire(ctx, event.TagBatch(spec.JID, "new"), b.state.NewEvent()); err != nil {
+		b.Log.Error("Failed to fire salt/batch/" + spec.JID + "/new; the master finds the batch by its state")
 	}
-	fmt.Fprintln(b.Stdout, "Executed batch command with job ID: "+spec.jid)
+	fmt.Fprintln(b.Stdout, "Executed batch command with job ID: "+spec.JID)
 	return nil
 }
 
@@ -78,7 +79,7 @@ const batchIndex = "batch_active.p"
 
 // keepState writes the state where the master looks for it, and adds the batch to the list of unfinished ones.
 func (b *batchRun) keepState() error {
-	dir, err := jobstore.JobDir(b.Master.CacheDir, b.Master.HashType, b.state.jid)
+	dir, err := jobstore.JobDir(b.Master.CacheDir, b.Master.HashType, b.state.JID)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (b *batchRun) keepState() error {
 	if err != nil {
 		b.Log.Error(err.Error())
 	}
-	if raw, err = payload.Marshal(payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.jid)))))); err != nil {
+	if raw, err = payload.Marshal(payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.JID)))))); err != nil {
 		return fmt.Errorf("pack batch index: %w", err)
 	}
 	return masterlink.ReplaceFile(index, raw)

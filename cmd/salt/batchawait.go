@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/cmd/masterlink"
+	"brine/cmd/salt/batch"
 	"brine/wire/client"
 )
 
@@ -12,13 +13,13 @@ import (
 const batchTogether = 1000
 
 // await waits for the next returns, or until a place comes free or a word about the batch is due.
-func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []string, err error) {
+func (b *batchRun) await(ctx context.Context) (returns []batch.Return, silent []string, err error) {
 	if n := b.next; n != nil {
 		b.next = nil
 		return b.take(*n)
 	}
 	var alarm <-chan time.Time
-	if at := sooner(b.state.wake(), b.pace.wake()); !at.IsZero() {
+	if at := batch.Sooner(b.state.Wake(), b.pace.Wake()); !at.IsZero() {
 		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		alarm = timer.C
@@ -37,15 +38,15 @@ func (b *batchRun) await(ctx context.Context) (returns []batchReturn, silent []s
 }
 
 // take handles news. With a return come those that are there as well, up to one that ends the batch.
-func (b *batchRun) take(n batchNews) (returns []batchReturn, silent []string, err error) {
+func (b *batchRun) take(n batchNews) (returns []batch.Return, silent []string, err error) {
 	for began := time.Now(); ; {
 		switch {
 		case b.isReturn(n):
 			b.way.see(*n.ret)
 			b.taken[n.ret.ID] = true
 			failed, _ := n.ret.Data.Value("failed").(bool)
-			one := batchReturn{id: n.ret.ID, data: entry(n.ret.Data), retcode: retcodeOf(n.ret.Data), failed: failed}
-			if returns = append(returns, one); one.bad() && b.state.failhard || len(returns) == batchTogether {
+			one := batch.Return{ID: n.ret.ID, Data: batch.Entry(n.ret.Data), Retcode: retcodeOf(n.ret.Data), Failed: failed}
+			if returns = append(returns, one); one.Bad() && b.state.Failhard || len(returns) == batchTogether {
 				return returns, nil, nil
 			}
 			more, ok := b.more(began, len(returns))
@@ -60,7 +61,7 @@ func (b *batchRun) take(n batchNews) (returns []batchReturn, silent []string, er
 		case n.err != nil:
 			return nil, nil, masterlink.ClientError(b.Session, n.err)
 		case n.halt != "":
-			b.state.halt(n.halt)
+			b.state.Halt(n.halt)
 		case n.ret != nil && n.ret.Silence != client.Answered:
 			b.way.see(*n.ret)
 		default:
@@ -84,7 +85,7 @@ func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
 		return n, true
 	default:
 	}
-	if len(b.state.pending) == 0 || have >= b.state.places/turnShare {
+	if b.state.Waiting() == 0 || have >= b.state.Places()/turnShare {
 		return batchNews{}, false
 	}
 	select {
@@ -97,5 +98,5 @@ func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
 
 // isReturn tells whether news are the first return of a minion that is at work.
 func (b *batchRun) isReturn(n batchNews) bool {
-	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered && b.state.active.Has(n.ret.ID) && !b.taken[n.ret.ID]
+	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered && b.state.AtWork(n.ret.ID) && !b.taken[n.ret.ID]
 }

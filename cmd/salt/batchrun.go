@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
+	"brine/cmd/salt/batch"
 	"brine/cmd/tool"
 	"brine/modules/text/pytext"
 	"brine/wire/client"
@@ -20,17 +21,17 @@ import (
 type batchRun struct {
 	*saltTool
 	bus    *masterlink.Bus
-	state  *batchState
+	state  *batch.State
 	cred   *payload.Map
 	quiet  bool // --static: nothing is shown until the end
 	news   chan batchNews
 	next   *batchNews      // came with the last news, and is handled after them
 	merged *payload.Map    // id → return, for --static
 	code   int             // the highest exit code of a return
-	whole  *wholeTarget    // means the minions of the batch, all at once; nil: only their ids do
+	whole  *batch.Whole    // means the minions of the batch, all at once; nil: only their ids do
 	taken  map[string]bool // who has returned
 	in     map[string]bool // the minions of the batch, once there are several publications
-	pace   pace            // of telling how far it is
+	pace   batch.Pace      // of telling how far it is
 
 	way  *hops         // facts of the job; nil before it is published
 	down chan []string // gives why minions did not answer the ping; nil: nothing to wait for
@@ -65,7 +66,7 @@ func (t *saltTool) runBatch(ctx context.Context) error {
 }
 
 // spec is the batch that the options describe.
-func (b *batchRun) spec(driver string) batchSpec {
+func (b *batchRun) spec(driver string) batch.Spec {
 	size := b.Opt.Get("batch")
 	if !b.Opt.Bool("batch") {
 		size = "100%"
@@ -74,9 +75,9 @@ func (b *batchRun) spec(driver string) batchSpec {
 	if n, ok := b.Opt.Get("batch_wait").(int64); ok {
 		wait = float64(n)
 	}
-	return batchSpec{jid: payload.NewUniqueJID(time.Now(), b.Master.UniqueJID), fun: b.cmd.fun, arg: b.cmd.arg, tgt: b.cmd.tgt, tgtType: b.cmd.tgtType,
-		ret: b.returners(), user: b.Master.User, driver: driver, size: size, failhard: b.Opt.Bool("failhard"),
-		wait: time.Duration(wait * float64(time.Second)), timeout: b.timeout(), gather: b.Master.GatherJobTimeout}
+	return batch.Spec{JID: payload.NewUniqueJID(time.Now(), b.Master.UniqueJID), Fun: b.cmd.fun, Arg: b.cmd.arg, Tgt: b.cmd.tgt, TgtType: b.cmd.tgtType,
+		Ret: b.returners(), User: b.Master.User, Driver: driver, Size: size, Failhard: b.Opt.Bool("failhard"),
+		Wait: time.Duration(wait * float64(time.Second)), Timeout: b.timeout(), Gather: b.Master.GatherJobTimeout}
 }
 
 // run asks who is there, works through them and ends the tool.
@@ -89,18 +90,18 @@ func (b *batchRun) run(ctx context.Context) error {
 		b.explain(ctx)
 		return b.noReturn()
 	}
-	if b.state, err = newBatch(b.spec(batchByCLI), up, time.Now()); err != nil {
+	if b.state, err = batch.New(b.spec(batch.ByCLI), up, time.Now()); err != nil {
 		return masterlink.Uncaught(b.Session, "salt.exceptions.SaltInvocationError", err)
 	}
 	b.tell(ctx, "new")
-	words := masterlink.InterruptText(b.state.jid)
+	words := masterlink.InterruptText(b.state.JID)
 	b.LastWords.Store(&words)
 	b.sayDown(down)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go b.watchHalt(ctx)
 	err = b.work(ctx)
-	if b.state.halted {
+	if _, halted := b.state.Halted(); halted {
 		b.tell(ctx, "halted")
 	} else {
 		b.tell(ctx, "complete")
@@ -175,18 +176,18 @@ func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
 	}
 	defer way.tell()()
 	b.askDown(ctx, way)
-	b.whole = wholeOf(tgt, tgtType, run.Minions, up, down)
+	b.whole = batch.WholeOf(tgt, tgtType, run.Minions, up, down)
 	return up, down, nil
 }
 
 // work publishes and takes returns until the batch is through.
 func (b *batchRun) work(ctx context.Context) error {
-	var returns []batchReturn
+	var returns []batch.Return
 	var silent []string
 	for {
-		publish, changed := b.state.step(time.Now(), returns, silent)
-		if b.pace.due(changed) {
-			b.pace.tell(func() { b.tell(ctx, "progress") })
+		publish, changed := b.state.Step(time.Now(), returns, silent)
+		if b.pace.Due(changed) {
+			b.pace.Tell(func() { b.tell(ctx, "progress") })
 		}
 		if len(publish) > 0 {
 			if err := b.publish(ctx, publish); err != nil {
@@ -197,7 +198,7 @@ func (b *batchRun) work(ctx context.Context) error {
 			return err
 		}
 		b.addEmpty(silent)
-		if b.state.finished() {
+		if b.state.Finished() {
 			return nil
 		}
 		var err error
@@ -218,14 +219,14 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 		return masterlink.ClientError(b.Session, err)
 	}
 	if job.TgtType != "list" {
-		ids = append(ids, b.state.adopt(time.Now(), run.Minions)...)
+		ids = append(ids, b.state.Adopt(time.Now(), run.Minions)...)
 	}
 	ok := masterlink.Published(b.Session, run.Published)
 	if !ok {
 		b.explainNobody(ctx, job)
 	} else if b.way == nil {
 		b.way = b.hops(run)
-		b.way.takeTurns(b.state.all)
+		b.way.takeTurns(b.state.All())
 	}
 	go func() {
 		defer b.send(ctx, batchNews{silent: ids})
@@ -246,10 +247,10 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 
 // turn is the job for the next minions.
 func (b *batchRun) turn(ids []string) client.Job {
-	job := client.Job{Tgt: payload.AnyList(ids), TgtType: "list", Fun: b.state.fun, Arg: b.state.arg, Ret: b.state.ret,
-		JID: b.state.jid, Kwargs: b.cred, Timeout: b.state.timeout}
-	if b.whole != nil && len(ids) == len(b.state.all) {
-		job.Tgt, job.TgtType = b.whole.tgt, b.whole.kind
+	job := client.Job{Tgt: payload.AnyList(ids), TgtType: "list", Fun: b.state.Fun, Arg: b.state.Arg, Ret: b.state.Ret,
+		JID: b.state.JID, Kwargs: b.cred, Timeout: b.state.Timeout}
+	if b.whole != nil && len(ids) == len(b.state.All()) {
+		job.Tgt, job.TgtType = b.whole.Tgt, b.whole.Kind
 		return job
 	}
 	job.Others = b.others(ids)
@@ -259,7 +260,7 @@ func (b *batchRun) turn(ids []string) client.Job {
 // others tells who of the batch gets the job by another publication.
 func (b *batchRun) others(ids []string) func(id string) bool {
 	if b.in == nil {
-		b.in = setOf(b.state.all)
+		b.in = setOf(b.state.All())
 	}
 	all, own := b.in, setOf(ids)
 	return func(id string) bool { return all[id] && !own[id] }
@@ -282,7 +283,7 @@ func (b *batchRun) send(ctx context.Context, n batchNews) {
 
 // watchHalt waits for somebody to stop the batch (batch.stop).
 func (b *batchRun) watchHalt(ctx context.Context) {
-	events, err := b.wire.Watch(ctx, event.TagBatch(b.state.jid, "halted"))
+	events, err := b.wire.Watch(ctx, event.TagBatch(b.state.JID, "halted"))
 	if err != nil {
 		b.Log.Debug("batch cannot be stopped from outside", "err", err)
 		return
@@ -293,7 +294,7 @@ func (b *batchRun) watchHalt(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		if _, data, err := event.Unpack(body); err == nil && data.Str("jid") == b.state.jid {
+		if _, data, err := event.Unpack(body); err == nil && data.Str("jid") == b.state.JID {
 			reason := data.Str("reason")
 			if reason == "" {
 				reason = "stop"

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"brine/cmd/display"
+	"brine/cmd/salt/batch"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -21,28 +22,28 @@ func (b *batchRun) sayDown(ids []string) {
 }
 
 // showReturns shows returns, or keeps them for --static.
-func (b *batchRun) showReturns(ctx context.Context, returns []batchReturn) error {
+func (b *batchRun) showReturns(ctx context.Context, returns []batch.Return) error {
 	for _, r := range returns {
-		if !r.failed {
-			r.data.Set("ret", b.untrimmed(ctx, b.state.jid, r.id, r.data.Value("ret")))
+		if !r.Failed {
+			r.Data.Set("ret", b.untrimmed(ctx, b.state.JID, r.ID, r.Data.Value("ret")))
 		}
 		switch {
-		case r.failed && !b.quiet:
-			fmt.Fprintf(b.Stdout, "Minion '%s' failed to respond to job sent\n", r.id)
-		case r.failed:
+		case r.Failed && !b.quiet:
+			fmt.Fprintf(b.Stdout, "Minion '%s' failed to respond to job sent\n", r.ID)
+		case r.Failed:
 		case b.quiet:
-			b.merged.Set(r.id, r.data.Value("ret"))
+			b.merged.Set(r.ID, r.Data.Value("ret"))
 		default:
-			shown, out := shownEntry(r.id, r.data)
+			shown, out := batch.Shown(r.ID, r.Data)
 			if err := display.Show(b.Session, shown, display.How{Out: out, Minions: true}); err != nil {
 				return err
 			}
 		}
-		if !r.failed {
-			b.code = max(b.code, r.retcode)
+		if !r.Failed {
+			b.code = max(b.code, r.Retcode)
 		}
 	}
-	if b.state.reason == failhard && len(returns) > 0 {
+	if reason, _ := b.state.Halted(); reason == batch.Failhard && len(returns) > 0 {
 		b.Log.Error("Batch run stopped due to failhard")
 	}
 	return nil
@@ -51,7 +52,7 @@ func (b *batchRun) showReturns(ctx context.Context, returns []batchReturn) error
 // addEmpty gives minions that never returned an empty result.
 func (b *batchRun) addEmpty(ids []string) {
 	for _, id := range ids {
-		if how, _ := b.state.failed.Value(id).(string); how == "timeout" && !b.merged.Has(id) {
+		if b.state.Silent(id) && !b.merged.Has(id) {
 			b.merged.Set(id, payload.NewMap(0))
 		}
 	}
@@ -60,7 +61,7 @@ func (b *batchRun) addEmpty(ids []string) {
 // tell lets the master know how the batch stands, so that its runners can show and stop it. A bus that cannot be
 // reached does not stop a batch.
 func (b *batchRun) tell(ctx context.Context, step string) {
-	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.jid, step), b.state.stateEvent()); err != nil {
+	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.JID, step), b.state.StateEvent()); err != nil {
 		b.Log.Debug("batch event not sent", "err", err)
 	}
 }

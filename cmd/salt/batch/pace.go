@@ -1,4 +1,4 @@
-package salt
+package batch
 
 import "time"
 
@@ -10,36 +10,36 @@ const (
 	paceTimes = 20
 )
 
-// pace says when it is told how far a batch is.
-type pace struct {
+// Pace says when it is told how far a batch is.
+type Pace struct {
 	news bool      // there is something to tell
 	next time.Time // not before
 }
 
-// due tells whether it is time to tell.
-func (p *pace) due(changed bool) bool {
+// Due tells whether it is time to tell.
+func (p *Pace) Due(changed bool) bool {
 	p.news = p.news || changed
 	return p.news && !time.Now().Before(p.next)
 }
 
-// tell lets it be told.
-func (p *pace) tell(how func()) {
+// Tell lets it be told.
+func (p *Pace) Tell(how func()) {
 	began := time.Now()
 	how()
 	now := time.Now()
 	p.news, p.next = false, now.Add(max(paceLeast, paceTimes*now.Sub(began)))
 }
 
-// wake is when it is time to tell; zero when there is nothing.
-func (p *pace) wake() time.Time {
+// Wake is when it is time to tell; zero when there is nothing.
+func (p *Pace) Wake() time.Time {
 	if !p.news {
 		return time.Time{}
 	}
 	return p.next
 }
 
-// sooner is the earlier of two times; zero is never.
-func sooner(a, b time.Time) time.Time {
+// Sooner is the earlier of two times; zero is never.
+func Sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

@@ -1,12 +1,9 @@
 package yaml
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,68 +12,17 @@ import (
 	"testing"
 
 	"brine/wire/payload"
+	"brine/wire/wiretest"
 )
-
-// show writes a value as testdata/make.py does.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case int64, uint64:
-		return fmt.Sprintf("int %d", v)
-	case *big.Int:
-		return "big " + v.String()
-	case float64:
-		switch {
-		case math.IsNaN(v):
-			return "float nan"
-		case math.IsInf(v, 0):
-			return map[bool]string{true: "float inf", false: "float -inf"}[v > 0]
-		}
-		return fmt.Sprintf("float %.17g", v)
-	case string:
-		return "str " + v
-	case []byte:
-		return fmt.Sprintf("bytes %x", v)
-	case payload.Bytes:
-		return fmt.Sprintf("bytes %x", string(v))
-	case []any:
-		var parts []string
-		for _, e := range v {
-			parts = append(parts, show(e))
-		}
-		return "[" + strings.Join(parts, "|") + "]"
-	case *payload.Map:
-		var parts []string
-		for k, e := range v.All() {
-			parts = append(parts, show(k)+"=>"+show(e))
-		}
-		return "{" + strings.Join(parts, "|") + "}"
-	}
-	return fmt.Sprint(v)
-}
 
 // bigValue is an integer beyond uint64 inside a map, which a payload.Map holds as text.
 var bigValue = regexp.MustCompile(`big (-?\d+)`)
 
-func saltTable(t testing.TB) [][2]string {
-	t.Helper()
-	b, err := os.ReadFile("testdata/salt3008.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table [][2]string
-	if err := json.Unmarshal(b, &table); err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
-
 func TestAsSalt(t *testing.T) {
-	for _, row := range saltTable(t) {
+	for _, row := range wiretest.Recorded[[2]string](t) {
 		text, want := row[0], row[1]
 		v, err := Load([]byte(text))
-		got := show(v)
+		got := wiretest.Typed(v, "big")
 		if err != nil {
 			got = "error " + exception(err)
 		}
@@ -249,7 +195,7 @@ func FuzzResolve(f *testing.F) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, row := range saltTable(f) {
+	for _, row := range wiretest.Recorded[[2]string](f) {
 		f.Add([]byte(row[0]))
 	}
 	f.Add([]byte(laughs(12)))

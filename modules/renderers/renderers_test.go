@@ -3,10 +3,7 @@ package renderers
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"math"
-	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +14,7 @@ import (
 	"brine/modules"
 	"brine/modules/host/program"
 	"brine/wire/payload"
+	"brine/wire/wiretest"
 )
 
 // row is a template of testdata/make.py and what Salt made of it.
@@ -38,59 +36,10 @@ func (r *row) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func recorded(t testing.TB) []row {
-	t.Helper()
-	b, err := os.ReadFile("testdata/salt3008.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []row
-	if err := json.Unmarshal(b, &rows); err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
-// show writes a value as testdata/make.py does.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case int64, uint64:
-		return fmt.Sprintf("int %d", v)
-	case *big.Int:
-		return "int " + v.String()
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "float " + strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))
-		}
-		return fmt.Sprintf("float %.17g", v)
-	case string:
-		return "str " + v
-	case []byte:
-		return fmt.Sprintf("bytes %x", v)
-	case payload.Bytes:
-		return fmt.Sprintf("bytes %x", string(v))
-	case []any:
-		var parts []string
-		for _, e := range v {
-			parts = append(parts, show(e))
-		}
-		return "[" + strings.Join(parts, "|") + "]"
-	case *payload.Map:
-		var parts []string
-		for k, e := range v.All() {
-			parts = append(parts, show(k)+"=>"+show(e))
-		}
-		return "{" + strings.Join(parts, "|") + "}"
-	}
-	return fmt.Sprint(v)
-}
-
-// answer is show of what came out, or the error in the form of make.py.
+// answer is what came out, or the error in the form of make.py.
 func answer(v any, err error) string {
 	if err == nil {
-		return show(v)
+		return wiretest.Typed(v, "int")
 	}
 	class := modules.ClassOf(err)
 	class = class[strings.LastIndexByte(class, '.')+1:]
@@ -105,7 +54,7 @@ var bigValue = regexp.MustCompile(`([{|>])int (\d{20,})`)
 
 func TestAsSalt(t *testing.T) {
 	dir := t.TempDir()
-	rows := recorded(t)
+	rows := wiretest.Recorded[row](t)
 	if len(rows) < 250 {
 		t.Fatalf("%d rows are too few", len(rows))
 	}
@@ -180,7 +129,7 @@ func TestPipes(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, r := range recorded(f) {
+	for _, r := range wiretest.Recorded[row](f) {
 		f.Add(r.pipe, r.text)
 	}
 	set := New(Options{Jinja: fakeJinja{}, Blacklist: []string{"gpg"}})

@@ -1,11 +1,7 @@
 package args
 
 import (
-	"encoding/json"
-	"fmt"
-	"math"
 	"math/big"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,69 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/wire/payload"
+	"brine/wire/wiretest"
 )
-
-// show writes a value as testdata/make.py does.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case int64, uint64:
-		return fmt.Sprintf("int %d", v)
-	case *big.Int:
-		return "big " + v.String()
-	case float64:
-		switch {
-		case math.IsNaN(v):
-			return "float nan"
-		case math.IsInf(v, 0):
-			return map[bool]string{true: "float inf", false: "float -inf"}[v > 0]
-		}
-		return fmt.Sprintf("float %.17g", v)
-	case string:
-		return "str " + v
-	case []byte:
-		return fmt.Sprintf("bytes %x", v)
-	case []any:
-		var parts []string
-		for _, e := range v {
-			parts = append(parts, show(e))
-		}
-		return "[" + strings.Join(parts, "|") + "]"
-	case *payload.Map:
-		var parts []string
-		for k, e := range v.All() {
-			parts = append(parts, show(k)+"=>"+show(e))
-		}
-		return "{" + strings.Join(parts, "|") + "}"
-	}
-	return fmt.Sprint(v)
-}
-
-func saltTable(t testing.TB) [][3]string {
-	t.Helper()
-	b, err := os.ReadFile("testdata/salt3008.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table [][3]string
-	if err := json.Unmarshal(b, &table); err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
 
 // bigValue is an integer beyond uint64 inside a map, which a payload.Map holds as text.
 var bigValue = regexp.MustCompile(`big (-?\d+)`)
 
 func TestAsSalt(t *testing.T) {
-	for _, row := range saltTable(t) {
+	for _, row := range wiretest.Recorded[[3]string](t) {
 		word, kind, want := row[0], row[1], row[2]
 		var got string
 		if kind == "word" {
-			got = show(Yamlify(word))
+			got = wiretest.Typed(Yamlify(word), "big")
 		} else {
-			got = show(Parse([]string{word}, nil))
+			got = wiretest.Typed(Parse([]string{word}, nil), "big")
 		}
 		if strings.Contains(want, "{") {
 			want, got = bigValue.ReplaceAllString(want, "str $1"), bigValue.ReplaceAllString(got, "str $1")
@@ -144,7 +91,7 @@ func TestSplit(t *testing.T) {
 }
 
 func FuzzYamlify(f *testing.F) {
-	for _, row := range saltTable(f) {
+	for _, row := range wiretest.Recorded[[3]string](f) {
 		f.Add(row[0])
 	}
 	f.Fuzz(func(t *testing.T, word string) {

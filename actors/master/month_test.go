@@ -4,16 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"brine/actors/actortest"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor/stats"
@@ -27,42 +22,6 @@ const (
 	monthDays = 30
 	dayJobs   = 60 // of a day
 )
-
-// burden is what a process holds.
-type burden struct{ heap, resident, disk, goroutines, descriptors int64 }
-
-func (w burden) String() string {
-	return fmt.Sprintf("heap %d KiB, resident %d KiB, disk %d KiB, %d goroutines, %d descriptors", w.heap>>10, w.resident>>10, w.disk>>10, w.goroutines, w.descriptors)
-}
-
-// weigh looks at this process, which is the master and its minions, and at what lies below its directory.
-func (r *rig) weigh() (w burden) {
-	r.t.Helper()
-	for range 3 { // what pools hold goes with the second
-		runtime.GC()
-	}
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	w.heap, w.goroutines = int64(mem.HeapAlloc), int64(runtime.NumGoroutine())
-	if b, err := os.ReadFile("/proc/self/statm"); err == nil {
-		pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
-		w.resident = pages * int64(os.Getpagesize())
-	}
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		r.t.Skip("nothing tells of descriptors here")
-	}
-	w.descriptors = int64(len(open))
-	_ = filepath.WalkDir(r.dir, func(_ string, d fs.DirEntry, err error) error { // what goes meanwhile is not there
-		if err == nil {
-			if info, err := d.Info(); err == nil {
-				w.disk += info.Size()
-			}
-		}
-		return nil
-	})
-	return w
-}
 
 // day is what a fleet does in a day, as far as it leaves something behind.
 func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
@@ -152,7 +111,7 @@ func TestMonth(t *testing.T) {
 	r.start()
 	minions := []*testMinion{r.minion("m1"), r.minion("m2"), r.minion("m3")}
 	user := r.connect()
-	var days []burden
+	var days []actortest.Burden
 	for n := range monthDays {
 		began := time.Now()
 		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
@@ -162,7 +121,7 @@ func TestMonth(t *testing.T) {
 			}
 			return nil
 		})
-		days = append(days, r.weigh())
+		days = append(days, actortest.Weigh(t, r.dir)) // the master and its minions
 		if testing.Verbose() {
 			t.Logf("day %d, %v: %v", n, time.Since(began).Round(time.Millisecond), days[n])
 		}
@@ -170,30 +129,10 @@ func TestMonth(t *testing.T) {
 			<-time.After(left)
 		}
 	}
-	for _, tt := range []struct {
-		what string
-		of   func(burden) int64
-		may  int64 // grow from one half of what is compared to the other
-	}{
-		{"heap", func(w burden) int64 { return w.heap }, 512 << 10},
-		{"resident memory", func(w burden) int64 { return w.resident }, 16 << 20},
-		{"disk", func(w burden) int64 { return w.disk }, 256 << 10},
-		{"goroutines", func(w burden) int64 { return w.goroutines }, 3},
-		{"descriptors", func(w burden) int64 { return w.descriptors }, 3},
-	} {
-		middle, end := median(days[10:20], tt.of), median(days[20:], tt.of)
-		t.Logf("%s: %d in the middle of the month, %d at its end", tt.what, middle, end)
-		if end > middle+tt.may {
-			t.Errorf("%s grows: %d in the middle of the month, %d at its end", tt.what, middle, end)
-		}
-	}
-}
-
-func median(days []burden, of func(burden) int64) int64 {
-	all := make([]int64, len(days))
-	for i, d := range days {
-		all[i] = of(d)
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	actortest.Steady(t, days,
+		actortest.May{What: "heap", Of: func(w actortest.Burden) int64 { return w.Heap }, Grow: 512 << 10},
+		actortest.May{What: "resident memory", Of: func(w actortest.Burden) int64 { return w.Resident }, Grow: 16 << 20},
+		actortest.May{What: "disk", Of: func(w actortest.Burden) int64 { return w.Disk }, Grow: 256 << 10},
+		actortest.May{What: "goroutines", Of: func(w actortest.Burden) int64 { return w.Goroutines }, Grow: 3},
+		actortest.May{What: "descriptors", Of: func(w actortest.Burden) int64 { return w.Descriptors }, Grow: 3})
 }

@@ -3,17 +3,12 @@ package minion
 import (
 	"context"
 	"flag"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"brine/actors/actortest"
 	"brine/supervisor/stats"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -26,38 +21,6 @@ const (
 	dayJobs   = 110 // of a day: what is kept of the last 1,000 jobs is full long before the half of the month
 	dayTurns  = 144 // of the timers
 )
-
-// burden is what a process holds.
-type burden struct{ heap, disk, goroutines, timers, descriptors int64 }
-
-func (w burden) String() string {
-	return fmt.Sprintf("heap %d KiB, disk %d KiB, %d goroutines, %d timers, %d descriptors", w.heap>>10, w.disk>>10, w.goroutines, w.timers, w.descriptors)
-}
-
-// weigh looks at this process, which is the minion and its master, and at what lies below its directory.
-func (r *rig) weigh(t *testing.T) (w burden) {
-	t.Helper()
-	for range 3 { // what pools hold goes with the second
-		runtime.GC()
-	}
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	w.heap, w.goroutines, w.timers = int64(mem.HeapAlloc), int64(runtime.NumGoroutine()), int64(len(r.clock.Timers()))
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Skip("nothing tells of descriptors here")
-	}
-	w.descriptors = int64(len(open))
-	_ = filepath.WalkDir(r.dir, func(_ string, d fs.DirEntry, err error) error { // what goes meanwhile is not there
-		if err == nil {
-			if info, err := d.Info(); err == nil {
-				w.disk += info.Size()
-			}
-		}
-		return nil
-	})
-	return w
-}
 
 // wait waits for what must come.
 func (r *rig) wait(t *testing.T, what string, ok func() bool) {
@@ -178,11 +141,13 @@ func TestMonth(t *testing.T) {
 	r.cfg.MineEnabled, r.cfg.MineInterval = true, 10*time.Minute
 	r.opt.Logger = slog.New(slog.DiscardHandler)
 	r.up()
-	var days []burden
+	var days []actortest.Burden
 	for n := range monthDays {
 		began := time.Now()
 		r.day(t, n)
-		days = append(days, r.weigh(t))
+		evening := actortest.Weigh(t, r.dir) // the minion and its master
+		evening.Timers = int64(len(r.clock.Timers()))
+		days = append(days, evening)
 		if testing.Verbose() {
 			t.Logf("day %d, %v: %v", n, time.Since(began).Round(time.Millisecond), days[n])
 		}
@@ -190,30 +155,10 @@ func TestMonth(t *testing.T) {
 			<-time.After(left)
 		}
 	}
-	for _, tt := range []struct {
-		what string
-		of   func(burden) int64
-		may  int64 // grow from one part of what is compared to the other
-	}{
-		{"heap", func(w burden) int64 { return w.heap }, 1 << 20},
-		{"disk", func(w burden) int64 { return w.disk }, 2 * journalSlack},
-		{"goroutines", func(w burden) int64 { return w.goroutines }, 5},
-		{"timers", func(w burden) int64 { return w.timers }, 5},
-		{"descriptors", func(w burden) int64 { return w.descriptors }, 5},
-	} {
-		middle, end := median(days[10:20], tt.of), median(days[20:], tt.of)
-		t.Logf("%s: %d in the middle of the month, %d at its end", tt.what, middle, end)
-		if end > middle+tt.may {
-			t.Errorf("%s grows: %d in the middle of the month, %d at its end", tt.what, middle, end)
-		}
-	}
-}
-
-func median(days []burden, of func(burden) int64) int64 {
-	all := make([]int64, len(days))
-	for i, d := range days {
-		all[i] = of(d)
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	actortest.Steady(t, days,
+		actortest.May{What: "heap", Of: func(w actortest.Burden) int64 { return w.Heap }, Grow: 1 << 20},
+		actortest.May{What: "disk", Of: func(w actortest.Burden) int64 { return w.Disk }, Grow: 2 * journalSlack},
+		actortest.May{What: "goroutines", Of: func(w actortest.Burden) int64 { return w.Goroutines }, Grow: 5},
+		actortest.May{What: "timers", Of: func(w actortest.Burden) int64 { return w.Timers }, Grow: 5},
+		actortest.May{What: "descriptors", Of: func(w actortest.Burden) int64 { return w.Descriptors }, Grow: 5})
 }

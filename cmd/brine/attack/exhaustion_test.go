@@ -188,11 +188,11 @@ func (s *site) leaveGroup(dir string) {
 	})
 }
 
-// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger than
-// one may be in it. It sheds, and lives on. The race detector takes several times as much memory.
-func TestMemoryLimit(t *testing.T) {
-	s := newBareSite(t, "")
-	limit := int64(128 << 20)
+// newGroupSite is a site whose master is in a control group of limit bytes: 128 MiB, or eight times that under the race detector,
+// which takes several times as much.
+func newGroupSite(t *testing.T) (s *site, limit int64) {
+	t.Helper()
+	s, limit = newBareSite(t, ""), 128<<20
 	if tooltest.Race {
 		limit *= 8
 	}
@@ -200,6 +200,13 @@ func TestMemoryLimit(t *testing.T) {
 	s.startLimited("echo $$ > " + procs)
 	s.startMinion(honest, "")
 	s.said(s.master, fmt.Sprintf("The memory limit of this control group is %d MiB", limit>>20))
+	return s, limit
+}
+
+// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger than
+// one may be in it. It sheds, and lives on.
+func TestMemoryLimit(t *testing.T) {
+	s, limit := newGroupSite(t)
 	started := s.master.cmd.Process.Pid
 	ask := func(p *stranger, limit time.Duration, text string) {
 		_, _ = p.askWithin(limit, payload.M("cmd", "publish", "tgt", text, "fun", "test.ping", "arg", []any{text})) // what becomes of it is of no account

@@ -163,15 +163,7 @@ func TestHoard(t *testing.T) {
 
 // TestHoardInGroup: a master in a control group of 128 MB lives while strangers hoard as much as they can.
 func TestHoardInGroup(t *testing.T) {
-	s := newBareSite(t, "")
-	limit := int64(128 << 20)
-	if tooltest.Race {
-		limit *= 8
-	}
-	procs := s.memoryGroup(limit)
-	s.startLimited("echo $$ > " + procs)
-	s.startMinion(honest, "")
-	s.said(s.master, fmt.Sprintf("The memory limit of this control group is %d MiB", limit>>20))
+	s, _ := newGroupSite(t)
 	leave := s.hoarders(2)
 	defer leave()
 	s.said(s.master, saidEnded)

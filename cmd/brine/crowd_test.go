@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -9,9 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/cmd/fleet"
-	"brine/cmd/session"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -20,8 +16,7 @@ const crowdSize = 1000
 
 // crowd is a master and many emulated minions, and what these have been sent.
 type crowd struct {
-	*silentSite
-	f *fleet.Fleet
+	*busySite
 
 	mu   sync.Mutex
 	tgts map[string]string // jid and target type of the jobs, of each the last target
@@ -29,27 +24,8 @@ type crowd struct {
 
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
-	key, err := crypt.GenerateKey(2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &crowd{silentSite: newSilentSite(t), tgts: map[string]string{}}
-	c.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
-		c.path("m"), c.pub, c.ret, session.RunningUser()), 0o644)
-	c.start("master", "salt-master")
-	ctx, cancel := context.WithCancel(context.Background())
-	c.f, err = fleet.Start(ctx, fleet.Options{Minions: crowdSize, Prefix: "emu", Host: "127.0.0.1", RetPort: c.ret, Key: key, Answer: c.answer})
-	if err != nil {
-		cancel()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := c.f.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
-	c.until(t, "the crowd is up", func() bool { return c.f.Counts().Up == crowdSize })
+	c := &crowd{tgts: map[string]string{}}
+	c.busySite = newSilentSite(t).beBusy(t, crowdSize, false, c.answer)
 	return c
 }
 

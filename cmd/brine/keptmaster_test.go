@@ -14,18 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"brine/cmd/fleet"
-	"brine/cmd/session"
 	"brine/cmd/tooltest"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
 
 // keptMaster is a master with a parent, and emulated minions that keep it busy.
 type keptMaster struct {
-	*silentSite
-	f *fleet.Fleet
+	*busySite
 
 	mu   sync.Mutex
 	made map[string]map[string]bool // jid → ids of the minions that have run the job
@@ -35,30 +31,11 @@ const keptMinions = 20
 
 func newKeptMaster(t *testing.T) *keptMaster {
 	t.Helper()
-	key, err := crypt.GenerateKey(2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &keptMaster{silentSite: newSilentSite(t), made: map[string]map[string]bool{}}
-	k.kept = true
-	k.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
-		k.path("m"), k.pub, k.ret, session.RunningUser()), 0o644)
-	k.start("master", "salt-master")
-	ctx, cancel := context.WithCancel(context.Background())
-	k.f, err = fleet.Start(ctx, fleet.Options{Minions: keptMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: k.ret, Key: key, Answer: k.answer})
-	if err != nil {
-		cancel()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = k.f.Wait() // a master that was killed is reason enough for its troubles
-	})
-	k.until(t, "the minions are up", k.up)
+	k, site := &keptMaster{made: map[string]map[string]bool{}}, newSilentSite(t)
+	site.kept = true
+	k.busySite = site.beBusy(t, keptMinions, true, k.answer) // a master that was killed is trouble
 	return k
 }
-
-func (k *keptMaster) up() bool { return k.f.Counts().Up == keptMinions }
 
 // said is the whole log of the master.
 func (k *keptMaster) said() string {

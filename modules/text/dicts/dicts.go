@@ -89,46 +89,6 @@ func Clone(v any) any {
 	return v
 }
 
-// Update merges upd into dest: maps under the same key are merged, lists are replaced, or with mergeLists get
-// the elements they lack.
-func Update(dest, upd *payload.Map, mergeLists bool) {
-	for k, v := range upd.All() {
-		old, _ := dest.Get(k)
-		switch o := old.(type) {
-		case *payload.Map:
-			if m, ok := v.(*payload.Map); ok {
-				Update(o, m, mergeLists)
-				continue
-			}
-		case []any:
-			if l, ok := v.([]any); ok && mergeLists {
-				v = union(o, l)
-			}
-		}
-		dest.Set(k, v)
-	}
-}
-
-func union(old, more []any) []any {
-	out := append([]any(nil), old...)
-	for _, v := range more {
-		if !Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// Contains tells whether a list holds a value equal to v.
-func Contains(list []any, v any) bool {
-	for _, x := range list {
-		if payload.Equal(x, v) {
-			return true
-		}
-	}
-	return false
-}
-
 // IsTrue reads a flag as Salt's is_true does: numbers and numeric text above 0, the text "true" in any case.
 func IsTrue(v any) bool {
 	switch x := v.(type) {

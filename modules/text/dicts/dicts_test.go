@@ -103,3 +103,18 @@ func TestFilterBy(t *testing.T) {
 		})
 	}
 }
+
+// TestMergedLists has the answers of salt.utils.dictupdate.merge of 3008.3.
+func TestMergedLists(t *testing.T) {
+	for _, tt := range []struct{ a, b, want []any }{
+		{[]any{int64(1)}, []any{int64(2), int64(2)}, []any{int64(1), int64(2), int64(2)}},
+		{[]any{int64(1), int64(0)}, []any{true, 1.0, false, "1"}, []any{int64(1), int64(0), "1"}},
+		{[]any{[]any{1.0}}, []any{[]any{int64(1)}, []any{int64(1), int64(2)}}, []any{[]any{1.0}, []any{int64(1), int64(2)}}},
+		{[]any{payload.M("k", true)}, []any{payload.M("k", int64(1)), payload.M("k", nil)}, []any{payload.M("k", true), payload.M("k", nil)}},
+	} {
+		got, err := dicts.Merging{Strategy: "smart", Renderer: "jinja|yaml", Lists: true}.Merge(payload.M("l", tt.a), payload.M("l", tt.b))
+		if want := payload.M("l", tt.want); err != nil || !payload.Equal(got, want) {
+			t.Errorf("%v and %v: got %v, %v", tt.a, tt.b, got, err)
+		}
+	}
+}

@@ -34,6 +34,9 @@ type binder struct {
 
 func (b *binder) positional(args []any) []any {
 	n := min(len(args), len(b.values))
+	if b.fn.ByName {
+		n = 0
+	}
 	for i := range n {
 		b.values[i], b.filled[i] = args[i], true
 	}

@@ -27,6 +27,7 @@ func Opt(name string, def any) Param { return Param{Name: name, Default: def} }
 type Func struct {
 	Name      string  // "test.echo"
 	Params    []Param // positional parameters in order
+	ByName    bool    // the parameters stand behind *args: they are given by name only (with VarArgs)
 	VarArgs   bool    // takes further positional arguments (Args.Rest)
 	KWArgs    bool    // takes further keywords (Args.KW), the __pub_* fields included
 	Doc       string  // one line of help, then an empty line and an example; no indentation

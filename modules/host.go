@@ -89,7 +89,14 @@ type MinionControl interface {
 
 // PillarSource compiles a fresh pillar.
 type PillarSource interface {
-	Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error)
+	Compile(ctx context.Context, q PillarQuery) (*payload.Map, error)
+}
+
+// PillarQuery is which pillar is wanted. "" is no environment.
+type PillarQuery struct {
+	Saltenv, Pillarenv string
+	Override           *payload.Map // nil: none
+	Ext                any          // one more external pillar, {name: arguments}; nil: none
 }
 
 // Daemon is the daemon around the functions, as an operator looks at it.

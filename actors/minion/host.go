@@ -167,14 +167,17 @@ func (h host) Reload() error {
 }
 
 // Compile asks the master for a fresh pillar without keeping it.
-func (h host) Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
+func (h host) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
 	if h.link == nil {
 		return nil, errNoMaster
 	}
 	load := h.m.own.pillar.load(h.m.facts.grains())
-	load.Set("saltenv", textOrNil(saltenv)).Set("pillarenv", textOrNil(pillarenv))
-	if override.Len() > 0 {
-		load.Set("pillar_override", override)
+	load.Set("saltenv", textOrNil(q.Saltenv)).Set("pillarenv", textOrNil(q.Pillarenv))
+	if q.Override.Len() > 0 {
+		load.Set("pillar_override", q.Override)
+	}
+	if q.Ext != nil {
+		load.Set("ext", q.Ext)
 	}
 	pillar, err := h.link.pillar(ctx, load)
 	return pillar, forFunction(err)

@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/config"
+	"brine/modules"
 	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/ipc"
@@ -23,7 +24,7 @@ func (t *callTool) offer(l *callLink, m config.MasterAddr) {
 	}
 	t.env.Host.Master, t.env.Host.Secrets = callMaster{t}, callMaster{t}
 	t.env.Pillar = sync.OnceValue(func() *payload.Map {
-		pillar, err := callMaster{t}.Compile(context.Background(), t.Minion.SaltEnv, t.Minion.PillarEnv, nil)
+		pillar, err := callMaster{t}.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
 		if err != nil {
 			t.Log.Error("Exception getting pillar: " + err.Error())
 		}
@@ -43,12 +44,16 @@ func (c callMaster) Request(ctx context.Context, load *payload.Map) (any, error)
 }
 
 // Compile asks the master for a pillar (salt/pillar/__init__.py, RemotePillar.compile_pillar).
-func (c callMaster) Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
+func (c callMaster) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	override := q.Override
 	if override == nil {
 		override = payload.NewMap(0)
 	}
-	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(saltenv), "pillarenv", textOrNull(pillarenv),
+	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(q.Saltenv), "pillarenv", textOrNull(q.Pillarenv),
 		"pillar_override", override, "extra_minion_data", payload.NewMap(0), "ver", "2", "cmd", payload.CmdPillar)
+	if q.Ext != nil {
+		load.Set("ext", q.Ext)
+	}
 	return c.link.channel().AskPillar(ctx, load, c.link.rules())
 }
 

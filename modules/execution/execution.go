@@ -16,6 +16,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/grainsmod"
+	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/slsutil"
@@ -39,6 +40,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
 		grainsmod.Functions(),
+		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
 		saltutil.Functions(),
 		configmod.Functions(),

@@ -132,6 +132,16 @@ func (s *Set) Compile(ctx context.Context, pipe string, in Input) (any, error) {
 	return sameLineEnds(text, out), nil
 }
 
+// Step runs one renderer on data, without a pipe; ok is false when there is none of that name.
+func (s *Set) Step(ctx context.Context, name string, in Input) (out any, ok bool, err error) {
+	f := s.byName[name]
+	if f == nil {
+		return nil, false, nil
+	}
+	out, err = f(ctx, in)
+	return out, true, err
+}
+
 // read reads a template; ok is false for one that Salt does not render.
 func (s *Set) read(path string) (text string, ok bool, err error) {
 	info, err := os.Stat(path)

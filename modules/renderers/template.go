@@ -97,7 +97,7 @@ func (j Jinja) find(name string) (jinja.Func, bool) {
 		return nil, false
 	}
 	return func(ctx context.Context, args []any, kw *payload.Map) (any, error) {
-		v, err := j.Call(ctx, name, args, kw)
+		v, err := j.Call(modules.Unmasked(ctx), name, args, kw)
 		if err == nil {
 			return v, nil
 		}

@@ -35,7 +35,8 @@ func methods() map[string]method {
 		callSignal:  answerSignal,
 		callReload:  func(_ context.Context, h *modules.Host, _ []any) (any, error) { return nil, h.Minion.Reload() },
 		callCompile: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
-			return h.Secrets.Compile(ctx, field[string](a, 0), field[string](a, 1), field[*payload.Map](a, 2))
+			return h.Secrets.Compile(ctx, modules.PillarQuery{Saltenv: field[string](a, 0), Pillarenv: field[string](a, 1),
+				Override: field[*payload.Map](a, 2), Ext: field[any](a, 3)})
 		},
 		callActors: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
 			return h.Daemon.Actors(ctx, field[string](a, 0))

@@ -68,8 +68,8 @@ func (m *fakeMinion) AwaitLocal(ctx context.Context, tag string, data any, answe
 
 func (m *fakeMinion) Reload() error { return errors.New("not now") }
 
-func (m *fakeMinion) Compile(_ context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
-	return override.Clone().Set("saltenv", saltenv).Set("pillarenv", pillarenv), nil
+func (m *fakeMinion) Compile(_ context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	return q.Override.Clone().Set("saltenv", q.Saltenv).Set("pillarenv", q.Pillarenv), nil
 }
 
 func (m *fakeMinion) Actors(_ context.Context, path string) (*payload.Map, error) {

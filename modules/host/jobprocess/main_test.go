@@ -125,7 +125,7 @@ func useHost(c *modules.Call) (any, error) {
 	event, got := h.Events.AwaitLocal(c.Ctx, "ask", payload.M("a", 1), "answer")
 	text, ok := h.Jobs.Signal("20260102030405000001", 15)
 	_, ghost := h.Jobs.Signal("nosuch", 15)
-	pillar, err := h.Secrets.Compile(c.Ctx, "base", "", payload.M("o", 1))
+	pillar, err := h.Secrets.Compile(c.Ctx, modules.PillarQuery{Saltenv: "base", Override: payload.M("o", 1)})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const (
 	callRunning   = "running"     // → list of maps
 	callSignal    = "signal"      // jid, number → text, or nil
 	callReload    = "reload"      //
-	callCompile   = "compile"     // saltenv, pillarenv, override → map
+	callCompile   = "compile"     // saltenv, pillarenv, override, external pillar → map
 	callActors    = "actors"      // path → map
 	callJobs      = "job_list"    // → map
 	callFacts     = "job_facts"   // jid → map
@@ -276,8 +276,8 @@ func (c remoteControl) Reload() error {
 	return err
 }
 
-func (c remoteControl) Compile(ctx context.Context, saltenv, pillarenv string, override *payload.Map) (*payload.Map, error) {
-	v, err := c.call(ctx, callCompile, saltenv, pillarenv, override)
+func (c remoteControl) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	v, err := c.call(ctx, callCompile, q.Saltenv, q.Pillarenv, q.Override, q.Ext)
 	m, _ := v.(*payload.Map)
 	return m, err
 }

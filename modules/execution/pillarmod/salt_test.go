@@ -1,0 +1,135 @@
+package pillarmod_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"brine/modules"
+	"brine/modules/execution/pillarmod"
+	"brine/modules/modtest"
+	"brine/modules/text/pyjson"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// call calls a function of the module with a pillar in memory.
+func call(t *testing.T, ctx context.Context, opts, pillar *payload.Map, source modules.PillarSource, fun string, args []any, kw *payload.Map) (any, error) {
+	t.Helper()
+	env := modtest.Env(t, opts, pillarmod.Functions())
+	env.Pillar = func() *payload.Map { return pillar }
+	(&modtest.Host{}).Attach(env)
+	env.Host.Secrets = source
+	v, _, err := modtest.CallContext(ctx, t, env, fun, args, kw)
+	return v, err
+}
+
+// TestAsSalt compares with what 3008.3 has answered (testdata/generate.py).
+func TestAsSalt(t *testing.T) {
+	raw, err := os.ReadFile("testdata/salt3008.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := pyjson.Load(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := v.(*payload.Map)
+	rows := file.List("rows")
+	if len(rows) < 300 {
+		t.Fatalf("%d rows are too few", len(rows))
+	}
+	before := pytext.Repr(file.Map("pillar"))
+	for _, r := range rows {
+		row := r.([]any)
+		ctx := t.Context()
+		if row[4] == true {
+			ctx = modules.Unmasked(ctx)
+		}
+		got, err := call(t, ctx, row[3].(*payload.Map), file.Map("pillar"), nil, row[0].(string), row[1].([]any), row[2].(*payload.Map))
+		want := row[5].(string)
+		if wanted, bad := strings.CutPrefix(want, "error "); bad {
+			class := modules.ClassOf(err)
+			if err == nil || class[strings.LastIndexByte(class, '.')+1:]+": "+modules.Message(err) != wanted {
+				t.Errorf("%s: got %v, %v", pytext.Repr(row), got, err)
+			}
+			continue
+		}
+		value, bad := pyjson.Load(want)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		if err != nil || pytext.Repr(got) != pytext.Repr(value) {
+			t.Errorf("%s: got %s, %v", pytext.Repr(row), pytext.Repr(got), err)
+		}
+	}
+	if after := pytext.Repr(file.Map("pillar")); after != before {
+		t.Errorf("the pillar became %s", after)
+	}
+}
+
+// master gives pillars and remembers what it was asked.
+type master struct{ asked modules.PillarQuery }
+
+func (m *master) Compile(_ context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	m.asked = q
+	return payload.M("k", "secret", "l", []any{int64(1), ""}, "none", nil), nil
+}
+
+func TestFresh(t *testing.T) {
+	mask := "**********"
+	for _, tt := range []struct {
+		fun        string
+		args       []any
+		kw, opts   *payload.Map
+		want, asks string
+	}{
+		{"pillar.items", nil, nil, nil, "{'k': '" + mask + "', 'l': ['" + mask + "', ''], 'none': None}", "|"},
+		{"pillar.items", nil, payload.M("unmask", true, "pillarenv", "dev", "pillar", payload.M("o", 1)), nil, "{'k': 'secret', 'l': [1, ''], 'none': None}", "dev|{'o': 1}"},
+		{"pillar.data", nil, nil, payload.M("pillar_mask_output", false, "pillarenv", "qa"), "{'k': 'secret', 'l': [1, ''], 'none': None}", "qa|"},
+		{"pillar.items", []any{"own"}, nil, nil, "{'own': '" + mask + "'}", "|"},
+		{"pillar.obfuscate", nil, nil, nil, "{'k': '<str>', 'l': ['<str>', '<str>'], 'none': '<NoneType>'}", "|"},
+		{"pillar.ls", nil, nil, nil, "['k', 'l', 'none']", "|"},
+		{"pillar.ext", []any{"{nodegroups: {}}"}, nil, nil, "{'k': '" + mask + "', 'l': ['" + mask + "', ''], 'none': None}", "|{'nodegroups': {}}"},
+		{"pillar.get", []any{"k"}, payload.M("pillarenv", "dev", "unmask", true), nil, mask, "dev|"},
+		{"pillar.get", []any{"k"}, payload.M("saltenv", "dev"), payload.M("pillarenv_from_saltenv", true), mask, "dev|"},
+	} {
+		m := &master{}
+		opts := payload.NewMap(0)
+		opts.Update(tt.opts)
+		v, err := call(t, t.Context(), opts, payload.M("own", "mine"), m, tt.fun, tt.args, tt.kw)
+		if got := pytext.Str(v); err != nil || got != tt.want {
+			t.Errorf("%s %v: got %s, %v, want %s", tt.fun, tt.args, got, err, tt.want)
+		}
+		asked := m.asked.Pillarenv + "|"
+		if m.asked.Override != nil {
+			asked += pytext.Repr(m.asked.Override)
+		}
+		if m.asked.Ext != nil {
+			asked += pytext.Repr(m.asked.Ext)
+		}
+		if asked != tt.asks {
+			t.Errorf("%s %v: asked %s, want %s", tt.fun, tt.args, asked, tt.asks)
+		}
+	}
+	if _, err := call(t, t.Context(), payload.NewMap(0), nil, nil, "pillar.items", nil, nil); err == nil {
+		t.Error("without a master there is a pillar")
+	}
+}
+
+func TestFileExists(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/a.sls", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := payload.M("pillar_roots", payload.M("base", []any{dir}))
+	for path, want := range map[string]bool{"a.sls": true, "b.sls": false, "../" + dir[strings.LastIndexByte(dir, '/')+1:] + "/a.sls": false} {
+		if got, err := call(t, t.Context(), opts, nil, nil, "pillar.file_exists", []any{path}, nil); got != any(want) || err != nil {
+			t.Errorf("%s: got %v, %v", path, got, err)
+		}
+	}
+	if _, err := call(t, t.Context(), payload.NewMap(0), nil, nil, "pillar.file_exists", []any{"a"}, nil); err == nil {
+		t.Error("without pillar_roots there are files")
+	}
+}

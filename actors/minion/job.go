@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -65,6 +66,7 @@ type jobOptions struct {
 	crashed    func(l *link, jid string, text string)                         // reports an exception (_salt_error)
 	returns    bool                                                           // to returners, also when the job names none
 	extra      func(ctx context.Context, job *payload.Job, r *payload.Return) // calls the returners the job names
+	uncalled   func(job *payload.Job) []string                                // returners that it cannot call; nil: none are asked for
 	queue      jobQueue
 	launch     launcher // starts processes for functions; nil: they run in this one
 	pubRet     bool
@@ -271,6 +273,7 @@ func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed
 
 func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
 	ret = scheduledReturn(j.rec.job, j.pid(), ret)
+	detail = j.noteUncalled(ret, detail)
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
 	}
@@ -293,6 +296,22 @@ func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bo
 		j.opt.crashed(j.rec.link, j.jid(), ret.Text())
 	}
 	j.send(ctx)
+}
+
+// noteUncalled names in a return the returners that are not called, and in what is known of the job where there is room.
+func (j *job) noteUncalled(ret *payload.Return, detail string) string {
+	if j.opt.uncalled == nil {
+		return detail
+	}
+	names := j.opt.uncalled(j.rec.job)
+	if len(names) == 0 {
+		return detail
+	}
+	ret.NotCalled(names)
+	if detail == "" {
+		detail = "returners not called: " + strings.Join(names, ", ")
+	}
+	return detail
 }
 
 // forget removes the files of a job. It may be called by any goroutine.

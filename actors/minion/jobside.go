@@ -49,18 +49,32 @@ func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b)
 }
 
-// callReturners hands a return to the returners that the job and the option return name. The option is not for jobs of the schedule.
-func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
-	names, all := map[string]bool{}, job.Returners()
+// returnersOf are the returners that a job and the option return name, each once. The option is not for jobs of the schedule.
+func (m *Minion) returnersOf(job *payload.Job) (names []string) {
+	all := job.Returners()
 	if job.Schedule() == "" {
 		all = append(all, m.own.returners...)
 	}
 	for _, n := range all {
-		if n = strings.TrimSpace(n); n != "" {
-			names[n] = true
+		if n = strings.TrimSpace(n); n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
 		}
 	}
-	for n := range names {
+	return names
+}
+
+// uncalled are those of them that this minion does not have, or may not call (disable_returners). Unlike Salt: the return
+// names them, since only the log of the minion would tell whoever gave the job.
+func (m *Minion) uncalled(job *payload.Job) []string {
+	return slices.DeleteFunc(m.returnersOf(job), func(name string) bool {
+		has := m.opt.HasReturner != nil && m.opt.HasReturner(name)
+		return has && !slices.Contains(m.own.disabled, name)
+	})
+}
+
+// callReturners hands a return to the returners of its job.
+func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
+	for _, n := range m.returnersOf(job) {
 		if slices.Contains(m.own.disabled, n) {
 			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", job.JID())
 			continue

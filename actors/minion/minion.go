@@ -41,6 +41,8 @@ type Options struct {
 	Match func(job *payload.Job, about matchers.Facts) bool
 	// Returner calls one returner that a job names; nil: there are none.
 	Returner func(ctx context.Context, name string, ret *payload.Map) error
+	// HasReturner tells whether there is a returner of a name; nil: there is none.
+	HasReturner func(name string) bool
 	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
 	Complete func(*modules.Env)
 	Exit     func(Exit) // asked to end the process
@@ -216,7 +218,7 @@ func (m *Minion) newJobOptions() *jobOptions {
 		opt.cache = func(jid string, ret *payload.Return) error { return cacheJob(m.cfg.CacheDir, jid, ret) }
 	}
 	if m.opt.Returner != nil {
-		opt.extra, opt.returns = m.callReturners, len(m.cfg.Return) > 0
+		opt.extra, opt.uncalled, opt.returns = m.callReturners, m.uncalled, len(m.cfg.Return) > 0
 	}
 	return opt
 }

@@ -24,3 +24,20 @@ func TestDisabledReturners(t *testing.T) {
 		t.Errorf("called %v, want %v", called, want)
 	}
 }
+
+// What a return names as not called: what the minion does not have, and what it has and may not call.
+func TestUncalledReturners(t *testing.T) {
+	m := &Minion{own: ownOptions{disabled: []string{"mysql"}, returners: []string{"slack", "etcd"}}}
+	job := payload.NewJob(payload.M("jid", "1", "ret", "mysql, local_cache,mysql"))
+	if got, want := m.uncalled(job), []string{"mysql", "local_cache", "slack", "etcd"}; !slices.Equal(got, want) {
+		t.Errorf("without any: got %v, want %v", got, want)
+	}
+	m.opt.HasReturner = func(name string) bool { return name != "etcd" }
+	if got, want := m.uncalled(job), []string{"mysql", "etcd"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	scheduled := payload.NewJob(payload.M("jid", "1", "schedule", "x", "ret", "local_cache"))
+	if got := m.uncalled(scheduled); len(got) != 0 {
+		t.Errorf("of a schedule: %v", got)
+	}
+}

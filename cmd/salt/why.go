@@ -21,6 +21,7 @@ type hops struct {
 	jid   string
 	facts ledger.Client
 	mute  []string // silent minions
+	lost  uncalled
 }
 
 // hops begins the facts of a job. Of a job that is published several times the first publication counts.
@@ -33,6 +34,7 @@ func (t *saltTool) hops(run *client.Run) *hops {
 func (h *hops) see(ret client.Return) {
 	if ret.Silence == client.Answered {
 		h.facts.Seen[ret.ID] = ledger.At(time.Now())
+		h.lost.see(ret)
 	} else {
 		h.mute = append(h.mute, ret.ID)
 	}
@@ -89,8 +91,9 @@ func (h *hops) hand() {
 // explains tells whether reasons are wanted: by people, or because they were asked for.
 func (t *saltTool) explains() bool { return t.Opt.Bool("tell_why") || terminal.IsTerminal(t.Stderr) }
 
-// explain says on stderr why minions are silent, where that is wanted.
+// explain says on stderr which returners were not called, and why minions are silent where that is wanted.
 func (h *hops) explain(ctx context.Context) {
+	h.t.sayReasons(h.lost.lines())
 	if len(h.mute) > 0 && h.t.explains() {
 		h.t.sayReasons(h.t.reasons(ctx, h.jid, h.mute))
 	}

@@ -86,6 +86,7 @@ const (
 	fieldFunArgs    = "fun_args"
 	fieldLoad       = "load"
 	fieldResource   = "resource_id"
+	fieldUncalled   = "returners_not_called" // brine's: Salt keeps it and does not look at it
 	fieldRetcode    = "retcode"
 	fieldReturn     = "return"
 	fieldSuccess    = "success"

@@ -17,6 +17,8 @@ package payload
 //	metadata     map      of the job
 //	schedule     text     name in the schedule
 //	resource_id  text     of a resource that the minion manages (3008): takes the place of id
+//	returners_not_called  list of texts: returners that the job was to have and that the minion does not have, or may not call
+//	             (brine's minions alone say so; Salt keeps the field and does not look at it)
 //	master_id, ret_config, ret_kwargs, tgt, tgt_type, arg, pid, nocache, sig, _stamp: passed on
 type Return struct{ view }
 
@@ -79,6 +81,22 @@ func (r *Return) DropArgs() *Return {
 
 // Out is the outputter that the minion names; "" when it names none.
 func (r *Return) Out() string { return r.load.Str(FieldOut) }
+
+// NotCalled says which returners the minion cannot call.
+func (r *Return) NotCalled(names []string) *Return {
+	r.load.Set(fieldUncalled, AnyList(names))
+	return r
+}
+
+// Uncalled are the returners that the minion says it cannot call.
+func (r *Return) Uncalled() (names []string) {
+	for _, v := range r.load.List(fieldUncalled) {
+		if name, ok := v.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Rest is a copy of the load without what the function returned.
 func (r *Return) Rest() *Map {

@@ -199,7 +199,11 @@ func returned(c *Case) Reason {
 	if cl := c.Job.Job.Client; cl != nil && cl.Ended != 0 && r.Returned > cl.Ended && cl.Seen[c.ID] == 0 {
 		return say(ReturnedLate, "it returned ", at, ", ", span(r.Returned.Sub(cl.Ended)), " after the command line had stopped waiting; see salt-run jobs.lookup_jid ", c.JID)
 	}
-	return say(Returned, "it returned ", at)
+	more := ""
+	if m := c.minion(); m != nil {
+		more = detail(m.Detail)
+	}
+	return say(Returned, "it returned ", at, more)
 }
 
 // died tells of jobs whose return says that they did not come to their end.

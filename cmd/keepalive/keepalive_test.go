@@ -255,6 +255,26 @@ func TestSignals(t *testing.T) {
 	k.end(2)
 }
 
+// TestHung: what a service manager ends by SIGABRT, because it hangs, takes its process along: one that is stopped says first
+// where it was, one that is deaf is killed.
+func TestHung(t *testing.T) {
+	for _, tt := range []struct {
+		words []string
+		want  int
+	}{
+		{[]string{"ready"}, 2}, // Go writes its stacks and ends with 2
+		{[]string{"ready", "deaf"}, 128 + int(syscall.SIGKILL)},
+	} {
+		k := start(t, func(c *exec.Cmd) { c.Stderr = nil }, "salt-minion")
+		pid := k.begin(first)
+		k.tell(tt.words...)
+		k.signal(pid, syscall.SIGSTOP)
+		k.signal(k.cmd.Process.Pid, syscall.SIGABRT)
+		k.end(tt.want)
+		k.gone(pid)
+	}
+}
+
 // TestParentKilled lets the process know.
 func TestParentKilled(t *testing.T) {
 	k := start(t, nil, "salt-minion")

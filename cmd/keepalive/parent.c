@@ -27,6 +27,7 @@ enum {
 	QUICK_MS = 1000,       // a life shorter than this is a quick death
 	QUICK_FREE = 3,        // so many quick deaths in a row are answered at once
 	DELAY_MAX_MS = 10000,
+	LAST_WORDS_MS = 3000,  // so long a process that hangs may write where
 };
 
 // What the process finds out about its parent.
@@ -118,6 +119,7 @@ struct life {
 	int hup;       // it is to get a SIGHUP once it is ready: before, that would end it
 	int over;      // it ends on purpose
 	int stopping;  // it was told to end
+	int64_t kill_at; // when it is killed, 0: never
 	int ended, status;
 	int only_init; // an end is never answered by a new process
 };
@@ -160,6 +162,16 @@ static void request(struct life *l, int sig) {
 	if (!l->listening || l->fd < 0 || send(l->fd, &letter, 1, MSG_NOSIGNAL) != 1) kill(l->pid, sig);
 }
 
+// give_up ends a process that hangs, which the service manager has seen: it ends this one by SIGABRT and starts another. Go
+// writes the stacks at that signal, stopped processes when they go on.
+static void give_up(struct life *l) {
+	l->stopping = 1;
+	if (l->ended) return;
+	kill(l->pid, SIGABRT);
+	kill(l->pid, SIGCONT);
+	l->kill_at = now_ms() + LAST_WORDS_MS;
+}
+
 // signalled handles one signal. What the terminal sends, it sends to the process as well.
 static void signalled(struct life *l, const struct signalfd_siginfo *s) {
 	int sig = (int)s->ssi_signo, terminal = s->ssi_code == SI_KERNEL, status;
@@ -171,6 +183,7 @@ static void signalled(struct life *l, const struct signalfd_siginfo *s) {
 		}
 		break;
 	case SIGTERM: request(l, sig); break;
+	case SIGABRT: give_up(l); break;
 	case SIGINT:
 		if (terminal) l->stopping = 1;
 		else request(l, sig);
@@ -196,6 +209,15 @@ static void turn(struct life *l, int signals, int timeout) {
 			catch_up(l); // it may have begun to listen before the signal was sent
 			signalled(l, &s);
 		}
+	}
+}
+
+// live lets a process live until it has ended.
+static void live(struct life *l, int signals) {
+	while (!l->ended) {
+		int64_t left = l->kill_at - now_ms();
+		if (l->kill_at && left <= 0) kill(l->pid, SIGKILL), l->kill_at = 0;
+		turn(l, signals, l->kill_at ? (int)left : -1);
 	}
 }
 
@@ -236,7 +258,7 @@ static void __attribute__((constructor)) keep(void) {
 	prctl(PR_GET_NAME, name);
 	sigset_t mask, old;
 	sigemptyset(&mask);
-	int all[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	int all[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) sigaddset(&mask, all[i]);
 	struct sigaction hup;
 	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler == SIG_IGN) sigdelset(&mask, SIGHUP); // nohup
@@ -263,7 +285,7 @@ static void __attribute__((constructor)) keep(void) {
 		struct life l = {.pid = pid, .fd = pair[0], .only_init = kind == 2};
 		prctl(PR_SET_NAME, "salt-keepalive");
 		dl_iterate_phdr(give_back, NULL);
-		while (!l.ended) turn(&l, signals, -1);
+		live(&l, signals);
 		catch_up(&l); // its last words
 		if (l.fd >= 0) close(l.fd), l.fd = -1;
 		served |= l.ready;

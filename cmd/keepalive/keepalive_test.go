@@ -307,11 +307,15 @@ func TestServiceManager(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := start(t, func(c *exec.Cmd) { c.Env = append(c.Env, "NOTIFY_SOCKET="+name) }, "salt-minion")
-		k.begin(first)
-		k.tell("ready", "watchdog", "stopping", "over", "exit0")
+		pid := k.begin(first)
+		k.tell("ready", "watchdog")
+		k.signal(pid, syscall.SIGKILL)
+		now := k.begin(fmt.Sprintf("true true %d signal 9 (killed) -9 1", pid))
+		k.tell("ready", "stopping", "over", "exit0")
 		k.end(0)
-		for _, want := range []string{"READY=1", "WATCHDOG=1", "STOPPING=1"} {
-			var b [64]byte
+		again := fmt.Sprintf("READY=1\nSTATUS=Process %d, after 1 that died; the last one with exit status -9", now)
+		for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", again, "STOPPING=1"} { // the second is the parent's own
+			var b [200]byte
 			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)
 			}

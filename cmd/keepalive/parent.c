@@ -92,6 +92,9 @@ static int give_back(struct dl_phdr_info *info, size_t size, void *data) {
 	return 0;
 }
 
+// shown is the status of an end as Salt shows it: minus the signal where one ended the process.
+static int shown(int status) { return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status); }
+
 // notify hands a word to the service manager, which listens to its main process.
 static void notify(const char *word) {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -103,7 +106,7 @@ static void notify(const char *word) {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) return;
 	// A service manager that does not listen must not hold up the parent. The one word that it cannot do without is the first.
-	int flags = MSG_NOSIGNAL | (strcmp(word, "READY=1") == 0 ? 0 : MSG_DONTWAIT);
+	int flags = MSG_NOSIGNAL | (strncmp(word, "READY=1", 7) == 0 ? 0 : MSG_DONTWAIT);
 	if (sendto(fd, word, strlen(word), flags, (struct sockaddr *)&to, size) < 0) {
 		// the service manager does without
 	}
@@ -124,6 +127,15 @@ struct life {
 	int only_init; // an end is never answered by a new process
 };
 
+// announce tells the service manager that the process has begun its work, and, as it counts no deaths but the parent's, how many
+// there were: systemctl status shows that.
+static void announce(struct life *l) {
+	char text[128] = "READY=1";
+	if (deaths > 0)
+		snprintf(text, sizeof text, "READY=1\nSTATUS=Process %d, after %d that died; the last one with exit status %d", l->pid, deaths, shown(before_status));
+	notify(text);
+}
+
 // heard reads what the process says.
 static void heard(struct life *l) {
 	char said[16];
@@ -139,7 +151,7 @@ static void heard(struct life *l) {
 		case 'R':
 			l->ready = 1;
 			if (l->hup) l->hup = 0, kill(l->pid, SIGHUP);
-			notify("READY=1");
+			announce(l);
 			break;
 		case 'S': notify("STOPPING=1"); break;
 		case 'W': notify("WATCHDOG=1"); break;
@@ -242,8 +254,7 @@ static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	if (l->over || !served) _exit(code); // on purpose, or it has never come up
 	deaths++;
 	notify("WATCHDOG=1"); // the next one has the whole time
-	dprintf(STDERR_FILENO, "Process %s (%d) died with exit status %d, restarting...\n", title, l->pid,
-		WIFSIGNALED(l->status) ? -WTERMSIG(l->status) : code);
+	dprintf(STDERR_FILENO, "Process %s (%d) died with exit status %d, restarting...\n", title, l->pid, shown(l->status));
 	*quick = lived < QUICK_MS ? *quick + 1 : 0;
 	if (*quick <= QUICK_FREE) return 0;
 	int shift = *quick - QUICK_FREE;

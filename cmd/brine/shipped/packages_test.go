@@ -53,12 +53,13 @@ type cleanRoot struct {
 	dir string
 }
 
-func newCleanRoot(t *testing.T) *cleanRoot {
+// newCleanRoot makes one of a kind (tools/dist/cleanroot): none, or systemd.
+func newCleanRoot(t *testing.T, kind ...string) *cleanRoot {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("packages are installed in a root of their own, which only root may enter")
 	}
-	cmd := exec.Command("../../../tools/dist/cleanroot")
+	cmd := exec.Command("../../../tools/dist/cleanroot", kind...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -74,15 +75,6 @@ func newCleanRoot(t *testing.T) *cleanRoot {
 func (r *cleanRoot) inside(argv ...string) []string {
 	const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"`
 	return append([]string{"unshare", "--mount", "sh", "-c", enter, r.dir}, argv...)
-}
-
-func (r *cleanRoot) must(argv ...string) string {
-	r.Helper()
-	out, err := r.try(argv...)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return out
 }
 
 // has tells of paths that are not in the root, hasNot of those that are.
@@ -143,18 +135,7 @@ func (r *cleanRoot) installed() {
 // TestDebs installs, uses, upgrades, removes and purges the packages of Debian.
 func TestDebs(t *testing.T) {
 	r := newCleanRoot(t)
-	var files, newer []string
-	for _, p := range parts {
-		file := packageFile(t, p+"_*_amd64.deb")
-		r.must("cp", file, filepath.Join(r.dir, "root"))
-		files = append(files, "/root/"+filepath.Base(file))
-		// The next version: the same with another number, and with another default in each configuration.
-		r.must("bash", "-e", "-c", `dpkg-deb -R "$1" "$0" && old=$(dpkg-deb -f "$1" Version)
-			sed -i "s/^Version:.*/Version: 99/; s/(= $old)/(= 99)/" "$0/DEBIAN/control"
-			for f in "$0"/etc/salt/m*; do [ ! -f "$f" ] || echo "# of the next version" >>"$f"; done
-			dpkg-deb -b "$0" "$2" >/dev/null`, r.path("next-"+p), file, filepath.Join(r.dir, "root", p+".deb"))
-		newer = append(newer, "/root/"+p+".deb")
-	}
+	files, newer := r.debs()
 	dpkg := func(args ...string) { t.Helper(); r.must(r.inside(append([]string{"dpkg"}, args...)...)...) }
 
 	dpkg(append([]string{"-i"}, files...)...)
@@ -173,6 +154,23 @@ func TestDebs(t *testing.T) {
 	r.has("etc/salt/pki/master/minions/edge", "etc/salt/pki/minion/minion.pem")
 	dpkg("-P", "brine-minion", "brine-master", "brine-common")
 	r.hasNot("etc/salt/minion", "etc/salt/pki", "var/cache/salt", "var/log/salt/master", "usr/share/doc/brine-common")
+}
+
+// debs puts the packages of Debian into the root, and a next version of each: the same with another number, and with another
+// default in each configuration. The paths are of the root.
+func (r *cleanRoot) debs() (files, newer []string) {
+	r.Helper()
+	for _, p := range parts {
+		file := packageFile(r.T, p+"_*_amd64.deb")
+		r.must("cp", file, filepath.Join(r.dir, "root"))
+		files = append(files, "/root/"+filepath.Base(file))
+		r.must("bash", "-e", "-c", `dpkg-deb -R "$1" "$0" && old=$(dpkg-deb -f "$1" Version)
+			sed -i "s/^Version:.*/Version: 99/; s/(= $old)/(= 99)/" "$0/DEBIAN/control"
+			for f in "$0"/etc/salt/m*; do [ ! -f "$f" ] || echo "# of the next version" >>"$f"; done
+			dpkg-deb -Zgzip -z1 -b "$0" "$2" >/dev/null`, r.path("next-"+p), file, filepath.Join(r.dir, "root", p+".deb"))
+		newer = append(newer, "/root/"+p+".deb")
+	}
+	return files, newer
 }
 
 // TestRPMs does the same with RPM, whose own files are kept in the same root.

@@ -176,6 +176,16 @@ func (s *site) try(argv ...string) (string, error) {
 	return string(out), nil
 }
 
+// must is try, and fails where that fails.
+func (s *site) must(argv ...string) string {
+	s.Helper()
+	out, err := s.try(argv...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return out
+}
+
 // master runs one of the master's tools.
 func (s *site) master(tool string, args ...string) (string, error) {
 	return s.try(append(append(s.tool(tool), "-c", s.path("m/etc")), args...)...)

@@ -8,9 +8,11 @@ package renderers
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 
 	"brine/modules"
 	"brine/modules/text/pytext"
@@ -142,6 +144,10 @@ func (s *Set) Step(ctx context.Context, name string, in Input) (out any, ok bool
 	return out, true, err
 }
 
+// maxTemplate is the longest template, in bytes. A file can have any size and no content, and a process that asks for more
+// memory than there is ends.
+const maxTemplate = 64 << 20
+
 // read reads a template; ok is false for one that Salt does not render.
 func (s *Set) read(path string) (text string, ok bool, err error) {
 	info, err := os.Stat(path)
@@ -149,9 +155,9 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 		s.log(slog.LevelError, "Template does not exist: %s", path)
 		return "", false, nil
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := readBounded(path)
 	if err != nil {
-		return "", false, fmt.Errorf("read template: %w", err)
+		return "", false, err
 	}
 	if wrong := pytext.UTF8Error(raw); wrong != "" {
 		return "", false, modules.Raise("UnicodeDecodeError", "%s", wrong)
@@ -161,6 +167,23 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 		s.log(slog.LevelError, "Template is nothing but whitespace: %s", path)
 	}
 	return text, strings.TrimSpace(text) != "", nil
+}
+
+// readBounded reads a file of at most maxTemplate bytes. It waits for no other end of a pipe that has come into its place.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	if len(raw) > maxTemplate {
+		return nil, renderError("template %s has more than %d bytes", path, maxTemplate)
+	}
+	return raw, nil
 }
 
 // sameLineEnds gives a text the line ends of the template if these are those of Windows.

@@ -70,3 +70,17 @@ func TestImports(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestHugeFile: a file that has more bytes than there is memory, and no content, is refused by its size.
+func TestHugeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "huge.sls")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<43); err != nil {
+		t.Skipf("no files of this size here: %v", err)
+	}
+	if v, err := render(t, nil, "path", path); err == nil || !strings.Contains(err.Error(), "has more than 67108864 bytes") {
+		t.Errorf("got %v, %v", v, err)
+	}
+}

@@ -21,7 +21,7 @@
 //	downgrade          version 2 where it is refused; where it is let in,  TestVersion2Refused, TestVersion2Names,
 //	                   all that names another; ZMTP 1 and 2                TestVersion2Works, TestOldProtocols
 //	traversal          files of keys, caches and banks in every argument   TestTraversalOfKeys [modules/fleet/keys, datacache]
-//	                   pushed and served files                             TestThiefBeside [modules/fileserver, modules/fleet/pushed]
+//	                   served files by path, environment and link; pushed  TestServedFiles, TestThiefBeside [modules/fileserver, modules/fleet/pushed]
 //	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
 //	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist

@@ -136,20 +136,24 @@ func TestStrangerClears(t *testing.T) {
 func TestThiefTargets(t *testing.T) {
 	s := newSite(t, "target_timeout: 3\npeer: {'.*': ['.*']}\n")
 	th := s.evilMinion()
-	var open sync.WaitGroup
+	frames := map[string][]byte{} // made before: the honest user shares this process with the thief
 	for _, load := range evilTargets() {
 		for _, cmd := range []string{payload.CmdMineGet, payload.CmdMinionPub} {
-			open.Go(func() {
-				frame, _, err := th.auth.Seal(load.Clone().Set("cmd", cmd).Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").Set("id", th.id))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, err := s.stranger().send(patience, frame); err != nil {
-					t.Errorf("%s %s: %v", cmd, payload.Show(load.Str("tgt_type")), err)
-				}
-			})
+			what := fmt.Sprint(len(frames), cmd, payload.Show(load.Str("tgt_type")))
+			frame, _, err := th.auth.Seal(load.Clone().Set("cmd", cmd).Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").Set("id", th.id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames[what] = frame
 		}
+	}
+	var open sync.WaitGroup
+	for what, frame := range frames {
+		open.Go(func() {
+			if _, err := s.stranger().send(patience, frame); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
 	}
 	for range 20 {
 		s.good()

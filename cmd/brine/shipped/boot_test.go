@@ -35,7 +35,7 @@ const (
 		pivot_root . .; umount -l .
 		exec env -i container=brine PATH=/usr/sbin:/usr/bin:/sbin:/bin setpriv \
 			--bounding-set=-sys_time,-sys_module,-sys_rawio,-syslog,-wake_alarm,-block_suspend /lib/systemd/systemd`
-	removeGroup = `mount -t cgroup2 cgroup2 "$0"; [ ! -d "$0/$1" ] || find "$0/$1" -depth -type d -exec rmdir {} \;`
+	removeGroup = `mount -t cgroup2 cgroup2 "$0"; find "$0/$1" -depth -type d -exec rmdir {} + || [ ! -e "$0/$1" ]`
 )
 
 // newMachine boots one. Nothing of brine is in it.

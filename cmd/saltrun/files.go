@@ -74,7 +74,7 @@ func forgetFiled(dir string, envs, back []string) (*payload.Map, error) {
 		return out, nil
 	}
 	for _, b := range backends {
-		if back != nil && !slices.Contains(back, b.Name()) {
+		if len(back) > 0 && !slices.Contains(back, b.Name()) {
 			continue
 		}
 		lists, bad := os.ReadDir(filepath.Join(dir, b.Name()))
@@ -82,7 +82,7 @@ func forgetFiled(dir string, envs, back []string) (*payload.Map, error) {
 		var gone []any
 		for _, l := range lists {
 			env, isList := strings.CutSuffix(l.Name(), ".p")
-			if !isList || envs != nil && !slices.Contains(envs, env) {
+			if !isList || len(envs) > 0 && !slices.Contains(envs, env) {
 				continue
 			}
 			if bad := os.Remove(filepath.Join(dir, b.Name(), l.Name())); bad != nil {

@@ -51,14 +51,14 @@ func (s *Server) Update(ctx context.Context, back []string) (all []*Changes, err
 	return all, err
 }
 
-// Forget drops the lists that some backends, nil for all, remember of some environments, nil for all, and returns which those
+// Forget drops the lists that some backends, none for all, remember of some environments, none for all, and returns which those
 // were, by backend.
 func (s *Server) Forget(envs, back []string) *payload.Map {
 	out := payload.NewMap(1)
 	for _, b := range s.backends(back) {
 		var gone []string
 		for _, env := range b.Remembered() {
-			if (envs == nil || slices.Contains(envs, env)) && b.Forget(env) {
+			if (len(envs) == 0 || slices.Contains(envs, env)) && b.Forget(env) {
 				gone = append(gone, env)
 			}
 		}

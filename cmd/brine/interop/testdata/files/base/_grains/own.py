@@ -1,0 +1,2 @@
+def own():
+    return {"own_grain": "grown"}

@@ -1,0 +1,5 @@
+def hello(name="nobody"):
+    """
+    Greet somebody.
+    """
+    return "hello " + name

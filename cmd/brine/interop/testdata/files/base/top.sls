@@ -1,0 +1,6 @@
+base:
+  '*':
+    - web
+  'role:web':
+    - match: grain
+    - web.extra

@@ -1,0 +1,2 @@
+more:
+  test.succeed_with_changes: []

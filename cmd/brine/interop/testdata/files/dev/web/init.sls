@@ -1,0 +1,3 @@
+dev:
+  test.nop:
+    - name: {{ saltenv }} {{ slspath }} {{ tplfile.split('/')[-1] }}

@@ -21,6 +21,8 @@ type Host struct {
 	Log     Logger
 	Secrets PillarSource
 	Daemon  Daemon
+	// Transfers is shared by the functions of this process that fetch files.
+	Transfers Transfers
 }
 
 // ErrRequestTimeout is what a MasterChannel wraps when the master does not answer in time.
@@ -107,6 +109,13 @@ type Daemon interface {
 	JobFacts(ctx context.Context, jid string) (*payload.Map, error)
 	// JobList is what the daemon has in hand: running, queued, and returns that a master has not acknowledged.
 	JobList(ctx context.Context) (*payload.Map, error)
+}
+
+// Transfers lets one fetch a file for all who want it at the same time.
+type Transfers interface {
+	// Once calls fetch, unless a call with the same key is under way: then it waits for that one. The error is that of fetch, or
+	// the cause of ctx. fetch goes on as long as anybody waits for it.
+	Once(ctx context.Context, key string, fetch func(ctx context.Context) error) error
 }
 
 // Logger takes the lines a function writes to Salt's log; salt-call shows those from its level on.

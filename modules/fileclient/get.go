@@ -1,0 +1,204 @@
+package fileclient
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// Want says where a file goes, and how it comes.
+type Want struct {
+	Env      string
+	Dest     string // "": into the cache; a folder: under its own name
+	MakeDirs bool   // the folder of Dest is made
+	Gzip     int    // level by which the server compresses; 0: not at all
+}
+
+// How often a transfer is begun anew because what came is not what was asked for, and how often a piece is asked for again
+// although no request brought an answer. Each of those has had the tries of every request.
+const (
+	wholeTries = 3
+	pieceTries = 3
+)
+
+// GetFile fetches a file of the file server, unless it is in its place already, and returns the path; found is false when the
+// server has no such file, or its folder is not to be made. What comes is checked by the server's hash: nothing is in its place
+// before it is whole. Unlike Salt, which writes into the file that is there, and does not look at the hash afterwards.
+func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, found bool, err error) {
+	url, env := SplitEnv(url)
+	if env != "" {
+		w.Env = env
+	}
+	name, remote := serverPath(url)
+	sum, err := c.Hash(ctx, url, w.Env)
+	if err != nil || sum == "" || sum == false {
+		return "", false, err
+	}
+	if !remote {
+		return "", false, unsupported(url)
+	}
+	if info, err := os.Stat(w.Dest); w.Dest != "" && (strings.HasSuffix(w.Dest, "/") || err == nil && info.IsDir()) {
+		w.Dest = filepath.Join(w.Dest, filepath.Base(name))
+	}
+	t := &transfer{c: c, name: name, want: w, sum: sum}
+	path = w.Dest
+	if w.Dest == "" {
+		rel, ok := slot(w.Env, name)
+		if !ok {
+			return "", false, leads(url + " of " + w.Env)
+		}
+		path = c.cached("files", rel)
+		t.open = func() (*sink, error) { return inCache(c.cached("files"), rel) }
+	} else {
+		if ok, err := parent(path, w.MakeDirs); !ok {
+			return "", false, err
+		}
+		t.open = func() (*sink, error) { return atPlace(path) }
+	}
+	if t.same(path) {
+		return path, true, nil
+	}
+	err = c.once(ctx, "file "+path+" "+w.Env+" "+name, t.run)
+	return path, err == nil, err
+}
+
+// transfer brings one file to its place.
+type transfer struct {
+	c    *Client
+	name string
+	want Want
+	sum  any // the server's hash of the file
+	open func() (*sink, error)
+}
+
+func (t *transfer) hash() (kind, sum string) {
+	m, _ := t.sum.(*payload.Map)
+	return m.Str("hash_type"), m.Str("hsum")
+}
+
+// same tells whether the file in its place is the server's.
+func (t *transfer) same(path string) bool {
+	kind, want := t.hash()
+	if hashers[kind] == nil || !isFile(path) {
+		return false
+	}
+	got, err := hashOf(path, kind)
+	return err == nil && got == want
+}
+
+// run fetches until what came is what the server says that it has.
+func (t *transfer) run(ctx context.Context) error {
+	for try := 1; ; try++ {
+		got, err := t.fetch(ctx)
+		kind, want := t.hash()
+		if err != nil || got == want || hashers[kind] == nil {
+			return err
+		}
+		if try == wholeTries {
+			return &modules.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s", t.name, got, want)}
+		}
+		t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Bad download of file %s, attempt %d of %d", payload.Show(t.name), try, wholeTries))
+		if t.sum, err = t.c.Hash(ctx, scheme+t.name, t.want.Env); err != nil { // it may be another file by now
+			return err
+		}
+	}
+}
+
+// errOther means that what came is not what was asked for.
+var errOther = errors.New("fileclient: not the file that was asked for")
+
+// fetch brings the file once, and returns the hash of what came. It is put in its place only if that is the wanted one.
+func (t *transfer) fetch(ctx context.Context) (got string, err error) {
+	out, err := t.open()
+	if err != nil {
+		return "", fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
+	}
+	kind, want := t.hash()
+	var sum hash.Hash
+	if newHash := hashers[kind]; newHash != nil {
+		sum = newHash()
+	}
+	err = t.pieces(ctx, out, sum)
+	if err == nil && sum != nil {
+		if got = hex.EncodeToString(sum.Sum(nil)); got != want {
+			err = errOther
+		}
+	}
+	if err = out.finish(err); errors.Is(err, errOther) {
+		err = nil
+	}
+	return got, err
+}
+
+// pieces brings one piece after the other. After a request without an answer the next one asks for the same piece.
+func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) error {
+	if sum != nil {
+		out = io.MultiWriter(out, sum)
+	}
+	load := payload.M("path", t.name, "saltenv", t.want.Env, "cmd", payload.CmdServeFile)
+	if t.want.Gzip > 0 {
+		load.Set("gzip", t.want.Gzip)
+	}
+	began, failed := time.Now(), 0
+	for loc := int64(0); ; {
+		v, err := t.c.opt.Ask(ctx, load.Clone().Set("loc", loc))
+		m, ok := v.(*payload.Map)
+		if err == nil && (!ok || !m.Has("data")) {
+			err = fmt.Errorf("no piece of a file: %s", payload.Show(fmt.Sprint(v)))
+		}
+		if err != nil {
+			if failed++; failed >= pieceTries || ctx.Err() != nil {
+				return t.broken(ctx, err, time.Since(began))
+			}
+			t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Data transport is broken at byte %d of %s, attempt %d of %d: %s", loc, payload.Show(t.name), failed, pieceTries, err))
+			continue
+		}
+		failed = 0
+		data := m.Bytes("data")
+		if len(data) == 0 {
+			return nil
+		}
+		n, err := unpack(out, data, m.Has("gzip") && modules.Truthy(m.Value("gzip")))
+		if err != nil {
+			return fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
+		}
+		loc += n
+	}
+}
+
+// broken is the error of a transfer that could not go on.
+func (t *transfer) broken(ctx context.Context, err error, after time.Duration) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, modules.ErrRequestTimeout):
+		return &modules.ClientError{Message: fmt.Sprintf("File client timed out after %d seconds", int(after.Seconds()))}
+	}
+	return err
+}
+
+// unpack writes a piece, through gzip if it is packed, and returns how many bytes it has.
+func unpack(out io.Writer, data []byte, packed bool) (int64, error) {
+	if !packed {
+		n, err := out.Write(data)
+		return int64(n), err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return 0, err
+	}
+	return io.Copy(out, r)
+}

@@ -44,6 +44,7 @@ func (m *Minion) children(mem memory) []child {
 		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor { return m.newEventBus(subs) }}},
 		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor { return &journal{opt: journalOpt} }}},
 		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor { return &refresher{opt: m.refresherOptions()} }}},
+		{ref: &m.files, spec: supervisor.Spec{Name: "FileClient", New: func() actor.Actor { return &fileClient{} }}},
 		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs, opt: supervisor.Options{WaitForKill: time.Second}}},
 		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},
 		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor { return &dispatcher{opt: dispatcherOpt()} }}},

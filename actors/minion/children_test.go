@@ -19,9 +19,9 @@ func TestStartOrder(t *testing.T) {
 		all  bool
 		want string
 	}{
-		{"plain", false, "EventBus Journal Refresher Jobs() Teller Dispatcher Scheduler " +
+		{"plain", false, "EventBus Journal Refresher FileClient Jobs() Teller Dispatcher Scheduler " +
 			"Master-a.test_4506(ReturnSender Subscriber Authenticator) Master-b.test_4506(ReturnSender Subscriber Authenticator)"},
-		{"with mine and pings", true, "EventBus Journal Refresher Jobs() Teller Dispatcher MineTimer Scheduler " +
+		{"with mine and pings", true, "EventBus Journal Refresher FileClient Jobs() Teller Dispatcher MineTimer Scheduler " +
 			"Master-a.test_4506(ReturnSender Subscriber Pinger Authenticator) Master-b.test_4506(ReturnSender Subscriber Pinger Authenticator)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

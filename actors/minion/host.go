@@ -23,7 +23,7 @@ type host struct {
 
 // hostOf are the interfaces as one value.
 func hostOf(h host) modules.Host {
-	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h}
+	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h, Transfers: transfers{&h.m.files}}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.

@@ -88,7 +88,7 @@ type Minion struct {
 
 	plan *plan
 
-	bus, journal, dispatcher, refresher, teller, mine, scheduler *supervisor.Ref
+	bus, journal, dispatcher, refresher, teller, mine, scheduler, files *supervisor.Ref
 
 	wired chan struct{} // closed when all children are known to each other
 }

@@ -114,7 +114,7 @@ func (r *rig) day(t *testing.T, n int) {
 	r.away(t)
 	r.asked(t)
 	const link = "Master-master.test_4506/"
-	mortal := []string{"EventBus", "Journal", "Refresher", "Dispatcher", "Teller", "MineTimer", link + "ReturnSender", link + "Subscriber", link + "Authenticator", link + "Pinger"}
+	mortal := []string{"EventBus", "Journal", "Refresher", "FileClient", "Dispatcher", "Teller", "MineTimer", link + "ReturnSender", link + "Subscriber", link + "Authenticator", link + "Pinger"}
 	if n < len(mortal) { // each of them once, and not after that: a death would end what gathers with the life of an actor
 		r.dies(t, mortal[n])
 	}

@@ -1,0 +1,142 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// FetchFile asks the FileClient for the transfer of a key: the one under way, or a new one that fetch makes.
+type FetchFile struct {
+	Key   string
+	Fetch func(ctx context.Context) error
+	Reply chan<- *transfer // takes one answer without waiting; nil: the question is lost
+}
+
+// Lost tells who waits.
+func (m *FetchFile) Lost(error) { m.Reply <- nil }
+
+// transferEnded tells the FileClient that a transfer is over.
+type transferEnded struct {
+	key string
+	of  *transfer
+}
+
+// transfer is a file that is being fetched, for as many as want it.
+type transfer struct {
+	waiting atomic.Int64 // those who want it; nobody joins again when the last has left
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when it is over
+	err     error         // then: why the file is not there
+	died    bool          // then: the FileClient has ended before
+}
+
+// join tells whether one more may wait for it.
+func (t *transfer) join() bool {
+	for n := t.waiting.Load(); n > 0; n = t.waiting.Load() {
+		if t.waiting.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// leave ends a transfer that nobody waits for any more.
+func (t *transfer) leave() {
+	if t.waiting.Add(-1) == 0 {
+		t.cancel()
+	}
+}
+
+// fileClient lets one transfer of a file at a time serve all jobs that want it. When it dies the transfers under way end, and
+// who waits for one asks its successor.
+type fileClient struct {
+	under map[string]*transfer
+}
+
+func (f *fileClient) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		f.under = map[string]*transfer{}
+	case *FetchFile:
+		f.onFetchFile(ctx, m)
+	case *transferEnded:
+		if f.under[m.key] == m.of {
+			delete(f.under, m.key)
+		}
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (f *fileClient) onFetchFile(ctx actor.Context, m *FetchFile) {
+	t := f.under[m.Key]
+	if t == nil || !t.join() {
+		t = f.begin(ctx, m)
+		f.under[m.Key] = t
+	}
+	m.Reply <- t
+}
+
+// begin starts a transfer, for one who waits.
+func (f *fileClient) begin(ctx actor.Context, m *FetchFile) *transfer {
+	own, cancel := context.WithCancel(supervisor.Context(ctx))
+	t := &transfer{cancel: cancel, done: make(chan struct{}), died: true, err: errors.New("the FileClient died")}
+	t.waiting.Store(1)
+	self, fetch, key := supervisor.Self(ctx), m.Fetch, m.Key
+	supervisor.Go(ctx, "transfer", func(ctx context.Context) error {
+		defer close(t.done)
+		defer cancel()
+		err := fetch(own)
+		t.err, t.died = err, err != nil && ctx.Err() != nil
+		self.Send(&transferEnded{key, t})
+		return nil
+	})
+	return t
+}
+
+// mostAsked is how often a transfer is asked for whose FileClient dies each time.
+const mostAsked = 3
+
+// transfers are the FileClient as functions see it (modules.Transfers).
+type transfers struct{ client **supervisor.Ref }
+
+// Once calls fetch unless a call with the same key is under way.
+func (t transfers) Once(ctx context.Context, key string, fetch func(ctx context.Context) error) error {
+	var last error
+	for range mostAsked {
+		reply := make(chan *transfer, 1)
+		(*t.client).Send(&FetchFile{Key: key, Fetch: fetch, Reply: reply})
+		var got *transfer
+		select {
+		case got = <-reply:
+		case <-ctx.Done():
+			go func() { // the answer is still to come, and with it a place among those who wait
+				if got := <-reply; got != nil {
+					got.leave()
+				}
+			}()
+			return context.Cause(ctx)
+		}
+		if got == nil {
+			last = supervisor.ErrGone
+			continue
+		}
+		select {
+		case <-got.done:
+			got.leave()
+			if last = got.err; !got.died {
+				return last
+			}
+		case <-ctx.Done():
+			got.leave()
+			return context.Cause(ctx)
+		}
+	}
+	return fmt.Errorf("the file could not be fetched: %w", last)
+}

@@ -1,0 +1,130 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"brine/actors/actortest"
+	"brine/supervisor"
+)
+
+// fetches counts transfers, which end when they are let.
+type fetches struct {
+	began chan context.Context
+	let   chan error
+	n     atomic.Int64
+}
+
+func newFetches() *fetches {
+	return &fetches{began: make(chan context.Context, 16), let: make(chan error)}
+}
+
+func (f *fetches) fetch(ctx context.Context) error {
+	f.n.Add(1)
+	f.began <- ctx
+	select {
+	case err := <-f.let:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wants has somebody want a key, and returns where the outcome will be.
+func (r *rig) wants(ctx context.Context, f *fetches, key string) <-chan error {
+	done := make(chan error, 1)
+	client := transfers{&r.m.files}
+	go func() { done <- client.Once(ctx, key, f.fetch) }()
+	return done
+}
+
+// waiting waits until so many want a key.
+func (r *rig) waiting(key string, n int64) {
+	r.t.Helper()
+	r.wait(r.t.(*testing.T), "those who want "+key, func() bool {
+		reply := make(chan *transfer, 1)
+		r.m.files.Send(&FetchFile{Key: key, Fetch: func(ctx context.Context) error { return nil }, Reply: reply})
+		t := <-reply
+		if t == nil {
+			return false
+		}
+		defer t.leave()
+		return t.waiting.Load() == n+1 // and this one
+	})
+}
+
+// TestOneTransfer: many who want one file are served by one transfer, and those who want another are not held up.
+func TestOneTransfer(t *testing.T) {
+	r := newRig(t, "").up()
+	f, other := newFetches(), newFetches()
+	var all []<-chan error
+	for range 5 {
+		all = append(all, r.wants(t.Context(), f, "a"))
+	}
+	actortest.Wait(t, "transfer", f.began)
+	r.waiting("a", 5)
+	late := r.wants(t.Context(), other, "b")
+	actortest.Wait(t, "other transfer", other.began)
+	other.let <- nil
+	if err := actortest.Wait(t, "other file", late); err != nil {
+		t.Error(err)
+	}
+	want := errors.New("no room")
+	f.let <- want
+	for _, done := range all {
+		if err := actortest.Wait(t, "file", done); !errors.Is(err, want) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n := f.n.Load(); n != 1 {
+		t.Errorf("%d transfers", n)
+	}
+}
+
+// TestLeftTransfer: a transfer goes on for who still wants it, and ends with the last who does.
+func TestLeftTransfer(t *testing.T) {
+	r := newRig(t, "").up()
+	f := newFetches()
+	one, leave := context.WithCancel(t.Context())
+	first := r.wants(one, f, "a")
+	ctx := actortest.Wait(t, "transfer", f.began)
+	two, leave2 := context.WithCancel(t.Context())
+	second := r.wants(two, f, "a")
+	r.waiting("a", 2)
+	leave()
+	if err := actortest.Wait(t, "who left", first); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("the transfer ended although somebody waits for it")
+	}
+	leave2()
+	if err := actortest.Wait(t, "who left last", second); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	actortest.Wait(t, "the end of the transfer", ctx.Done())
+	again := r.wants(t.Context(), f, "a")
+	actortest.Wait(t, "another transfer", f.began)
+	f.let <- nil
+	if err := actortest.Wait(t, "file", again); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFileClientDies: who waits for a transfer that dies with the FileClient gets another one.
+func TestFileClientDies(t *testing.T) {
+	for _, how := range []supervisor.Fault{supervisor.FaultPanic, supervisor.FaultExit} {
+		r := newRig(t, "").up()
+		f := newFetches()
+		done := r.wants(t.Context(), f, "a")
+		actortest.Wait(t, "transfer", f.began)
+		harm(t, r, "FileClient", how)
+		actortest.Wait(t, "transfer of the next", f.began)
+		f.let <- nil
+		if err := actortest.Wait(t, "file", done); err != nil {
+			t.Errorf("%v: got %v", how, err)
+		}
+	}
+}

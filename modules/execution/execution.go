@@ -15,6 +15,7 @@ import (
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
+	"brine/modules/execution/cpmod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/saltutil"
@@ -44,6 +45,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
 		saltutil.Functions(),
 		configmod.Functions(),
+		cpmod.Functions(),
 		slsutil.Functions(),
 		eventFunctions(),
 		keyFunctions(),

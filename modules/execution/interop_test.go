@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"brine/modules/grains"
 	"brine/modules/modtest"
 	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var record = flag.Bool("record", false, "write what Salt answers to testdata/*_3008.json")
@@ -129,4 +132,59 @@ func runSalt(t *testing.T, dir string, calls []oneCall) []answer {
 		t.Fatalf("%d answers to %d calls", len(answers), len(calls))
 	}
 	return answers
+}
+
+// TestFilesAgainstSalt does the same with module cp, and compares the caches.
+func TestFilesAgainstSalt(t *testing.T) {
+	calls := readCalls(t, fileCalls)
+	theirs, ours := confDir(t), confDir(t)
+	serveFiles(t, theirs)
+	real := runSalt(t, theirs, calls)
+	if *record {
+		writeRecord(t, fileAnswers, calls, real, theirs)
+	}
+	serveFiles(t, ours)
+	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+	})
+	for i, c := range calls {
+		c.words = inDir(c.words, ours)
+		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
+		if got != want && c.mark == 0 && !samePID(got, want) {
+			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
+		}
+	}
+	for _, sub := range []string{"got", "root/var/cache/salt/minion/files", "root/var/cache/salt/minion/localfiles", "root/var/cache/salt/minion/extrn_files"} {
+		if diff := cmp.Diff(layout(t, theirs, sub), layout(t, ours, sub)); diff != "" {
+			t.Errorf("%s: Salt -, brine +\n%s", sub, diff)
+		}
+	}
+}
+
+// layout maps what lies below a folder to its content, and to what its owner may do with it: others may do less here.
+func layout(t *testing.T, dir, sub string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel := strings.ReplaceAll(strings.TrimPrefix(path, dir), dir, "DIR")
+		if out[rel] = (info.Mode() &^ 0o077).String(); !d.IsDir() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			out[rel] += " " + string(text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

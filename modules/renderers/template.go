@@ -59,7 +59,15 @@ func (j Jinja) options(in Input) jinja.Options {
 		}
 	}
 	return jinja.Options{AllowUndefined: modules.Truthy(j.Opts.Value("allow_undefined")), Env: env,
-		Loader: j.Sources, YAML: yamlOfTemplates{}, Limits: j.Limits}
+		Loader: j.sources(in.Saltenv), YAML: yamlOfTemplates{}, Limits: j.Limits}
+}
+
+// sources are those of an environment, where there are several.
+func (j Jinja) sources(env string) jinja.Loader {
+	if many, ok := j.Sources.(interface{ In(env string) jinja.Loader }); ok && env != "" {
+		return many.In(env)
+	}
+	return j.Sources
 }
 
 // names are the variables of a template: those of Salt, the keywords of the call over them, the context over all.

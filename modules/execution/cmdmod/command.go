@@ -1,6 +1,7 @@
 package cmdmod
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,8 +10,10 @@ import (
 	"strings"
 
 	"brine/modules"
+	"brine/modules/execution/slsutil"
 	"brine/modules/host/program"
 	"brine/modules/matchers"
+	"brine/modules/renderers"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
@@ -103,27 +106,37 @@ func (cmd *command) setDirectory() error {
 	return nil
 }
 
-// engines are the template engines of the reference; none of them is here yet.
+// engines are the template engines of the reference; of them jinja is here.
 const engines = " cheetah genshi jinja mako py wempy "
 
-// render stands for the template step: a text without any markup is its own result.
-func (cmd *command) render() error {
+// render renders the command and its directory as templates, where that is wanted.
+func (cmd *command) render() (err error) {
 	engine := cmd.opt.get("template")
 	if !modules.Truthy(engine) {
 		return nil
 	}
 	name := pytext.Str(engine)
-	if !strings.Contains(engines, " "+name+" ") {
+	switch {
+	case !strings.Contains(engines, " "+name+" "):
 		return modules.ExecErr("Attempted to render file paths with unavailable engine %s", name)
+	case name != "jinja":
+		return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
 	}
-	return needsEngine(name, pytext.Str(cmd.original)+cmd.cwd)
+	if text, ok := cmd.original.(string); ok {
+		if cmd.original, err = cmd.rendered(text); err != nil {
+			return err
+		}
+	}
+	cmd.cwd, err = cmd.rendered(cmd.cwd)
+	return err
 }
 
-func needsEngine(name, text string) error {
-	if name == "jinja" && !strings.Contains(text, "{{") && !strings.Contains(text, "{%") && !strings.Contains(text, "{#") {
-		return nil
+func (cmd *command) rendered(text string) (string, error) {
+	env := cmd.opt.text("saltenv")
+	if env == "" {
+		env = cmp.Or(cmd.call.Opts().Str("saltenv"), "base")
 	}
-	return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
+	return slsutil.Templates(cmd.call).Render(cmd.call.Ctx, renderers.Input{Data: text, Saltenv: env})
 }
 
 // setAccount looks up runas and group.

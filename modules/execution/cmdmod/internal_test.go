@@ -79,12 +79,3 @@ func TestShellVersion(t *testing.T) {
 		}
 	}
 }
-
-func TestNeedsEngine(t *testing.T) {
-	if err := needsEngine("jinja", "echo plain"); err != nil {
-		t.Errorf("text without markup: %v", err)
-	}
-	if err := needsEngine("jinja", "echo {{ x }}"); err == nil {
-		t.Error("markup was taken as text")
-	}
-}

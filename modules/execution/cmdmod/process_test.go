@@ -15,6 +15,7 @@ import (
 
 	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/execution/cpmod"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -22,7 +23,7 @@ import (
 func env(t testing.TB, opts *payload.Map) *modules.Env {
 	t.Helper()
 	t.Setenv("SHELL", "/bin/sh")
-	return modtest.Env(t, opts, cmdmod.Functions())
+	return modtest.Env(t, opts, cmdmod.Functions(), cpmod.Functions())
 }
 
 // patience is how long a test waits for what must happen.

@@ -1,11 +1,11 @@
 package cmdmod
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,10 +44,11 @@ func cacheError() *payload.Map {
 // runScript fetches a script into a temporary file that only its user can run, runs it and removes it.
 func runScript(c *modules.Call, o options) (*payload.Map, error) {
 	source := o.text("source")
-	local, err := fetch(c, source, o.text("saltenv"), !modules.Truthy(o.get("template")))
+	local, remove, err := fetch(c, o)
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	if local == "" {
 		return cacheError(), nil
 	}
@@ -59,9 +60,6 @@ func runScript(c *modules.Call, o options) (*payload.Map, error) {
 		return nil, fmt.Errorf("open the script: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	if err := checkTemplate(o, local); err != nil {
-		return nil, err
-	}
 	file, err := makeScript(o.text("cwd"), filepath.Ext(strings.TrimSuffix(source, "?"+queryOf(source))), o.text("runas"), in, false)
 	if err != nil {
 		return nil, err
@@ -87,43 +85,26 @@ func queryOf(source string) string {
 	return query
 }
 
-// fetch makes the source a local file: by the file server where there is one, else as it is; "" when it is not to
-// be had.
-func fetch(c *modules.Call, source, saltenv string, log bool) (string, error) {
-	if saltenv == "" {
-		saltenv = "base"
-	}
-	if _, ok := c.Registry().Lookup("cp.cache_file"); ok {
-		v, err := c.Call("cp.cache_file", []any{source, saltenv}, nil)
+// fetch makes the source a local file, rendered where it is a template; "" when it is not to be had. remove is called when the
+// file is not needed any more.
+func fetch(c *modules.Call, o options) (path string, remove func(), err error) {
+	remove = func() {}
+	source, env := o.text("source"), cmp.Or(o.text("saltenv"), "base")
+	if engine := o.get("template"); modules.Truthy(engine) {
+		dir, err := os.MkdirTemp("", "__salt.tmp.")
 		if err != nil {
-			return "", err
+			return "", remove, fmt.Errorf("fetch the script: %w", err)
 		}
-		path, _ := v.(string)
-		return path, nil
+		remove = func() { _ = os.RemoveAll(dir) } // what is left there is nobody's
+		kw := o.args.UserKW()
+		kw.Set("template", engine).Set("saltenv", env)
+		v, err := c.Call("cp.get_template", []any{source, filepath.Join(dir, "script")}, kw)
+		path, _ = v.(string)
+		return path, remove, err
 	}
-	u, err := url.Parse(source)
-	if err != nil || u.Scheme != "" && u.Scheme != "file" {
-		if log {
-			c.Log(slog.LevelError, fmt.Sprintf("Unable to cache file '%s' from saltenv '%s'.", source, saltenv))
-		}
-		return "", nil
-	}
-	if !filepath.IsAbs(u.Path) {
-		return "", modules.ExecErr("Path '%s' is not absolute", source)
-	}
-	return u.Path, nil
-}
-
-func checkTemplate(o options, path string) error {
-	engine := o.get("template")
-	if !modules.Truthy(engine) {
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read the script: %w", err)
-	}
-	return needsEngine(pytext.Str(engine), string(text))
+	v, err := c.Call("cp.cache_file", []any{source, env}, nil)
+	path, _ = v.(string)
+	return path, remove, err
 }
 
 // scriptWords are the script and its arguments; arguments rule out the shell.

@@ -32,6 +32,9 @@ func render(c *modules.Call, a modules.Args) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if file == "" {
+			return payload.NewMap(0), nil
+		}
 		in.Template, in.Data = file, nil
 	}
 	in.Context, _ = kw.Value("context").(*payload.Map)
@@ -76,7 +79,7 @@ func renderersFor(c *modules.Call) *renderers.Set {
 	})
 }
 
-// localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one.
+// localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one; "" when it is not to be had.
 func localFile(c *modules.Call, path, saltenv string) (string, error) {
 	const getURL = "cp.get_url"
 	local, isFile := strings.CutPrefix(path, "file://")
@@ -90,6 +93,10 @@ func localFile(c *modules.Call, path, saltenv string) (string, error) {
 		got, err := c.Call(getURL, []any{path}, payload.M("saltenv", saltenv))
 		if err != nil {
 			return "", err
+		}
+		if _, ok := got.(string); !ok {
+			c.Log(slog.LevelError, "Template was specified incorrectly: "+pytext.Str(got))
+			return "", nil
 		}
 		return modules.Text(got), nil
 	}

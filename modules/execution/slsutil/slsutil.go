@@ -1,5 +1,5 @@
 // Package slsutil holds the execution functions of the modules slsutil and defaults: templates rendered, data written and
-// read in formats, maps merged. What needs files of a master is not here. It answers to salt/modules/slsutil.py and
+// read in formats, maps merged. It answers to salt/modules/slsutil.py and
 // salt/modules/defaults.py.
 package slsutil
 

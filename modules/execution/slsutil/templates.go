@@ -2,10 +2,12 @@ package slsutil
 
 import (
 	"context"
-	"fmt"
+	"os"
+	"path"
 	"strings"
 
 	"brine/modules"
+	"brine/modules/fileclient"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/wire/payload"
@@ -14,7 +16,7 @@ import (
 // Templates is the engine for the templates of one call: they find its functions, grains, pillar and options.
 func Templates(c *modules.Call) renderers.Templater {
 	return renderers.Jinja{
-		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: noSources{},
+		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c
 			inner.Ctx = ctx
@@ -35,9 +37,31 @@ func Templates(c *modules.Call) renderers.Templater {
 	}
 }
 
-// noSources stands for the files of the master.
-type noSources struct{}
+// fileSources are the templates of the file server. One that a template names by ./ or ../ lies beside it.
+type fileSources struct {
+	call *modules.Call
+	env  string
+}
 
-func (noSources) Load(_ context.Context, name, _ string) (jinja.Source, error) {
-	return jinja.Source{}, fmt.Errorf("brine cannot fetch salt://%s yet", name)
+// In is the same for another environment.
+func (s fileSources) In(env string) jinja.Loader { return fileSources{s.call, env} }
+
+// Load fetches a template into the cache and reads it there.
+func (s fileSources) Load(ctx context.Context, name, from string) (jinja.Source, error) {
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		name = path.Join(from, name)
+	}
+	client, err := fileclient.For(s.call)
+	if err != nil {
+		return jinja.Source{}, err
+	}
+	file, found, err := client.GetFile(ctx, "salt://"+name, fileclient.Want{Env: s.env})
+	if err != nil {
+		return jinja.Source{}, err
+	}
+	if !found {
+		return jinja.Source{}, jinja.ErrNotFound
+	}
+	text, err := os.ReadFile(file)
+	return jinja.Source{Text: string(text), Path: file, Name: name}, err
 }

@@ -3,6 +3,7 @@ package outputters
 import (
 	"strings"
 
+	"brine/modules"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -21,8 +22,8 @@ type StateOptions struct {
 }
 
 func stateOptions(opts *payload.Map) StateOptions {
-	off := func(name string) bool { v, ok := opts.Get(name); return ok && !truthy(v) }
-	on := func(name string) bool { return truthy(opts.Value(name)) }
+	off := func(name string) bool { v, ok := opts.Get(name); return ok && !modules.Truthy(v) }
+	on := func(name string) bool { return modules.Truthy(opts.Value(name)) }
 	var words *payload.Map
 	for _, arg := range opts.List("arg") {
 		if m, ok := arg.(*payload.Map); ok && m.Has("__kwarg__") {
@@ -56,25 +57,6 @@ func stateWords(v any) []string {
 		return out
 	}
 	return nil
-}
-
-// truthy is Python's truth of a value.
-func truthy(v any) bool {
-	switch x := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return x
-	case string:
-		return x != ""
-	case []byte:
-		return len(x) > 0
-	case []any:
-		return len(x) > 0
-	case *payload.Map:
-		return x.Len() > 0
-	}
-	return number(v) != 0
 }
 
 // highstate shows the returns of state functions (salt/output/highstate.py).

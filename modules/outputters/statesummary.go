@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/modules"
 	"brine/modules/text/pytext"
 )
 
 // terse shows one state on one line.
 func (b *hostBlock) terse(e *stateEntry) error {
 	word := "Clean"
-	if truthy(e.ret.Value("changes")) {
+	if modules.Truthy(e.ret.Value("changes")) {
 		word = "Changed"
 	}
 	switch e.result {

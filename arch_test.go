@@ -457,9 +457,10 @@ var rules = map[string]func(*tree){
 }
 
 func TestTree(t *testing.T) {
+	all := loadTree(t)
 	for name, check := range rules {
 		t.Run(name, func(t *testing.T) {
-			tr := loadTree(t)
+			tr := &tree{fset: all.fset, files: all.files}
 			check(tr)
 			for _, line := range tr.found {
 				t.Error(line)

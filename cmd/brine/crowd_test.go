@@ -78,6 +78,9 @@ func (c *crowd) salt(t *testing.T, jobs int64, args ...string) string {
 // TestCrowd lets a thousand minions answer every form of salt that waits for returns. None is missing, none is asked
 // whether it runs the job, and what means them all is sent as the target it was.
 func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	c := newCrowd(t)
 	c.salt(t, 1, "*", "test.ping")
 	c.salt(t, 1, "--summary", "-v", "emu*", "test.ping")
@@ -96,6 +99,9 @@ func TestCrowd(t *testing.T) {
 
 // TestCrowdRestart gives the master another key: all minions sign in again because of one job, and answer it.
 func TestCrowdRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	c := newCrowd(t)
 	c.salt(t, 1, "*", "test.ping")
 	c.stop("master", syscall.SIGTERM)

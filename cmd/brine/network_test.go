@@ -139,6 +139,9 @@ func networkFaults() []networkFault {
 // Then it is whole again, and every job that a minion has begun was begun once and has one return at the master; for
 // every other the master states a true reason.
 func TestNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	n := newNet(t)
 	for _, f := range networkFaults() {
 		t.Run(f.name, func(t *testing.T) { n.suffer(t, f) })

@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -144,9 +145,9 @@ func (s *Set) Step(ctx context.Context, name string, in Input) (out any, ok bool
 	return out, true, err
 }
 
-// maxTemplate is the longest template, in bytes. A file can have any size and no content, and a process that asks for more
-// memory than there is ends.
-const maxTemplate = 64 << 20
+// longest is the longest template, in bytes: 64 MiB, or a 16th of what Go may have where that is less. A file can have any
+// size and no content, and a process that asks for more memory than there is ends.
+func longest() int64 { return min(64<<20, debug.SetMemoryLimit(-1)/16) }
 
 // read reads a template; ok is false for one that Salt does not render.
 func (s *Set) read(path string) (text string, ok bool, err error) {
@@ -169,19 +170,24 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 	return text, strings.TrimSpace(text) != "", nil
 }
 
-// readBounded reads a file of at most maxTemplate bytes. It waits for no other end of a pipe that has come into its place.
+// readBounded reads a file that is not longer than the longest. It waits for no other end of a pipe that has come into its place.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w", err)
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
+	most := longest()
+	info, err := f.Stat()
+	if err == nil && info.Size() > most {
+		return nil, renderError("template %s has more than %d bytes", path, most)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, most+1)) // it may grow, or have more than its size says
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w", err)
 	}
-	if len(raw) > maxTemplate {
-		return nil, renderError("template %s has more than %d bytes", path, maxTemplate)
+	if int64(len(raw)) > most {
+		return nil, renderError("template %s has more than %d bytes", path, most)
 	}
 	return raw, nil
 }

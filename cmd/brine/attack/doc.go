@@ -38,7 +38,8 @@
 //	                   small requests without end                          TestFloodOfGuests
 //	                   keys that wait: number, rate by address             TestPendingFlood, TestPendingRate
 //	                   descriptors, sockets, memory, processes             TestDescriptors, TestLocalDescriptors, TestMemoryLimit,
-//	                                                                       TestMinionDescriptors, TestMinionMemory, TestMinionProcesses
+//	                                                                       TestMinionDescriptors, TestMinionMemory, TestMinionProcesses,
+//	                                                                       TestMinionTemplates [modules/renderers/jinja TestLimits]
 //	                   a million events, quotas, a full job store          TestThiefFloodsEvents, TestThiefQuotas,
 //	                                                                       TestThiefEvictsNothing [actors/master thiefquota, room]
 //	                   returns that cannot be packed again                 TestThiefDeepReturns [modules/fleet/jobstore alone]

@@ -2,12 +2,14 @@ package attack
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"brine/cmd/tooltest"
 	"brine/wire/client"
+	"brine/wire/payload"
 )
 
 // startLimitedMinion starts the honest minion under a limit of the shell.
@@ -62,3 +64,34 @@ func TestMinionMemory(t *testing.T) {
 
 // outputMax is what is kept of the output of a command here: little, so that its return is not what takes the time.
 const outputMax = 100_000
+
+// TestMinionTemplates: templates that make larger values, or have more bytes, than there is memory are stopped and say why; the
+// minion lives on.
+func TestMinionTemplates(t *testing.T) {
+	s := newBareSite(t, "")
+	limit := int64(160 << 20)
+	if tooltest.Race {
+		limit *= 8
+	}
+	d := s.startLimitedMinion("echo $$ > "+s.memoryGroup(limit), "")
+	t.Cleanup(d.kill) // before its group is removed
+	huge := s.path("huge.sls")
+	s.write(huge, "")
+	if err := os.Truncate(huge, 1<<43); err != nil {
+		t.Skipf("no files of this size here: %v", err)
+	}
+	for _, kw := range []*payload.Map{
+		payload.M("path", huge),
+		payload.M("string", "{{ ('a' * 300000000) | length }}"),
+		payload.M("string", "{% set x = namespace(a='a') %}{% for i in range(100) %}{% set x.a = x.a ~ x.a %}{% endfor %}"),
+	} {
+		got := s.told("slsutil.renderer", kw.Set("__kwarg__", true).Set("default_renderer", "jinja"))
+		if !strings.Contains(got, "more than") && !strings.Contains(got, "too ") && !strings.Contains(got, "limit") {
+			t.Errorf("%.100v gives %.300q", kw.Value("string"), got)
+		}
+		s.good()
+	}
+	if !d.running() {
+		t.Error("the minion has ended")
+	}
+}

@@ -90,6 +90,8 @@ type Minion struct {
 
 	bus, journal, dispatcher, refresher, teller, mine, scheduler, files *supervisor.Ref
 
+	orphans int // jobs that ran when the process before this one ended
+
 	wired chan struct{} // closed when all children are known to each other
 }
 
@@ -122,6 +124,7 @@ func Start(opt Options) (*Minion, error) {
 	m.plan = newPlan(m.cfg.Schedule, m.cfg.SchedulerBeforeConnect)
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	mem := m.remember()
+	m.orphans = len(mem.lost)
 	if err := m.spawn(mem); err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
 		if m.journal == nil && mem.file != nil {
@@ -222,6 +225,9 @@ func (m *Minion) newJobOptions() *jobOptions {
 	}
 	return opt
 }
+
+// Orphans is how many jobs ran when the process before this one ended; this one answers for them.
+func (m *Minion) Orphans() int { return m.orphans }
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -63,6 +64,10 @@ func keepMinion(t *testing.T, option string) {
 		return strings.Contains(k.answer(jid), "process ended while the job was running: signal 9 (killed)")
 	})
 	t.Logf("the job was answered after %v", time.Since(since))
+	history, err := exec.Command("brine", "history", "-c", filepath.Join(k.s.root, "web1"), "-m", "minion").CombinedOutput()
+	if err != nil || !strings.Contains(string(history), "; lost: what its actors had in hand; 1 job ran and is answered as ended, ") {
+		t.Errorf("the history does not count the job: %v\n%s", err, history)
+	}
 	if strings.Contains(option, "True") {
 		raw, _ := os.ReadFile(trace + ".pid")
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))

@@ -54,10 +54,10 @@ type Lifecycle struct {
 	Title  string // "Salt Master" or "Salt Minion", as in Salt's log lines
 	Class  string // "Master" or "Minion"
 	Start  func() (Service, error)
-	Exit   <-chan ExitRequest  // the service asks for the end of the process; may be nil
-	Closed func(string) string // the line for stderr at the end, from why it ended
-	Lost   string              // what goes with a process that is killed, and what does not
-	Memory int64               // bytes that Go may take before it works to take less; 0: it takes what it likes
+	Exit   <-chan ExitRequest   // the service asks for the end of the process; may be nil
+	Closed func(string) string  // the line for stderr at the end, from why it ended
+	Lost   func(Service) string // what went with a process that was killed, and what did not, as its successor knows it
+	Memory int64                // bytes that Go may take before it works to take less; 0: it takes what it likes
 }
 
 // ExitRequest is a reason to end the process that comes from inside.

@@ -68,7 +68,7 @@ func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report st
 		why += ", see " + report
 	}
 	top := svc.Supervisor()
-	top.Remember(stats.Death{Time: e.At, Reason: why + "; " + l.Lost, Name: top.Name(), Path: top.Name(), Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
+	top.Remember(stats.Death{Time: e.At, Reason: why + "; " + l.Lost(svc), Name: top.Name(), Path: top.Name(), Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
 }
 
 // stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this one.

@@ -65,7 +65,9 @@ func Run(c *tool.Call) error {
 		Start:  func() (daemon.Service, error) { return startMaster(s, own) },
 		Closed: func(why string) string { return "The salt master is shutdown. " + why },
 		Memory: memoryCeiling,
-		Lost:   "lost: what its actors had in hand, requests not yet answered; kept: every return that was acknowledged",
+		Lost: func(daemon.Service) string {
+			return "lost: what its actors had in hand, requests not yet answered; kept: every return that was acknowledged"
+		},
 	})
 }
 

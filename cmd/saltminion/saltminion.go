@@ -58,8 +58,23 @@ func Run(c *tool.Call) error {
 			}
 			return "The Salt Minion is shutdown. " + why
 		},
-		Lost: "lost: what its actors had in hand; its jobs are answered as ended, and returns on disk are kept",
+		Lost: lostWith,
 	})
+}
+
+// lostWith says what went with the process before this one.
+func lostWith(svc daemon.Service) string {
+	jobs := "no job ran"
+	if m, ok := svc.(*minionService); ok {
+		switch n := m.m.Orphans(); n {
+		case 0:
+		case 1:
+			jobs = "1 job ran and is answered as ended"
+		default:
+			jobs = fmt.Sprintf("%d jobs ran and are answered as ended", n)
+		}
+	}
+	return "lost: what its actors had in hand; " + jobs + ", and returns on disk are kept"
 }
 
 // minionService is a running minion with what it was given.

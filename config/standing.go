@@ -154,11 +154,25 @@ func (s standing) act(role string, v any) byte {
 		rules = s.minion
 	}
 	for _, r := range rules {
-		if !slices.Contains(r.fine, pyStr(v)) {
+		if !r.excuses(v) {
 			return r.act
 		}
 	}
 	return 0
+}
+
+// excuses says whether a value is fine: as a whole, or all members of a list, or of a text with commas.
+func (r rule) excuses(v any) bool {
+	if slices.Contains(r.fine, pyStr(v)) {
+		return true
+	}
+	members, _ := v.([]any)
+	if text, ok := v.(string); ok {
+		for word := range strings.SplitSeq(text, ",") {
+			members = append(members, strings.TrimSpace(word))
+		}
+	}
+	return len(r.fine) > 0 && len(members) > 0 && !slices.ContainsFunc(members, func(one any) bool { return !slices.Contains(r.fine, pyStr(one)) })
 }
 
 // sameValue tells whether a value says what Salt's default says. What counts as no in Python is the same no.

@@ -43,6 +43,7 @@ func (m *Minion) children(mem memory) []child {
 	rows := []child{
 		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor { return m.newEventBus(subs) }}},
 		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor { return &journal{opt: journalOpt} }}},
+		m.returnerSpool(),
 		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor { return &refresher{opt: m.refresherOptions()} }}},
 		{ref: &m.files, spec: supervisor.Spec{Name: "FileClient", New: func() actor.Actor { return &fileClient{} }}},
 		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs, opt: supervisor.Options{WaitForKill: time.Second}}},
@@ -74,6 +75,14 @@ func (m *Minion) mineTimer() child {
 		return child{}
 	}
 	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor { return &mineTimer{m: m, every: m.cfg.MineInterval} }}}
+}
+
+// returnerSpool is the row of the ReturnerSpool, unless there are no returners.
+func (m *Minion) returnerSpool() child {
+	if m.opt.Returners == nil {
+		return child{}
+	}
+	return child{ref: &m.returners, spec: supervisor.Spec{Name: "ReturnerSpool", Store: true, New: func() actor.Actor { return &returnerSpool{opt: m.returnerSpoolOptions()} }}}
 }
 
 // pinger is the row of the Pinger of a master, unless there are no pings.

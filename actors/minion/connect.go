@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 
+	"brine/modules"
+	"brine/modules/returners/spool"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
@@ -24,6 +26,15 @@ func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions 
 	return subscriberOptions{link: l, held: held, dispatcher: m.dispatcher,
 		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
 		onReady: func() { m.onReady(l) }, diary: m.diary,
+	}
+}
+
+// returnerSpoolOptions are those of the ReturnerSpool.
+func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
+	return returnerSpoolOptions{
+		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes, MaxAge: m.cfg.ReturnSpoolMaxAge,
+			Sync: m.cfg.JournalFsync},
+		registry: m.opt.Returners, env: func() *modules.Env { return m.env }, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
 	}
 }
 

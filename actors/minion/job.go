@@ -61,12 +61,13 @@ type jobOptions struct {
 	journal    *supervisor.Ref
 	proc       procDir
 	clock      supervisor.Clock
-	cache      func(jid string, ret *payload.Return) error                    // keeps the return locally (cache_jobs); nil: not
-	started    func(l *link, job *payload.Job)                                // fires the start event a job asked for (3008)
-	crashed    func(l *link, jid string, text string)                         // reports an exception (_salt_error)
-	returns    bool                                                           // to returners, also when the job names none
-	extra      func(ctx context.Context, job *payload.Job, r *payload.Return) // calls the returners the job names
-	uncalled   func(job *payload.Job) []string                                // returners that it cannot call; nil: none are asked for
+	cache      func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
+	started    func(l *link, job *payload.Job)                       // fires the start event a job asked for (3008)
+	crashed    func(l *link, jid string, text string)                // reports an exception (_salt_error)
+	returns    bool                                                  // to returners, also when the job names none
+	extra      func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
+	uncalled   func(job *payload.Job) []string                       // returners that it cannot call; nil: none are asked for
+	returners  *supervisor.Ref                                       // of the ReturnerSpool
 	queue      jobQueue
 	launch     launcher // starts processes for functions; nil: they run in this one
 	pubRet     bool
@@ -139,6 +140,8 @@ func (j *job) Receive(ctx actor.Context) {
 		j.onKill(ctx, m)
 	case *jobAnswered:
 		j.onAnswered(ctx)
+	case *returnKept:
+		supervisor.Of(ctx).Done(j.self.Name())
 	case *answerAgain, *returnFailed, *reasonNoted:
 		j.receiveFailure(ctx)
 	default:
@@ -325,24 +328,20 @@ func (j *job) forget() {
 	}
 }
 
-// onAnswered ends the actor, after the returners that the job names.
+// onAnswered ends the actor, when the returners that the job names have their copies, or the ReturnerSpool has.
 func (j *job) onAnswered(ctx actor.Context) {
 	if j.over {
 		return
 	}
 	j.over = true
 	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
-	tree, self := supervisor.Of(ctx), j.self
 	if j.opt.extra == nil || len(j.rec.job.Returners()) == 0 && !j.opt.returns {
-		tree.Done(self.Name())
+		supervisor.Of(ctx).Done(j.self.Name())
 		return
 	}
-	job, ret, extra := j.rec.job, j.rec.ret.Load(), j.opt.extra
-	supervisor.Go(ctx, "returners", func(ctx context.Context) error {
-		extra(ctx, job, ret)
-		tree.Done(self.Name())
-		return nil
-	})
+	keep := j.opt.extra(j.rec.job, j.rec.ret.Load())
+	keep.Asker = j.self
+	supervisor.Send(ctx, j.opt.returners, keep)
 }
 
 // lastDeath tells what the incarnation before this one died of.

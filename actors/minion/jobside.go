@@ -1,11 +1,11 @@
 package minion
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"brine/modules/returners"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -67,22 +67,13 @@ func (m *Minion) returnersOf(job *payload.Job) (names []string) {
 // names them, since only the log of the minion would tell whoever gave the job.
 func (m *Minion) uncalled(job *payload.Job) []string {
 	return slices.DeleteFunc(m.returnersOf(job), func(name string) bool {
-		has := m.opt.HasReturner != nil && m.opt.HasReturner(name)
-		return has && !slices.Contains(m.own.disabled, name)
+		return returners.Has(m.opt.Returners, name) && !slices.Contains(m.own.disabled, name)
 	})
 }
 
-// callReturners hands a return to the returners of its job.
-func (m *Minion) callReturners(ctx context.Context, job *payload.Job, ret *payload.Return) {
-	for _, n := range m.returnersOf(job) {
-		if slices.Contains(m.own.disabled, n) {
-			m.log.Warn("Returner "+n+" is disabled (disable_returners)", "jid", job.JID())
-			continue
-		}
-		full := ret.Map().Clone().Set(payload.FieldID, m.own.id)
-		job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
-		if err := m.opt.Returner(ctx, n, full); err != nil {
-			m.log.Error("Returner "+n+".returner could not be called", "jid", job.JID(), "err", err)
-		}
-	}
+// copies is a return for the returners of its job.
+func (m *Minion) copies(job *payload.Job, ret *payload.Return) *KeepReturn {
+	full := ret.Map().Clone().Set(payload.FieldID, m.own.id)
+	job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
+	return &KeepReturn{Returners: m.returnersOf(job), Return: full}
 }

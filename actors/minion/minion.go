@@ -1,7 +1,6 @@
 package minion
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,10 +38,8 @@ type Options struct {
 	Grains   func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
 	// Match tells whether a publication means this minion, of which nobody has asked anything yet.
 	Match func(job *payload.Job, about matchers.Facts) bool
-	// Returner calls one returner that a job names; nil: there are none.
-	Returner func(ctx context.Context, name string, ret *payload.Map) error
-	// HasReturner tells whether there is a returner of a name; nil: there is none.
-	HasReturner func(name string) bool
+	// Returners are those that jobs may name; nil: there are none.
+	Returners *modules.Registry
 	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
 	Complete func(*modules.Env)
 	Exit     func(Exit) // asked to end the process
@@ -88,7 +85,7 @@ type Minion struct {
 
 	plan *plan
 
-	bus, journal, dispatcher, refresher, teller, mine, scheduler, files *supervisor.Ref
+	bus, journal, dispatcher, refresher, returners, teller, mine, scheduler, files *supervisor.Ref
 
 	orphans int // jobs that ran when the process before this one ended
 
@@ -220,8 +217,8 @@ func (m *Minion) newJobOptions() *jobOptions {
 	if m.cfg.CacheJobs {
 		opt.cache = func(jid string, ret *payload.Return) error { return cacheJob(m.cfg.CacheDir, jid, ret) }
 	}
-	if m.opt.Returner != nil {
-		opt.extra, opt.uncalled, opt.returns = m.callReturners, m.uncalled, len(m.cfg.Return) > 0
+	if m.opt.Returners != nil {
+		opt.extra, opt.uncalled, opt.returners, opt.returns = m.copies, m.uncalled, m.returners, len(m.cfg.Return) > 0
 	}
 	return opt
 }

@@ -14,7 +14,9 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules"
+	"brine/modules/execution"
 	"brine/modules/host/wholefile"
+	"brine/modules/returners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -38,19 +40,43 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 		return t.explain(f, err)
 	}
 	t.hand(ctx, ret)
-	t.nameReturners()
+	t.toReturners(ctx, ret)
 	if list, ok := ret.Value("return").([]any); ok && f.Tuple && slices.Contains(pythonic, t.Opt.Str("output")) {
 		ret.Set("return", pytext.ATuple{Values: list})
 	}
 	return t.present(ret)
 }
 
-// nameReturners names the returners of --return, for what they should have kept is not kept.
-func (t *callTool) nameReturners() {
+// returnerTimeout is how long one returner may take.
+const returnerTimeout = time.Minute
+
+// toReturners hands the result to the returners of --return, each once. Unlike Salt: one that fails is named.
+func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
+	var names []string
 	for name := range strings.SplitSeq(t.Opt.Str("return"), ",") {
 		if name = strings.TrimSpace(name); name != "" {
-			t.Log.Error("Returner " + name + ".returner could not be called: there are no returners on minions yet")
+			names = append(names, name)
 		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	reg, err := execution.Machine{}.Returners()
+	if err != nil {
+		t.Log.Error("returners cannot be called", "err", err)
+		return
+	}
+	for _, name := range returners.Expand(names, t.Minion.Raw) {
+		if slices.Contains(t.Minion.DisableReturners, name) {
+			t.Log.Warn("Returner " + name + " is disabled (disable_returners)")
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, returnerTimeout)
+		c := modules.NewCall(ctx, t.env, ret.Str("fun"), ret)
+		if err := returners.Return(c, reg, name, ret.Clone().Set("success", true)); err != nil {
+			t.Log.Error("Returner "+name+".returner could not be called", "err", err)
+		}
+		cancel()
 	}
 }
 

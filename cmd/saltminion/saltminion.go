@@ -3,7 +3,6 @@
 package saltminion
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -135,6 +134,10 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	if err != nil {
 		return nil, err
 	}
+	kept, err := machine.Returners()
+	if err != nil {
+		return nil, err
+	}
 	set, err := daemon.MetricSet(s, "minion", "Jobs/Job-")
 	if err != nil {
 		return nil, err
@@ -152,7 +155,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			return machine.Grains()
 		},
 		Match: func(job *payload.Job, about matchers.Facts) bool { return matches(s, job, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
-		Returner: noReturner,
+		Returners: kept,
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- daemon.ExitRequest{Code: e.Code, Text: e.Text}:
@@ -176,11 +179,6 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	}
 	s.Log.Info(fmt.Sprintf("Minion is starting as user '%s'", session.RunningUser()))
 	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout, nodegroups: nodegroups}, nil
-}
-
-// noReturner is called for the returners that a job names. It is not silent about them: what they should have kept is not kept.
-func noReturner(context.Context, string, *payload.Map) error {
-	return errors.New("there are no returners on minions yet")
 }
 
 // SignInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.

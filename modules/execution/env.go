@@ -1,8 +1,11 @@
 package execution
 
 import (
+	"os"
+
 	"brine/modules"
 	"brine/modules/grains"
+	"brine/modules/returners"
 	"brine/wire/payload"
 )
 
@@ -17,12 +20,22 @@ type Machine struct {
 
 // Functions are all functions, as far as the options let them be called.
 func (m Machine) Functions() (*modules.Registry, error) {
+	kept, err := m.Returners()
+	if err != nil {
+		return nil, err
+	}
 	reg := modules.NewRegistry()
-	if err := Register(reg, Options{Version: m.Version}); err != nil {
+	if err := Register(reg, Options{Version: m.Version, Returners: kept}); err != nil {
 		return nil, err
 	}
 	reg.Limit(modules.LimitsOf(m.Opts, "modules"))
 	return reg, nil
+}
+
+// Returners are all returners of the machine.
+func (m Machine) Returners() (*modules.Registry, error) {
+	reg := modules.NewRegistry()
+	return reg, returners.Register(reg, returners.Options{Stdout: os.Stdout})
 }
 
 // Grains are the grains of the machine, with those of the configuration. None is computed before it is asked for.

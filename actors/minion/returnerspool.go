@@ -1,0 +1,263 @@
+package minion
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"brine/modules"
+	"brine/modules/returners"
+	"brine/modules/returners/spool"
+	"brine/modules/text/pytext"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the ReturnerSpool.
+type (
+	// KeepReturn hands a return to returners. Asker, if any, gets a returnKept when it is on disk, or cannot be.
+	KeepReturn struct {
+		Returners []string
+		Return    *payload.Map
+		Asker     *supervisor.Ref
+	}
+	// returnKept answers KeepReturn.
+	returnKept struct{}
+	// returnerCalled is the outcome of a call.
+	returnerCalled struct {
+		item spool.Item // Name "": the return was not on disk
+		err  error
+	}
+	// returnerRested says that a returner which failed may be called again.
+	returnerRested struct{ line string }
+	// expireCopies removes what is too old.
+	expireCopies struct{}
+)
+
+// Limits of the ReturnerSpool.
+const (
+	returnerTimeout   = time.Minute // of one call
+	returnerPause     = time.Second // after the first failure; twice as long after each more
+	returnerPauseMax  = 5 * time.Minute
+	returnersUnkept   = 64 // calls at once for returns that the disk has no room for
+	expireCopiesEvery = time.Hour
+)
+
+// returnerSpoolOptions are what the ReturnerSpool needs of the minion.
+type returnerSpoolOptions struct {
+	spool    spool.Options
+	registry *modules.Registry
+	env      func() *modules.Env
+	disabled []string    // disable_returners
+	calm     func() bool // whether the clock may be believed
+	clock    supervisor.Clock
+	log      *slog.Logger
+}
+
+// returnerSpool hands returns to returners, those for one returner with the same options one after the other, and keeps on
+// disk what it could not take: it gets it again, with growing pauses, over restarts. Nothing here delays the return to the master.
+// A copy may reach its returner twice, when the minion ends while it is handed over.
+type returnerSpool struct {
+	opt    returnerSpoolOptions
+	spool  *spool.Spool
+	lines  map[string]*returnerLine // by lineOf
+	unkept int                      // calls under way for returns without a record
+}
+
+// returnerLine is what waits for one returner with the same options.
+type returnerLine struct {
+	busy, resting bool
+	pause         time.Duration // before the next try; 0: the last one succeeded
+}
+
+func (s *returnerSpool) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.onStarted(ctx)
+	case *KeepReturn:
+		s.onKeepReturn(ctx, m)
+	case *returnerCalled:
+		s.onReturnerCalled(ctx, m)
+	case *returnerRested:
+		s.onReturnerRested(ctx, m)
+	case *expireCopies:
+		s.onExpireCopies(ctx)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (s *returnerSpool) onStarted(ctx actor.Context) {
+	var (
+		damaged int
+		err     error
+	)
+	if s.spool, damaged, err = spool.Open(s.opt.spool); err != nil {
+		supervisor.Crash(err)
+	}
+	if damaged > 0 {
+		s.opt.log.Warn("copies for returners were damaged and are removed", "files", damaged)
+	}
+	s.lines = map[string]*returnerLine{}
+	for _, line := range s.spool.Lines() {
+		s.call(ctx, line)
+	}
+	s.onExpireCopies(ctx)
+}
+
+// onKeepReturn takes one copy for each returner.
+func (s *returnerSpool) onKeepReturn(ctx actor.Context, m *KeepReturn) {
+	for _, name := range returners.Expand(m.Returners, provided(s.opt.env().Opts)) {
+		switch {
+		case slices.Contains(s.opt.disabled, name):
+			s.opt.log.Warn("Returner "+name+" is disabled (disable_returners)", "jid", m.Return.Str("jid"))
+		case !returners.Has(s.opt.registry, name):
+			supervisor.Failed(ctx)
+			s.opt.log.Error("Returner "+name+".returner could not be called: there is no such returner", "jid", m.Return.Str("jid"))
+		default:
+			s.keep(ctx, name, m.Return)
+		}
+	}
+	if m.Asker != nil {
+		supervisor.Send(ctx, m.Asker, &returnKept{})
+	}
+}
+
+func provided(f func() *payload.Map) *payload.Map {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// keep makes the record of a copy. One for which there is no room is handed over all the same, but once.
+func (s *returnerSpool) keep(ctx actor.Context, name string, ret *payload.Map) {
+	line := lineOf(name, ret)
+	_, err := s.spool.Put(name, line, ret, s.opt.clock.Now())
+	switch {
+	case err == nil:
+		s.call(ctx, line)
+	case s.unkept >= returnersUnkept:
+		supervisor.Failed(ctx)
+		s.opt.log.Error("a returner gets no copy of a return: too many wait that the disk has no room for", "returner", name, "jid", ret.Str("jid"), "err", err)
+	default:
+		s.opt.log.Warn("a returner is tried once only", "returner", name, "jid", ret.Str("jid"), "err", err)
+		s.unkept++
+		s.hand(ctx, &returnerCalled{item: spool.Item{Returner: name}}, func() (any, error) { return ret, nil })
+	}
+}
+
+// lineOf names the line of a copy: a database that is away holds up no other one.
+func lineOf(name string, ret *payload.Map) string {
+	return pytext.Repr([]any{name, ret.Value(payload.FieldRetConfig), ret.Value(payload.FieldRetKwargs)})
+}
+
+// call hands the oldest copy of a line to its returner, unless that has one in hand, or rests.
+func (s *returnerSpool) call(ctx actor.Context, name string) {
+	line := s.lines[name]
+	if line == nil {
+		line = &returnerLine{}
+		s.lines[name] = line
+	}
+	if line.busy || line.resting {
+		return
+	}
+	item, ok := s.spool.Next(name)
+	if !ok {
+		delete(s.lines, name)
+		return
+	}
+	line.busy = true
+	held := s.spool
+	s.hand(ctx, &returnerCalled{item: item}, func() (any, error) { return held.Value(item) })
+}
+
+// hand calls a returner beside the actor.
+func (s *returnerSpool) hand(ctx actor.Context, done *returnerCalled, value func() (any, error)) {
+	self, opt := supervisor.Self(ctx), s.opt
+	supervisor.Go(ctx, "returner", func(ctx context.Context) error {
+		done.err = opt.hand(ctx, done.item.Returner, value)
+		if ctx.Err() == nil { // else this incarnation ends, and the next one calls
+			self.Send(done)
+		}
+		return nil
+	})
+}
+
+// hand calls a returner once.
+func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func() (any, error)) error {
+	v, err := value()
+	if err != nil {
+		return &returners.Unusable{Err: err}
+	}
+	ret, ok := v.(*payload.Map)
+	if !ok {
+		return &returners.Unusable{Err: errors.New("the record holds no return")}
+	}
+	ctx, cancel := context.WithTimeout(ctx, returnerTimeout)
+	defer cancel()
+	return returners.Return(modules.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
+}
+
+func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
+	kept := m.item.Name != ""
+	if !kept {
+		s.unkept--
+	}
+	if m.err != nil {
+		supervisor.Failed(ctx)
+	}
+	if m.err != nil && kept && !returners.Hopeless(m.err) {
+		s.rest(ctx, m)
+		return
+	}
+	if m.err != nil {
+		s.opt.log.Error("a returner did not take a return, which it is not given again", "returner", m.item.Returner, "err", m.err)
+	}
+	if !kept {
+		return
+	}
+	if err := s.spool.Remove(m.item); err != nil { // it would come again with the next start
+		s.opt.log.Error("a copy that a returner has taken stays", "returner", m.item.Returner, "err", err)
+	}
+	line := s.lines[m.item.Line]
+	line.busy, line.pause = false, 0
+	s.call(ctx, m.item.Line)
+}
+
+// rest lets a returner be for a while.
+func (s *returnerSpool) rest(ctx actor.Context, m *returnerCalled) {
+	line := s.lines[m.item.Line]
+	line.busy, line.resting = false, true
+	line.pause = min(max(2*line.pause, returnerPause), returnerPauseMax)
+	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after", line.pause,
+		"waiting", s.spool.Len(), "err", m.err)
+	after(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
+}
+
+func (s *returnerSpool) onReturnerRested(ctx actor.Context, m *returnerRested) {
+	if line := s.lines[m.line]; line != nil {
+		line.resting = false
+		s.call(ctx, m.line)
+	}
+}
+
+// onExpireCopies removes what is too old, but for copies that are being handed over.
+func (s *returnerSpool) onExpireCopies(ctx actor.Context) {
+	after(ctx, s.opt.clock, expireCopiesEvery, &expireCopies{})
+	if !s.opt.calm() {
+		return
+	}
+	old, err := s.spool.Expire(s.opt.clock.Now())
+	for _, i := range old {
+		supervisor.Failed(ctx)
+		s.opt.log.Error("a returner never took a return, which is too old now (return_spool_max_age)", "returner", i.Returner, "made", i.Made)
+	}
+	if err != nil {
+		s.opt.log.Error("copies for returners that are too old stay", "err", err)
+	}
+}

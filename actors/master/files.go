@@ -104,7 +104,7 @@ type fileDesk struct{ files *files }
 
 // answer answers all commands about files.
 func (d *fileDesk) answer(r *call) (any, error) {
-	v, _, err := d.files.forMinions().Answer(r.load.Str("cmd"), r.load)
+	v, _, err := d.files.forMinions().Answer(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
 		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
 	}
@@ -124,7 +124,7 @@ func (d *fileDesk) masterOpts(r *call) (any, error) {
 	for _, k := range []string{"top_file_merging_strategy", "env_order", "default_top"} {
 		opts.Set(k, opt.Value(k))
 	}
-	if r.load.Bool("env_only") {
+	if payload.EnvOnly(r.load) {
 		return opts, nil
 	}
 	for _, k := range masterOptKeys {

@@ -13,6 +13,7 @@ import (
 	"brine/modules/fleet/speakers"
 	"brine/modules/matchers"
 	"brine/wire/auth"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -96,7 +97,7 @@ func (g *gate) forbidden(who speaker, tag string, data *payload.Map) string {
 	if made {
 		return ""
 	}
-	if said, has := data.Get("id"); has && said != who.id && !who.syndic {
+	if said, has := event.Author(data); has && said != who.id && !who.syndic {
 		return "an event with the id of somebody else"
 	}
 	allowed := false

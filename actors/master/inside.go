@@ -58,7 +58,7 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 			return nil, err
 		}
 		if ret.Silence == client.Answered {
-			got.Returns.Set(ret.ID, ret.Data)
+			got.Returns.Set(ret.ID, ret.Data.Map())
 		}
 	}
 	return got, nil

@@ -97,13 +97,12 @@ func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map)
 
 // runnerLoad is the publish load that stands for a run on the master.
 func runnerLoad(load *payload.Map, id string) *payload.Map {
-	words := load.List("fun_args")
+	ret := payload.NewReturn(load)
+	words := ret.FunArgs()
 	if words == nil {
 		words = []any{} // Salt's runners cannot list a job whose arg is nil
 	}
-	out := payload.M("fun", load.Value("fun"), "arg", words, "tgt", id, "tgt_type", "glob", "ret", "", "jid", load.Value("jid"))
-	if user, ok := load.Get("user"); ok {
-		out.Set("user", user)
-	}
+	out := payload.M("fun", ret.Fun(), "arg", words, "tgt", id, "tgt_type", "glob", "ret", "", "jid", ret.Field(payload.FieldJID))
+	ret.Pass(out, payload.FieldUser)
 	return out
 }

@@ -212,7 +212,7 @@ func (m *maintenance) rotate(ctx actor.Context, now time.Time) {
 		return
 	}
 	m.opt.past.rotated = now
-	m.opt.fire(event.TagRotateKey, payload.M("rotate_aes_key", true))
+	m.opt.fire(event.TagRotateKey, event.RotateKey())
 	if m.opt.ping != nil {
 		m.opt.ping()
 	}

@@ -63,7 +63,7 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 			d.log.Error("pillar could not be kept", "minion", r.id, "err", err)
 		}
 		if d.opt.told {
-			d.events.fire(event.TagMinionRefresh(r.id), payload.M("Minion data cache refresh", r.id))
+			d.events.fire(event.TagMinionRefresh(r.id), event.MinionRefresh(r.id))
 		}
 	}
 	return d.privateReply(r, data)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,17 +146,12 @@ func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 
 // noteMinions adds the minions that a syndic tells of to their job.
 func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
-	jid, ids := data.Str("jid"), data.List("minions")
-	if jid == "" || ids == nil || !d.jobs.knows(jid) {
+	job := event.ReadJob(data)
+	if job.JID == "" || job.Minions == nil || !d.jobs.knows(job.JID) {
 		return
 	}
-	minions := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if text, ok := id.(string); ok && auth.ValidID(text) {
-			minions = append(minions, text)
-		}
-	}
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Minions: minions, Syndic: syndic})
+	minions := slices.DeleteFunc(job.Minions, func(id string) bool { return !auth.ValidID(id) })
+	d.jobs.writer.Send(&SaveLoad{JID: job.JID, Minions: minions, Syndic: syndic})
 }
 
 // maxMinionError is how much of an error that a minion reports is logged, in bytes.

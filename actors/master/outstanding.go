@@ -44,8 +44,9 @@ func pendingMap(p jobstore.Pending) *payload.Map {
 	for i := range silent {
 		silent[i] = p.Silent[i]
 	}
-	return payload.M("jid", p.JID, "since", stats.Stamp(p.Created), "fun", p.Load.Value("fun"), "tgt", p.Load.Value("tgt"),
-		"tgt_type", p.Load.Value("tgt_type"), "user", p.Load.Value("user"), "minions", p.Minions, "returned", p.Minions-len(p.Silent),
+	job := payload.NewPublishRequest(p.Load)
+	return payload.M("jid", p.JID, "since", stats.Stamp(p.Created), "fun", job.Fun(), "tgt", job.Tgt(),
+		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions, "returned", p.Minions-len(p.Silent),
 		"outstanding", len(p.Silent), "waiting_for", silent)
 }
 

@@ -81,10 +81,8 @@ func (p *publications) note(one jobstore.Load) bool {
 // announce fires the events of a new job.
 func (p *publications) announce(ask payload.PublishRequest, who found) {
 	jid := ask.JID()
-	p.events.fire(jid, payload.M("minions", payload.AnyList(who.Minions))) // tools older than 3008 wait for it
-	p.events.fire(event.TagJobNew(jid), payload.M("jid", jid, "tgt_type", ask.Field(payload.FieldTgtType), "tgt", ask.Tgt(),
-		"user", ask.Field(payload.FieldUser), "fun", ask.Fun(), "arg", ask.Arg(),
-		"minions", payload.AnyList(who.Minions), "missing", payload.AnyList(who.Missing)))
+	p.events.fire(jid, event.NewShortJob(who.Minions)) // tools older than 3008 wait for it
+	p.events.fire(event.TagJobNew(jid), event.NewJob(ask, who.Minions, who.Missing))
 }
 
 // writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.

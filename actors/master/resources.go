@@ -26,7 +26,7 @@ func (d *dataDesk) registerResources(r *call) (any, error) {
 		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
 	}
 	if d.opt.cached && d.opt.told {
-		d.events.fire(event.TagResourceRefresh(r.id), payload.M("Resource cache refresh", r.id))
+		d.events.fire(event.TagResourceRefresh(r.id), event.ResourceRefresh(r.id))
 	}
 	return true, nil
 }

@@ -99,11 +99,12 @@ func (a *runnerActor) onDied(ctx actor.Context) {
 
 func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
 	data, req := m.result.Data, a.req.Req
+	told := payload.NewReturn(data)
 	a.opt.store(
-		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", data.Value("fun"), "arg", data.Value("fun_args"),
+		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", told.Fun(), "arg", told.Field(payload.FieldFunArgs),
 			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
 		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
-			"fun", data.Value("fun"), "return", data, "success", m.result.Success)})
+			"fun", told.Fun(), "return", data, "success", m.result.Success)})
 	a.opt.log.Info("Runner completed: " + req.JID)
 	a.opt.ended()
 	a.req.done(m.result.Return, nil)

@@ -205,9 +205,9 @@ func (u *upkeep) firePresence(past *remembered) error {
 		now[id] = true
 	}
 	if come, gone := without(now, past.present), without(past.present, now); len(come)+len(gone) > 0 {
-		u.events.fire(event.TagPresenceChange, payload.M("new", come, "lost", gone))
+		u.events.fire(event.TagPresenceChange, event.PresenceChange(come, gone))
 	}
-	u.events.fire(event.TagPresent, payload.M("present", without(now, nil)))
+	u.events.fire(event.TagPresent, event.Presence(without(now, nil)))
 	past.present = now
 	return nil
 }

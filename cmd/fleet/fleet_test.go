@@ -152,7 +152,7 @@ func TestWhom(t *testing.T) {
 		{"*", "glob", "a1 a2 b1"}, {"a?", "", "a1 a2"}, {"b1", "glob", "b1"}, {[]any{"a2", "b1", 7}, "list", "a2 b1"},
 		{"a1,b1", "list", "a1 b1"}, {"a.", "pcre", "a1 a2"}, {"* and not L@a1,b1", "compound", "a2"}, {"os:Linux", "grain", ""},
 	} {
-		meant := whom(payload.M("tgt", tt.tgt, "tgt_type", tt.kind))
+		meant := whom(payload.NewJob(payload.M("tgt", tt.tgt, "tgt_type", tt.kind)))
 		var got []string
 		for _, id := range []string{"a1", "a2", "b1"} {
 			if meant(id) {

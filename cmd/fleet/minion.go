@@ -191,14 +191,15 @@ func (f *Fleet) answer() {
 
 func (f *Fleet) giveBack(t task) {
 	var value any = true
+	job := payload.NewJob(t.load)
 	switch {
-	case t.load.Value("fun") == "saltutil.find_job":
+	case job.Function() == "saltutil.find_job":
 		value = payload.NewMap(0) // what came before is answered before
 	case f.opt.Answer != nil:
 		value = f.opt.Answer(t.m.id, t.load)
 	}
 	before := t.m.signIns.Load()
-	err := t.m.deliver(t.m.ret(t.load.Value("jid"), t.load.Value("fun"), t.load.Value("arg"), value))
+	err := t.m.deliver(t.m.ret(job.Field(payload.FieldJID), job.Fun(), job.Arg(), value))
 	switch {
 	case err == nil:
 		f.returns.Add(1)

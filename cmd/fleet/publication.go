@@ -82,13 +82,14 @@ func (p *publication) openFor(m *auth.Minion) error {
 	if err != nil {
 		return err
 	}
-	p.key, p.load, p.meant = key, load, whom(load)
+	p.key, p.load, p.meant = key, load, whom(payload.NewJob(load))
 	return nil
 }
 
 // whom takes a target apart, once for all minions. What only a minion's own data tells means nobody here.
-func whom(load *payload.Map) func(id string) bool {
-	tgt, kind := load.Value("tgt"), load.Str("tgt_type")
+func whom(job *payload.Job) func(id string) bool {
+	tgt, kind := job.Tgt(), job.TgtType()
+	text, _ := tgt.(string)
 	switch list, isList := tgt.([]any); {
 	case isList:
 		ids := make(map[any]bool, len(list))
@@ -99,10 +100,10 @@ func whom(load *payload.Map) func(id string) bool {
 		}
 		return func(id string) bool { return ids[id] }
 	case kind == "" || kind == "glob":
-		return matchers.CompileGlob(load.Str("tgt")).Match
+		return matchers.CompileGlob(text).Match
 	}
 	return func(id string) bool {
-		hit, err := matchers.Match(tgt, kind, load.Str("delimiter"), &matchers.Facts{ID: id})
+		hit, err := matchers.Match(tgt, kind, job.Delimiter(), &matchers.Facts{ID: id})
 		return hit && err == nil
 	}
 }

@@ -45,7 +45,7 @@ func askCredentials(ctx context.Context, s *session.Session, c *client.Client) (
 		}
 		cred.Set(field, value)
 	}
-	if cred.Str("username") == "" {
+	if payload.NewCredentials(cred).Username() == "" {
 		cred.Set("username", session.RunningUser())
 	}
 	cred.Set("eauth", name)
@@ -111,8 +111,9 @@ func makeToken(ctx context.Context, s *session.Session, c *client.Client, cred *
 	if err != nil {
 		return ClientError(s, err)
 	}
-	cred.Set("token", token.Str("token"))
-	if err := ReplaceFile(s.Client.TokenFile, []byte(token.Str("token"))); err != nil {
+	name := payload.NewCredentials(token).Token()
+	cred.Set("token", name)
+	if err := ReplaceFile(s.Client.TokenFile, []byte(name)); err != nil {
 		s.Log.Debug("token not kept", "err", err) // as Salt: the token serves this call
 	}
 	return nil

@@ -52,7 +52,7 @@ func (b *batchRun) handOver(ctx context.Context) error {
 	b.sayDown(down)
 	spec := b.spec(batch.ByMaster)
 	spec.User = session.RunningUser()
-	if name := b.cred.Str("username"); name != "" {
+	if name := payload.NewCredentials(b.cred).Username(); name != "" {
 		spec.User = name
 	}
 	if b.state, err = batch.New(spec, up, time.Now()); err != nil {

@@ -44,7 +44,7 @@ func (b *batchRun) take(n batchNews) (returns []batch.Return, silent []string, e
 		case b.isReturn(n):
 			b.way.see(*n.ret)
 			b.taken[n.ret.ID] = true
-			failed, _ := n.ret.Data.Value("failed").(bool)
+			failed, _ := n.ret.Data.Field("failed").(bool)
 			one := batch.Return{ID: n.ret.ID, Data: batch.Entry(n.ret.Data), Retcode: retcodeOf(n.ret.Data), Failed: failed}
 			if returns = append(returns, one); one.Bad() && b.state.Failhard || len(returns) == batchTogether {
 				return returns, nil, nil

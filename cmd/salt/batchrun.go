@@ -294,12 +294,9 @@ func (b *batchRun) watchHalt(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		if _, data, err := event.Unpack(body); err == nil && data.Str("jid") == b.state.JID {
-			reason := data.Str("reason")
-			if reason == "" {
-				reason = "stop"
-			}
-			b.send(ctx, batchNews{halt: reason})
+		_, data, err := event.Unpack(body)
+		if halt := event.ReadBatchHalt(data); err == nil && halt.JID == b.state.JID {
+			b.send(ctx, batchNews{halt: halt.Reason})
 			return
 		}
 	}

@@ -25,14 +25,14 @@ func (b *batchRun) sayDown(ids []string) {
 func (b *batchRun) showReturns(ctx context.Context, returns []batch.Return) error {
 	for _, r := range returns {
 		if !r.Failed {
-			r.Data.Set("ret", b.untrimmed(ctx, b.state.JID, r.ID, r.Data.Value("ret")))
+			r.Data.Set(batch.EntryValue, b.untrimmed(ctx, b.state.JID, r.ID, r.Data.Value(batch.EntryValue)))
 		}
 		switch {
 		case r.Failed && !b.quiet:
 			fmt.Fprintf(b.Stdout, "Minion '%s' failed to respond to job sent\n", r.ID)
 		case r.Failed:
 		case b.quiet:
-			b.merged.Set(r.ID, r.Data.Value("ret"))
+			b.merged.Set(r.ID, r.Data.Value(batch.EntryValue))
 		default:
 			shown, out := batch.Shown(r.ID, r.Data)
 			if err := display.Show(b.Session, shown, display.How{Out: out, Minions: true}); err != nil {

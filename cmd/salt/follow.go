@@ -121,11 +121,10 @@ func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (
 }
 
 // retcodeOf is the exit code of a return; of several functions the highest.
-func retcodeOf(data *payload.Map) int {
-	codes, ok := data.Value("retcode").(*payload.Map)
+func retcodeOf(ret *payload.Return) int {
+	codes, ok := ret.Retcode().(*payload.Map)
 	if !ok {
-		n, _ := data.Int("retcode")
-		return int(n)
+		return int(ret.Code())
 	}
 	most := int64(0)
 	first := true

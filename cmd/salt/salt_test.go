@@ -167,7 +167,7 @@ func TestRetcodeOf(t *testing.T) {
 		{payload.M("retcode", 4), 4}, {payload.M(), 0}, {payload.M("retcode", nil), 0},
 		{payload.M("retcode", payload.M("a", 1, "b", 7, "c", 0)), 7}, {payload.M("retcode", payload.M()), 0}, {nil, 0},
 	} {
-		if got := retcodeOf(tt.data); got != tt.want {
+		if got := retcodeOf(payload.NewReturn(tt.data)); got != tt.want {
 			t.Errorf("%v: got %d, want %d", tt.data, got, tt.want)
 		}
 	}

@@ -54,7 +54,8 @@ func storedValue(all *payload.Map, id string) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	return one.Get("return")
+	ret := payload.NewReturn(one)
+	return ret.Value(), ret.HasValue()
 }
 
 // trimmed tells whether a value, or a part of it, was left out of an event.

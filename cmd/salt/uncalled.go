@@ -8,7 +8,6 @@ import (
 
 	"brine/modules/text/printable"
 	"brine/wire/client"
-	"brine/wire/payload"
 )
 
 // Bounds of a line about returners, whose names come from minions.
@@ -25,7 +24,7 @@ func (u *uncalled) see(ret client.Return) {
 	if ret.Data == nil {
 		return
 	}
-	names := payload.NewReturn(ret.Data).Uncalled()
+	names := ret.Data.Uncalled()
 	if len(names) == 0 {
 		return
 	}

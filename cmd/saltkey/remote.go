@@ -23,14 +23,14 @@ func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.Wheel(ctx, client.Call{Fun: fun, Arg: arg, KWArg: kw, Credentials: cred})
+	ret, err := c.Wheel(ctx, client.Call{Fun: fun, Arg: arg, KWArg: kw, Credentials: cred})
 	if err != nil {
 		return nil, masterlink.ClientError(k.Session, err)
 	}
-	if ret, ok := data.Get("return"); ok && data.Bool("success") {
-		return ret, nil
+	if good, _ := ret.Success(); good && ret.HasValue() {
+		return ret.Value(), nil
 	}
-	return nil, errors.New(pytext.Str(data.Value("return")))
+	return nil, errors.New(pytext.Str(ret.Value()))
 }
 
 // showRemote displays what a wheel function says about keys.

@@ -133,10 +133,6 @@ func (b besideMaster) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.M
 // cmdReturn is one return in the form of LocalClient.cmd_iter.
 func cmdReturn(ret client.Return) *payload.Map {
 	m := payload.M("ret", ret.Value)
-	for _, k := range []string{"out", "retcode", "jid"} {
-		if v, ok := ret.Data.Get(k); ok {
-			m.Set(k, v)
-		}
-	}
+	ret.Data.Pass(m, payload.FieldOut, payload.FieldRetcode, payload.FieldJID)
 	return m
 }

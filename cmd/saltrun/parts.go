@@ -102,7 +102,7 @@ func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Co
 			return nil, &modules.ClientError{Message: err.Error()}
 		}
 		if ret.Silence == client.Answered {
-			out.Returns.Set(ret.ID, ret.Data)
+			out.Returns.Set(ret.ID, ret.Data.Map())
 		}
 	}
 	return out, nil

@@ -185,7 +185,8 @@ func (r *runTool) keep(ctx context.Context, data *payload.Map) {
 		return
 	}
 	id := r.Master.ID
-	load := payload.M("id", id, "tgt", id, "jid", r.jid, "return", data, "fun", data.Value("fun"), "user", data.Value("user"))
+	load := payload.M("id", id, "tgt", id, "jid", r.jid, "return", data)
+	payload.NewReturn(data).Pass(load, payload.FieldFun, payload.FieldUser)
 	err := r.jobs.keep(ctx, r.jid, id, load)
 	var large *tooLargeToKeep
 	switch {
@@ -221,14 +222,14 @@ func (r *runTool) runOnMaster(ctx context.Context, pos []any, kw *payload.Map) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, runnerPatience)
 	defer cancel()
-	started, data, err := r.wire.RunRunner(ctx, ask)
+	started, ret, err := r.wire.RunRunner(ctx, ask)
 	if errors.Is(err, context.DeadlineExceeded) && started.JID != "" {
 		return masterlink.PlainText(r.Session, fmt.Sprintf("RunnerClient job '%s' timed out", started.JID))
 	}
 	if err != nil {
 		return r.answer(err)
 	}
-	value, outputter, code := (&runners.Result{Data: payload.NewMap(0), Return: data.Value("return")}).Outputter()
+	value, outputter, code := (&runners.Result{Data: payload.NewMap(0), Return: ret.Value()}).Outputter()
 	if err := display.Show(r.Session, value, display.How{Out: outputter}); err != nil {
 		return err
 	}

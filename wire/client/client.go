@@ -142,17 +142,17 @@ func (c *Client) MasterHere() error {
 // Request sends one clear load and returns the reply value. A try that takes longer than timeout is repeated.
 func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion,
-		NoFiles: load.Str("cmd") == payload.CmdPublish}).Encode() // returns come by the bus, and from the master's runners
+		NoFiles: payload.Command(load) == payload.CmdPublish}).Encode() // returns come by the bus, and from the master's runners
 	if err != nil {
-		return nil, fmt.Errorf("pack %s request: %w", load.Str("cmd"), err)
+		return nil, fmt.Errorf("pack %s request: %w", payload.Command(load), err)
 	}
 	reply, err := c.exchange(ctx, frame, timeout)
 	if err != nil {
-		return nil, fmt.Errorf("%s request: %w", load.Str("cmd"), err)
+		return nil, fmt.Errorf("%s request: %w", payload.Command(load), err)
 	}
 	value, err := payload.Unmarshal(reply)
 	if err != nil {
-		return nil, fmt.Errorf("read reply to %s: %w", load.Str("cmd"), err)
+		return nil, fmt.Errorf("read reply to %s: %w", payload.Command(load), err)
 	}
 	return value, nil
 }

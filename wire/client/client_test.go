@@ -201,7 +201,7 @@ func TestRunner(t *testing.T) {
 	if d := cmp.Diff(Started{Tag: "salt/run/" + jid1, JID: jid1}, started); d != "" {
 		t.Error(d)
 	}
-	if data.Str("return") != "done" || !data.Bool("success") {
+	if data.Text() != "done" || !data.Map().Bool("success") {
 		t.Errorf("got %v", data)
 	}
 	want := payload.M("cmd", "runner", "fun", "test.arg",
@@ -234,7 +234,7 @@ func TestWheel(t *testing.T) {
 	})
 	c := m.client(m.options())
 	data, err := c.Wheel(testContext(t), Call{Fun: "key.list_all"})
-	if err != nil || !data.Bool("success") {
+	if err != nil || !data.Map().Bool("success") {
 		t.Errorf("got %v, %v", data, err)
 	}
 	want := payload.M("cmd", "wheel", "fun", "key.list_all", "kwarg", payload.NewMap(0), "arg", []any{}, "key", "the key", "user", "root")

@@ -29,9 +29,9 @@ func (c *Client) askToken(ctx context.Context, load *payload.Map) (*payload.Map,
 		return nil, err
 	}
 	if isEmpty(reply) {
-		return nil, fmt.Errorf("%s: %w", load.Str("cmd"), ErrAuthentication)
+		return nil, fmt.Errorf("%s: %w", payload.Command(load), ErrAuthentication)
 	}
-	return readMap(load.Str("cmd"), reply)
+	return readMap(payload.Command(load), reply)
 }
 
 // Call asks for a runner or a wheel function.
@@ -57,9 +57,9 @@ func (c *Client) Runner(ctx context.Context, call Call) (Started, error) {
 	return Started{Tag: m.Str("tag"), JID: m.Str("jid")}, nil
 }
 
-// RunRunner starts a runner and waits for its result: the data of its last event, with return and success.
+// RunRunner starts a runner and waits for its result: its last event.
 // The deadline of ctx is the only limit (salt-run waits 300 s).
-func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Map, error) {
+func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Return, error) {
 	stream, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, event.PrefixRun) })
 	if err != nil {
 		return Started{}, nil, err
@@ -73,7 +73,7 @@ func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Ma
 		for _, body := range stream.take() {
 			if event.Tag(body) == started.Tag+"/ret" {
 				_, data, err := event.Unpack(body)
-				return started, data, err
+				return started, payload.NewReturn(data), err
 			}
 		}
 		select {
@@ -84,8 +84,8 @@ func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Ma
 	}
 }
 
-// Wheel calls a wheel function and waits for its end. The map holds fun, jid, tag, user, return and success.
-func (c *Client) Wheel(ctx context.Context, call Call) (*payload.Map, error) {
+// Wheel calls a wheel function and waits for its end. The return holds fun, jid, tag, user, return and success.
+func (c *Client) Wheel(ctx context.Context, call Call) (*payload.Return, error) {
 	m, err := c.callMap(ctx, payload.CmdWheel, call)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (c *Client) Wheel(ctx context.Context, call Call) (*payload.Map, error) {
 	if !m.Has("data") {
 		return nil, malformed("wheel answered without data")
 	}
-	return m.Map("data"), nil
+	return payload.NewReturn(m.Map("data")), nil
 }
 
 func (c *Client) callMap(ctx context.Context, cmd string, call Call) (*payload.Map, error) {

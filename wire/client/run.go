@@ -13,12 +13,12 @@ import (
 
 // Return is what one minion had to say to a job: its return, or the reason why there is none.
 type Return struct {
-	ID      string       // the minion, or the resource that it manages
-	Value   any          // the field return
-	Retcode int64        // 0 when the minion sent none
-	Out     string       // the outputter that the minion names, "" when none
-	Data    *payload.Map // all fields of the event; nil when the minion is silent
-	Silence Silence      // Answered when there is a return
+	ID      string          // the minion, or the resource that it manages
+	Value   any             // the field return
+	Retcode int64           // 0 when the minion sent none
+	Out     string          // the outputter that the minion names, "" when none
+	Data    *payload.Return // all fields of the event; nil when the minion is silent
+	Silence Silence         // Answered when there is a return
 }
 
 // Run is a published job whose returns come in.
@@ -201,23 +201,24 @@ func (r *Run) drain(yield func(Return, error) bool) bool {
 // onEvent takes an event of the job. It may be a return. Each kind is believed under its own tag only: minions fire events
 // under tags of a job as well, and a real master lets them say there what they want.
 func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
-	if data.Str("cmd") == payload.CmdMinionEvent {
+	if event.ByMinion(data) {
 		return Return{}, false, nil
 	}
 	switch {
-	case tag == event.TagJobError(r.JID) && data.Has("error"):
+	case tag == event.TagJobError(r.JID) && event.Refuses(data):
 		return Return{}, false, errRefused
 	case tag == event.TagJobNew(r.JID), r.track.ordered && strings.HasPrefix(tag, "syndic/"):
 		expect := r.track.expect
 		if tag != event.TagJobNew(r.JID) {
 			expect = r.track.expectBelow
 		}
-		expect(r.own(payload.Texts(data.List("minions"))))
-		r.track.missing = append(r.track.missing, r.own(payload.Texts(data.List("missing")))...)
+		job := event.ReadJob(data)
+		expect(r.own(job.Minions))
+		r.track.missing = append(r.track.missing, r.own(job.Missing)...)
 		return Return{}, false, nil
 	}
-	ret := readReturn(data)
-	if tag != event.TagJobReturn(r.JID, ret.ID) || !data.Has("return") {
+	ret := readReturn(payload.NewReturn(data))
+	if tag != event.TagJobReturn(r.JID, ret.ID) || !ret.Data.HasValue() {
 		return Return{}, false, nil
 	}
 	if ret.ID == "" || !r.track.returned(time.Now(), ret.ID) {
@@ -227,29 +228,29 @@ func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 	return ret, true, nil
 }
 
-func readReturn(data *payload.Map) Return {
-	id := data.Str("resource_id")
+func readReturn(ret *payload.Return) Return {
+	id, _ := ret.Resource()
 	if id == "" {
-		id = data.Str("id")
+		id = ret.ID()
 	}
-	retcode, _ := data.Int("retcode")
-	return Return{ID: id, Value: data.Value("return"), Retcode: retcode, Out: data.Str("out"), Data: data}
+	return Return{ID: id, Value: ret.Value(), Retcode: ret.Code(), Out: ret.Out(), Data: ret}
 }
 
 // onInfo takes an event of the last find_job.
 func (r *Run) onInfo(tag string, data *payload.Map) {
-	now, id := time.Now(), data.Str("id")
-	if tag != event.TagJobReturn(r.info, id) || data.Str("cmd") == payload.CmdMinionEvent {
+	ret := payload.NewReturn(data)
+	now, id := time.Now(), ret.ID()
+	if tag != event.TagJobReturn(r.info, id) || event.ByMinion(data) {
 		return
 	}
-	if retcode, _ := data.Int("retcode"); retcode > 0 {
+	if ret.Code() > 0 {
 		r.c.log.Error("saltutil returning errors on minion", "minion", id)
 		r.track.gone(now, FindJobError, id)
 		return
 	}
-	switch v := data.Value("return").(type) {
+	switch v := ret.Value().(type) {
 	case *payload.Map:
-		if inner, ok := v.Value("return").(*payload.Map); v.Len() == 0 || ok && inner.Len() == 0 {
+		if inner, ok := payload.NewReturn(v).Value().(*payload.Map); v.Len() == 0 || ok && inner.Len() == 0 {
 			r.track.foundIdle(now, id)
 		} else {
 			r.track.foundRunning(now, id)

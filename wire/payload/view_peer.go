@@ -136,7 +136,7 @@ func (s SyndicReturns) Job() (PublishRequest, bool) {
 }
 
 // ofAll are the fields that the returns of one job may have in common.
-var ofAll = []string{FieldMasterID, FieldFun, fieldFunArgs, FieldOut, "sig"}
+var ofAll = []string{FieldMasterID, FieldFun, FieldFunArgs, FieldOut, "sig"}
 
 // Return is the return of one minion, made of what stands under its id.
 func (s SyndicReturns) Return(id string, v any) *Return {

@@ -41,7 +41,7 @@ func (r *Return) Fun() any { return r.load.Value(FieldFun) }
 func (r *Return) Function() string { return r.load.Str(FieldFun) }
 
 // FunArgs are the arguments; nil when they are no list.
-func (r *Return) FunArgs() []any { return r.load.List(fieldFunArgs) }
+func (r *Return) FunArgs() []any { return r.load.List(FieldFunArgs) }
 
 // Value is what the function returned.
 func (r *Return) Value() any { return r.load.Value(fieldReturn) }
@@ -53,11 +53,11 @@ func (r *Return) Text() string { return r.load.Str(fieldReturn) }
 func (r *Return) HasValue() bool { return r.load.Has(fieldReturn) }
 
 // Retcode is the exit code as it came: an integer, or with several functions a map or a list.
-func (r *Return) Retcode() any { return r.load.Value(fieldRetcode) }
+func (r *Return) Retcode() any { return r.load.Value(FieldRetcode) }
 
 // Code is the exit code of one function; 0 when it is no integer.
 func (r *Return) Code() int64 {
-	n, _ := r.load.Int(fieldRetcode)
+	n, _ := r.load.Int(FieldRetcode)
 	return n
 }
 
@@ -69,13 +69,13 @@ func (r *Return) Success() (good, said bool) {
 
 // Fail puts the reason why there is no other return in its place.
 func (r *Return) Fail(why string) *Return {
-	r.load.Set(fieldReturn, why).Set(fieldRetcode, int64(1)).Set(fieldSuccess, false)
+	r.load.Set(fieldReturn, why).Set(FieldRetcode, int64(1)).Set(fieldSuccess, false)
 	return r
 }
 
 // DropArgs leaves the arguments out.
 func (r *Return) DropArgs() *Return {
-	r.load.Set(fieldFunArgs, []any{})
+	r.load.Set(FieldFunArgs, []any{})
 	return r
 }
 
@@ -121,7 +121,7 @@ func (r *Return) TakeResource() { r.load.Set(FieldID, r.load.Str(fieldResource))
 func (r *Return) Number(jid string) {
 	arg := r.Field(FieldArg)
 	if arg == nil {
-		arg = r.Field(fieldFunArgs)
+		arg = r.Field(FieldFunArgs)
 	}
 	r.load.Set(FieldArg, arg).Set(FieldTgtType, "glob").Set(FieldTgt, r.ID()).Set(FieldJID, jid)
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
 	"brine/modules/text/pytext"
+	"brine/wire/payload"
 )
 
 // factsReader is a job store that keeps what is known of jobs.
@@ -55,14 +57,11 @@ func (d *Desk) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error
 	}
 	j := &s.Job
 	if j.JID == "" || j.Fun == "" {
-		j.JID, j.Fun, j.Tgt = jid, pytext.Str(load.Value("fun")), pytext.Str(load.Value("tgt"))
-		j.TgtType, j.User = load.Str("tgt_type"), load.Str("user")
+		ask := payload.NewPublishRequest(load)
+		j.JID, j.Fun, j.Tgt = jid, pytext.Str(ask.Fun()), pytext.Str(ask.Tgt())
+		j.TgtType, j.User = ask.TgtType(), ask.User()
 	}
-	for _, id := range load.List("Minions") {
-		if text, ok := id.(string); ok {
-			j.Minions = append(j.Minions, text)
-		}
-	}
+	j.Minions = append(j.Minions, jobstore.MinionsOf(load)...)
 	return s, nil
 }
 

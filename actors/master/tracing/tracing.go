@@ -74,7 +74,7 @@ func (t *Tracing) Begin(load, pub *payload.Map, minions int) *TraceJob {
 	if t == nil {
 		return nil
 	}
-	jid := load.Str("jid")
+	jid := load.Str(payload.FieldJID)
 	p, outside := otlp.ParseParent(load.Str(fieldTraceparent))
 	if !outside {
 		p = otlp.Parent{Trace: traceIDOf(t.master, jid)}

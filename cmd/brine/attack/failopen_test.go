@@ -148,7 +148,7 @@ func TestFailOpenModules(t *testing.T) {
 	}
 	for _, fun := range []string{"config.values", "config.update_config"} {
 		v, err := s.client().Wheel(t.Context(), client.Call{Fun: fun})
-		if err != nil || v.Bool("success") {
+		if err != nil || v.Map().Bool("success") {
 			t.Errorf("disable_wheels: %s: %v, %v", fun, v, err)
 		}
 	}

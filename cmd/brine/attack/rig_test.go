@@ -256,7 +256,7 @@ func (s *site) run(limit time.Duration, job client.Job) (map[string]*payload.Map
 			break
 		}
 		if ret.Silence == client.Answered {
-			got[ret.ID] = ret.Data
+			got[ret.ID] = ret.Data.Map()
 		}
 	}
 	return got, nil

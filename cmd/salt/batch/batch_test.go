@@ -191,7 +191,7 @@ func TestEvents(t *testing.T) {
 
 // TestShownEntry: what came with a return stands before it, the outputter apart.
 func TestShownEntry(t *testing.T) {
-	e := Entry(payload.M("jid", "1", "id", "web1", "return", "x", "retcode", 4, "out", "txt", "success", false))
+	e := Entry(payload.NewReturn(payload.M("jid", "1", "id", "web1", "return", "x", "retcode", 4, "out", "txt", "success", false)))
 	shown, out := Shown("web1", e)
 	if d := cmp.Diff(tooltest.Packed(t, payload.M("retcode", 4, "jid", "1", "web1", "x")), tooltest.Packed(t, shown)); d != "" || out != "txt" {
 		t.Errorf("outputter %q, %s", out, d)

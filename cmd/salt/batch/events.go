@@ -55,14 +55,13 @@ func (b *State) NewEvent() *payload.Map {
 	return b.head().Set("total_minions", len(b.all)).Set("batch_size", b.places).Set("driver", b.Driver).Set("created", epoch(b.created))
 }
 
+// EntryValue is the field of an entry with what the function returned.
+const EntryValue = "ret"
+
 // Entry is a return as batches keep and show it: {ret[, out][, retcode][, jid]}.
-func Entry(data *payload.Map) *payload.Map {
-	m := payload.M("ret", data.Value("return"))
-	for _, key := range []string{"out", "retcode", "jid"} {
-		if v, ok := data.Get(key); ok {
-			m.Set(key, v)
-		}
-	}
+func Entry(ret *payload.Return) *payload.Map {
+	m := payload.M(EntryValue, ret.Value())
+	ret.Pass(m, payload.FieldOut, payload.FieldRetcode, payload.FieldJID)
 	return m
 }
 
@@ -72,12 +71,12 @@ func Shown(id string, data *payload.Map) (shown *payload.Map, out string) {
 	shown = payload.NewMap(3)
 	for k, v := range data.All() {
 		switch k {
-		case "ret":
-		case "out":
+		case EntryValue:
+		case payload.FieldOut:
 			out = pytext.Str(v)
 		default:
 			shown.Set(k, v)
 		}
 	}
-	return shown.Set(id, data.Value("ret")), out
+	return shown.Set(id, data.Value(EntryValue)), out
 }

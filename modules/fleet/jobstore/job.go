@@ -123,14 +123,10 @@ func record(load *payload.Map) *payload.Map {
 // loadOfReturn makes the load of a job that nobody announced out of its first return, as Salt does. Unlike
 // Salt: without the return itself, which is stored by itself.
 func loadOfReturn(load *payload.Map) *payload.Map {
-	out := load.Clone()
-	out.Delete("return")
-	if ret := load.Map("return"); !load.Has("fun") {
-		for _, key := range []string{"fun", "user"} {
-			if v, ok := ret.Get(key); ok {
-				out.Set(key, v)
-			}
-		}
+	ret := payload.NewReturn(load)
+	out := ret.Rest()
+	if inner, ok := ret.Value().(*payload.Map); ok && !ret.Has(payload.FieldFun) { // of a run on the master
+		payload.NewReturn(inner).Pass(out, payload.FieldFun, payload.FieldUser)
 	}
 	return out
 }
@@ -144,9 +140,14 @@ func union(a, b []string) []string {
 
 // withMinions adds the key Minions to a load, as get_load does.
 func withMinions(load *payload.Map, minions []string) *payload.Map {
-	list := payload.AnyList(minions)
-	return load.Clone().Set("Minions", list)
+	return load.Clone().Set(fieldMinions, payload.AnyList(minions))
 }
+
+// fieldMinions is what a load has more when it comes from the store.
+const fieldMinions = "Minions"
+
+// MinionsOf are the minions of a load that GetLoad gave.
+func MinionsOf(load *payload.Map) []string { return payload.Texts(load.Value(fieldMinions)) }
 
 // EndTime is a time (UTC) as Salt writes it into the file endtime and shows it to people.
 func EndTime(t time.Time) string { return t.UTC().Format("2006, Jan 02 15:04:05.000000") }
@@ -159,7 +160,7 @@ type keep struct {
 
 // add takes one job and says whether more are wanted.
 func (k *keep) add(jid string, load *payload.Map) bool {
-	if !k.SkipFindJob || load.Value("fun") != "saltutil.find_job" {
+	if !k.SkipFindJob || payload.NewPublishRequest(load).Fun() != "saltutil.find_job" {
 		k.out.Set(jid, load)
 	}
 	return k.Count == 0 || k.out.Len() < k.Count

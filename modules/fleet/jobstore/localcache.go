@@ -190,13 +190,13 @@ func (l layout) writeReturn(sub string, rec *payload.Map, durable bool) error {
 		return err
 	}
 	how := wholefile.Options{Sync: durable}
-	if out, ok := rec.Get("out"); ok {
+	if out, ok := rec.Get(payload.FieldOut); ok {
 		if err := packedfile.Write(filepath.Join(sub, fileOut), out, how); err != nil {
 			return err
 		}
 	}
 	ret := rec.Clone()
-	ret.Delete("out")
+	ret.Delete(payload.FieldOut)
 	return packedfile.Write(filepath.Join(sub, fileReturn), ret, how)
 }
 
@@ -210,11 +210,11 @@ func (c *LocalCache) stored(sub string) (*payload.Map, error) {
 		return nil, err
 	}
 	ret, ok := v.(*payload.Map)
-	if !ok || !ret.Has("return") {
+	if !ok || !payload.NewReturn(ret).HasValue() {
 		ret = payload.M("return", v) // very old releases stored the bare value
 	}
 	if out, err := packedfile.Read(filepath.Join(sub, fileOut)); err == nil {
-		ret.Set("out", out)
+		ret.Set(payload.FieldOut, out)
 	}
 	return ret, nil
 }
@@ -278,7 +278,7 @@ func (c *LocalCache) GetJIDs(f Filter) (*payload.Map, error) {
 	var jids []string
 	err := c.layout.jobs(func(dir string) (bool, error) {
 		load, err := c.layout.load(dir)
-		if jid := load.Str("jid"); err == nil && jid != "" {
+		if jid := payload.NewPublishRequest(load).JID(); err == nil && jid != "" {
 			all[jid] = load
 			jids = append(jids, jid)
 		}

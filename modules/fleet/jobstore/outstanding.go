@@ -196,7 +196,8 @@ func (c *LocalCache) Pending(q Search) (found []Pending, whole bool, err error) 
 			return found, false, nil
 		}
 		load, err := c.layout.load(j.dir)
-		if err != nil || load.Str("jid") == "" {
+		jid := payload.NewPublishRequest(load).JID()
+		if err != nil || jid == "" {
 			continue
 		}
 		back := map[string]bool{}
@@ -204,7 +205,7 @@ func (c *LocalCache) Pending(q Search) (found []Pending, whole bool, err error) 
 		for _, f := range files {
 			back[filepath.Base(filepath.Dir(f))] = true
 		}
-		if p := pending(load.Str("jid"), load, c.layout.minions(j.dir), back); p != nil {
+		if p := pending(jid, load, c.layout.minions(j.dir), back); p != nil {
 			p.Created = j.when
 			found = append(found, *p)
 		}

@@ -126,6 +126,7 @@ func (c *core) follow(opt Options, st *stores) {
 		Reasons: c.answers.Reasons, Count: c.meter.traced})
 	c.record = &record{book: c.book, meter: c.meter, trace: trace}
 	c.publications = newPublications(publicationOptionsOf(c.cfg), c.jobs, c.events, c.record, c.log)
+	c.publications.server = c.reqServer
 }
 
 // furnish makes the desks, where workers have requests answered.

@@ -25,7 +25,7 @@ func (c *core) publisherOptions() publisherOptions {
 				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused, Logger: c.log,
 			}))
 		},
-		sent: c.record.sent, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
+		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -39,7 +39,13 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 
 func (c *core) jobStoreOptions() jobStoreOptions {
 	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
-		server: func() *supervisor.Ref { ref, _ := c.tree.Load().Lookup(nameReqServer); return ref }}
+		server: c.reqServer}
+}
+
+// reqServer is the ReqServer, which others tell what has become of their part of a request; nil: it has not started.
+func (c *core) reqServer() *supervisor.Ref {
+	ref, _ := c.tree.Load().Lookup(nameReqServer)
+	return ref
 }
 
 func (c *core) workerOptions() *workerOptions {

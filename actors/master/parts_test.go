@@ -302,7 +302,7 @@ func TestPublisherTopics(t *testing.T) {
 			sock := &frames{sent: make(chan [][]byte, 10)}
 			s := actortest.Start(t, supervisor.Options{})
 			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
-				return &publisher{opt: publisherOptions{open: func() pubSocket { return sock }, filter: tt.filter, syndic: tt.syndic, log: discard(),
+				return &publisher{opt: publisherOptions{open: func() pubSocket { return sock }, filter: tt.filter, syndic: tt.syndic, log: discard(), record: &record{book: newBook(ledger.Limits{})},
 					seal: func(load *payload.Map) ([]byte, error) {
 						if load.Has("bad") {
 							return nil, errors.New("bad job")

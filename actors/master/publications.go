@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"brine/modules/fleet/jobstore"
 	"brine/modules/text/pytext"
@@ -28,8 +27,9 @@ type publications struct {
 	jobs      *jobs
 	events    *events
 	record    *record
-	publisher *supervisor.Ref // set when that has started
-	mute      atomic.Bool     // files of jobs cannot be written, which was said
+	publisher *supervisor.Ref        // set when that has started
+	server    func() *supervisor.Ref // the ReqServer; nil, or none: nobody is told what becomes of publications
+	mute      atomic.Bool            // files of jobs cannot be written, which was said
 	log       *slog.Logger
 }
 
@@ -149,5 +149,5 @@ func (p *publications) lost(msg any, why error) {
 	}
 	jid := m.Job.JID()
 	p.log.Error("publication is lost", "jid", jid, "err", why)
-	p.record.sent(jid, time.Time{}, time.Time{}, why)
+	tellOutcome(p.server, &PublishRefused{JID: jid, Why: why, record: p.record})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the Publisher.
+// Messages of the Publisher: a command comes in, one of two events goes out, to the ReqServer.
 type (
 	// PublishJob sends one publication to the minions. The publication is in Salt's order, without serial.
 	PublishJob struct {
@@ -21,7 +21,47 @@ type (
 		Topics []string // ids to address with zmq_filtering; nil addresses everybody
 		again  bool     // a Publisher has died of it, or ended with it in hand
 	}
+	// JobPublished says that a publication is in the queue of the socket.
+	JobPublished struct {
+		JID          string
+		Sealed, Sent time.Time
+		record       *record
+	}
+	// PublishRefused says why a publication is not: it could not be sealed, the socket did not take it, or it is lost. It may
+	// be sent once more, which is then said, too.
+	PublishRefused struct {
+		JID    string
+		Sealed time.Time // zero: it never was
+		Why    error
+		record *record
+	}
 )
+
+// publishOutcome is either event. The record takes it: in the ReqServer, or in whoever finds that there is none to tell.
+type publishOutcome interface {
+	Lost(error)
+	note()
+}
+
+func (m *JobPublished) note()   { m.record.sent(m.JID, m.Sealed, m.Sent, nil) }
+func (m *PublishRefused) note() { m.record.sent(m.JID, m.Sealed, time.Time{}, m.Why) }
+
+// tellOutcome hands an event to the ReqServer, if there is one.
+func tellOutcome(server func() *supervisor.Ref, m publishOutcome) {
+	if server != nil {
+		if ref := server(); ref != nil {
+			ref.Send(m)
+			return
+		}
+	}
+	m.note()
+}
+
+// Lost notes what no incarnation of the ReqServer will.
+func (m *JobPublished) Lost(error) { m.note() }
+
+// Lost notes what no incarnation of the ReqServer will.
+func (m *PublishRefused) Lost(error) { m.note() }
 
 // pubSocket is the PUB adapter as the Publisher uses it.
 type pubSocket interface {
@@ -33,10 +73,11 @@ type pubSocket interface {
 // publisherOptions are what the Publisher needs of the master.
 type publisherOptions struct {
 	open   func() pubSocket
-	seal   func(load *payload.Map) ([]byte, error)             // numbers, seals and signs: one packed publication
-	sent   func(jid string, sealed, sent time.Time, err error) // told of every publication; nil: nobody is
-	filter bool                                                // zmq_filtering
-	syndic bool                                                // order_masters: syndics hear everything
+	seal   func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
+	server func() *supervisor.Ref                  // the ReqServer, which is told of every publication; nil, or none: nobody is
+	record *record                                 // takes what it is told
+	filter bool                                    // zmq_filtering
+	syndic bool                                    // order_masters: syndics hear everything
 	log    *slog.Logger
 }
 
@@ -81,7 +122,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 	if err != nil { // the job is bad, the actor is well
 		supervisor.Failed(ctx)
 		p.opt.log.Error("publication could not be sealed", "jid", m.Job.JID(), "err", err)
-		p.note(m, time.Time{}, time.Time{}, err)
+		p.refused(m, time.Time{}, err)
 		return
 	}
 	sealed := time.Now()
@@ -94,7 +135,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		if err == nil {
 			continue
 		}
-		p.note(m, sealed, time.Time{}, err)
+		p.refused(m, sealed, err)
 		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
 		}
@@ -102,14 +143,11 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		supervisor.Send(ctx, supervisor.Self(ctx), m.repeated())
 		return
 	}
-	p.note(m, sealed, time.Now(), nil)
+	tellOutcome(p.opt.server, &JobPublished{JID: m.Job.JID(), Sealed: sealed, Sent: time.Now(), record: p.opt.record})
 }
 
-// note tells what became of a publication.
-func (p *publisher) note(m *PublishJob, sealed, sent time.Time, err error) {
-	if p.opt.sent != nil {
-		p.opt.sent(m.Job.JID(), sealed, sent, err)
-	}
+func (p *publisher) refused(m *PublishJob, sealed time.Time, why error) {
+	tellOutcome(p.opt.server, &PublishRefused{JID: m.Job.JID(), Sealed: sealed, Why: why, record: p.opt.record})
 }
 
 // topics are the topics one publication is sent under; "" stands for a message of one frame.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
 	"brine/modules/fleet/ledger"
@@ -63,7 +64,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 					return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs, closed: make(chan struct{})}
 				}
 				seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
-				return &publisher{opt: publisherOptions{open: open, seal: seal, sent: c.record.sent, log: c.log}}
+				return &publisher{opt: publisherOptions{open: open, seal: seal, record: c.record, log: c.log}}
 			}})
 			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1"))})
 			if tt.hangs != nil {
@@ -88,5 +89,61 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 				t.Errorf("%d restarts, %d more were sent", c.Restarts, len(sent))
 			}
 		})
+	}
+}
+
+// TestPublisherTells: the ReqServer is told of every publication, and what it cannot be told is noted all the same.
+func TestPublisherTells(t *testing.T) {
+	server, book := actortest.NewProbe(), newBook(ledger.Limits{})
+	s := actortest.Start(t, supervisor.Options{})
+	told := actortest.Add(t, s, supervisor.Spec{Name: nameReqServer, New: server.New})
+	sock := &frames{sent: make(chan [][]byte, 10)}
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
+		return &publisher{opt: publisherOptions{open: func() pubSocket { return sock }, record: &record{book: book}, log: discard(),
+			server: func() *supervisor.Ref { return told },
+			seal: func(load *payload.Map) ([]byte, error) {
+				if load.Has("bad") {
+					return nil, errors.New("bad job")
+				}
+				return []byte("sealed"), nil
+			}}}
+	}})
+	for _, jid := range []string{"1", "2", "3"} {
+		book.Begin(ledger.Job{JID: jid})
+	}
+	ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1", "bad", true))})
+	ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
+	if m := actortest.Expect[*PublishRefused](t, server); m.JID != "1" || m.Why.Error() != "bad job" || !m.Sealed.IsZero() {
+		t.Errorf("told %+v", m)
+	} else if book.Snapshot("1").Job.Failed != "" {
+		t.Error("the ledger knows before the ReqServer does")
+	} else if m.note(); book.Snapshot("1").Job.Failed != "bad job" {
+		t.Errorf("the ledger says %+v", book.Snapshot("1").Job)
+	}
+	if m := actortest.Expect[*JobPublished](t, server); m.JID != "2" || m.Sealed.IsZero() || m.Sent.Before(m.Sealed) {
+		t.Errorf("told %+v", m)
+	}
+	s.Done(nameReqServer)
+	until(t, "end of the ReqServer", func() bool { return len(s.Snapshot()) == 1 })
+	ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "3"))})
+	until(t, "note of a publication", func() bool { return book.Snapshot("3").Job.Sent != 0 })
+}
+
+// TestPublishRefused: a running master notes what its Publisher could not seal.
+func TestPublishRefused(t *testing.T) {
+	r := newRig(t)
+	book := r.m.core.book
+	book.Begin(ledger.Job{JID: someJID})
+	r.m.core.publications.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID, "arg", make(chan int)))})
+	until(t, "note of a refusal", func() bool { return book.Snapshot(someJID).Job.Failed != "" })
+}
+
+// until polls what no message tells.
+func until(t *testing.T, what string, seen func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !seen(); <-time.After(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not seen: " + what)
+		}
 	}
 }

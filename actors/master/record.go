@@ -54,7 +54,7 @@ func (n *record) announced(ask payload.PublishRequest, who found, from origin) {
 // funFindJob asks minions whether they run a job; what they say is a fact of that job.
 const funFindJob = "saltutil.find_job"
 
-// sent is told by the Publisher what became of a publication.
+// sent notes what became of a publication (JobPublished, PublishRefused).
 func (n *record) sent(jid string, sealed, sent time.Time, err error) {
 	n.book.Note(jid, func(j *ledger.Job) {
 		j.Sealed, j.Sent, j.Failed = ledger.At(sealed), ledger.At(sent), ""

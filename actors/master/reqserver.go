@@ -95,6 +95,8 @@ func (s *reqServer) Receive(ctx actor.Context) {
 		s.dispatch(ctx, m.Req)
 	case *ReturnsStored:
 		m.answer()
+	case publishOutcome:
+		m.note()
 	case *AnswersGiven:
 		m.Done()
 	case *CheckDeadlines:

@@ -20,6 +20,15 @@ use_sysroot() {
   export CGO_CFLAGS="-O2 -g -I$1/usr/include -I$1/usr/include/$triplet" CGO_LDFLAGS="-L$1/usr/lib/$triplet"
 }
 
+# debian prints where the machine gets an archive of Debian from: debian, debian-security. BRINE_DEBIAN is another place, without
+# the name of the archive at its end; elsewhere than on Debian it must be set.
+debian() {
+  local site=${BRINE_DEBIAN:+$BRINE_DEBIAN/$1}
+  [ -n "$site" ] || site=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | grep "/$1/*\$" | head -n 1) || true
+  [ -n "$site" ] || { echo "no mirror of $1 is known: set BRINE_DEBIAN to the address before /debian and /debian-security" >&2; return 1; }
+  echo "$site"
+}
+
 # sysroot_of prints the folder that tools/dist/sysroot fills for an architecture of Debian.
 sysroot_of() {
   echo "${BRINE_DIST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/brine/dist}/bookworm-$1"

@@ -23,8 +23,8 @@ func TestUncalledReturners(t *testing.T) {
 	u.see(client.Return{ID: "x1", Data: payload.NewReturn(payload.M("returners_not_called", []any{"b\n\x1b[31m", int64(1)}))})
 	u.see(client.Return{ID: "x2", Data: payload.NewReturn(payload.M("returners_not_called", "no list"))})
 	want := []string{
-		"w00, w01, w02, w03, w04, w05, w06, w07, w08, w09 and 2 more: returners not called, only the master has the return: a, nosuch",
-		"x1: returners not called, only the master has the return: b\\n\\x1b[31m",
+		"w00, w01, w02, w03, w04, w05, w06, w07, w08, w09 and 2 more: returners not called: a, nosuch",
+		"x1: returners not called: b\\n\\x1b[31m",
 	}
 	if got := u.lines(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

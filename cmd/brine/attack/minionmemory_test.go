@@ -82,7 +82,7 @@ func TestMinionTemplates(t *testing.T) {
 	}
 	for _, kw := range []*payload.Map{
 		payload.M("path", huge),
-		payload.M("string", "{{ ('a' * 300000000) | length }}"),
+		payload.M("string", "{{ ('a' * 1073741824) | length }}"),
 		payload.M("string", "{% set x = namespace(a='a') %}{% for i in range(100) %}{% set x.a = x.a ~ x.a %}{% endfor %}"),
 	} {
 		got := s.told("slsutil.renderer", kw.Set("__kwarg__", true).Set("default_renderer", "jinja"))

@@ -11,11 +11,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/host/memory"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -147,7 +147,7 @@ func (s *Set) Step(ctx context.Context, name string, in Input) (out any, ok bool
 
 // longest is the longest template, in bytes: 64 MiB, or a 16th of what Go may have where that is less. A file can have any
 // size and no content, and a process that asks for more memory than there is ends.
-func longest() int64 { return min(64<<20, debug.SetMemoryLimit(-1)/16) }
+func longest() int64 { return min(64<<20, memory.ForGo()/16) }
 
 // read reads a template; ok is false for one that Salt does not render.
 func (s *Set) read(path string) (text string, ok bool, err error) {

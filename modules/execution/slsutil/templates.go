@@ -4,11 +4,11 @@ import (
 	"context"
 	"os"
 	"path"
-	"runtime/debug"
 	"strings"
 
 	"brine/modules"
 	"brine/modules/fileclient"
+	"brine/modules/host/memory"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/wire/payload"
@@ -41,7 +41,7 @@ func Templates(c *modules.Call) renderers.Templater {
 // memoryOfTemplates is what the values of one template may take where Go may have less than the engine's own limit, in bytes;
 // 0: the engine's own. A daemon gives Go a part of the memory limit of its control group.
 func memoryOfTemplates() int {
-	if limit := debug.SetMemoryLimit(-1); limit < mostOfTemplates {
+	if limit := memory.ForGo(); limit < mostOfTemplates {
 		return int(limit)
 	}
 	return 0

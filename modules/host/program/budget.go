@@ -3,15 +3,16 @@ package program
 import (
 	"bytes"
 	"math"
-	"runtime/debug"
 	"sync/atomic"
+
+	"brine/modules/host/memory"
 )
 
 // MaxOutput is how much output of one program is kept where nothing else is said: 100 MiB, or about a 32nd of the memory
 // limit of the control group where that is less. A daemon gives Go two fifths of that limit, and this goes by what Go has.
 func MaxOutput() int64 {
 	const most, share = 100 << 20, 13
-	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+	if limit := memory.ForGo(); limit < math.MaxInt64 {
 		return min(most, limit/share)
 	}
 	return most

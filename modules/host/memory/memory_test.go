@@ -22,7 +22,7 @@ func TestForGo(t *testing.T) {
 	}
 	for _, tt := range []struct{ how, env, want string }{
 		{"exec \"$0\" -test.run '^TestForGo$'", "GOMEMLIMIT=96MiB", strconv.Itoa(96 << 20)},
-		{"ulimit -d 4000000; exec \"$0\" -test.run '^TestForGo$'", "X=", strconv.Itoa(4000000 << 10)},
+		{"ulimit -d 4000000; exec \"$0\" -test.run '^TestForGo$'", "X=", strconv.FormatInt(4000000<<10, 10)},
 	} {
 		c := exec.Command("/bin/sh", "-c", tt.how, os.Args[0])
 		c.Env = append(os.Environ(), "BRINE_TEST_FORGO=1", tt.env)

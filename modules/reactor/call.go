@@ -140,6 +140,9 @@ func (r *Reactor) failed(c *Call, err error) error {
 // Failed logs that a call could not be made, in the same words.
 func (r *Reactor) Failed(c Call, err error) { _ = r.failed(&c, err) }
 
+// Name is the name that the reaction was given, or its ID.
+func (c *Call) Name() string { return pytext.Str(c.More.Value("name")) }
+
 // Args are the positional arguments. Unlike Salt: a text or a number is one argument, where Salt takes the letters of a text for
 // arguments and dies of a number; a map stands for its keys, as in Python.
 func (c *Call) Args() []any {

@@ -106,6 +106,19 @@ func TestSaltURL(t *testing.T) {
 	}
 }
 
+// TestTagIsText: the tag of an event is no pattern, whatever it holds.
+func TestTagIsText(t *testing.T) {
+	r, _ := ParseRules([]any{payload.M("salt/key", "x"), payload.M("my/[a]", "y")})
+	for _, tag := range []string{"*", "salt/*", "salt/ke?", "[s]alt/key", "my/[a]", "salt/key\n", "\x00"} {
+		if got := r.Match(tag); got != nil || r.Wants(tag) {
+			t.Errorf("%q: got %v", tag, got)
+		}
+	}
+	if !r.Wants("my/a") {
+		t.Error("a glob matches nothing")
+	}
+}
+
 // TestProblems: entries that are passed over are named.
 func TestProblems(t *testing.T) {
 	r, problems := ParseRules([]any{"text", payload.M("a", "x", "b", "y"), payload.M(int64(5), "x"), payload.M("t", int64(5)), payload.M("ok", "x")})

@@ -22,7 +22,8 @@ type Rules struct {
 type rule struct {
 	tag  string
 	glob *matchers.Glob
-	head string // what every tag that matches begins with: most tags are done with by a look at it
+	head string // what every tag that matches begins with, and ends with: most tags are done with by a look at them
+	tail string
 	sls  []any
 }
 
@@ -50,9 +51,9 @@ func parseRule(entry any) (one rule, why string) {
 	if !ok {
 		return one, "has a tag that is no text"
 	}
-	one = rule{tag: tag, glob: matchers.CompileGlob(tag), head: tag}
+	one = rule{tag: tag, glob: matchers.CompileGlob(tag), head: tag, tail: tag}
 	if at := strings.IndexAny(tag, "*?["); at >= 0 {
-		one.head = tag[:at]
+		one.head, one.tail = tag[:at], tag[strings.LastIndexAny(tag, "*?[]")+1:]
 	}
 	switch sls := m.Value(tag).(type) {
 	case string:
@@ -103,19 +104,27 @@ func (r *Rules) Match(tag string) (sls []any) {
 	return sls
 }
 
-// Hits calls f with the place of each rule that matches, as Tags lists them, and tells whether there was any.
-func (r *Rules) Hits(tag string, f func(place int)) (any bool) {
+// Wants tells whether any rule matches a tag.
+func (r *Rules) Wants(tag string) bool {
 	for i := range r.rules {
 		if r.rules[i].matches(tag) {
-			any = true
+			return true
+		}
+	}
+	return false
+}
+
+// Hits calls f with the place of each rule that matches, as Tags lists them.
+func (r *Rules) Hits(tag string, f func(place int)) {
+	for i := range r.rules {
+		if r.rules[i].matches(tag) {
 			f(i)
 		}
 	}
-	return any
 }
 
 func (r *rule) matches(tag string) bool {
-	return strings.HasPrefix(tag, r.head) && r.glob.Match(tag)
+	return strings.HasPrefix(tag, r.head) && strings.HasSuffix(tag, r.tail) && r.glob.Match(tag)
 }
 
 // Rule is one rule, for who looks at them.

@@ -143,6 +143,26 @@ type (
 	}
 )
 
+// Of a master, its Reactor. Private; ManageReactor is a change.
+type (
+	// GetReactor asks for the rules, and what became of events.
+	GetReactor struct{ asks[Reactor] }
+	// TryReactor asks what an event would set off. Nothing is run.
+	TryReactor struct {
+		asks[ReactorTrial]
+		Tag  string       `control:"tag"`
+		Data *payload.Map `control:"data"`
+	}
+	// ManageReactor does what the runner functions reactor.* do: list, add, delete, is_leader or set_leader.
+	ManageReactor struct {
+		asks[ReactorManaged]
+		Do    string `control:"do"`
+		Event string `control:"event"` // of add and delete: the tag
+		Files []any  `control:"files"` // of add
+		Value bool   `control:"value"` // of set_leader
+	}
+)
+
 // Batches is the command that the help of a master names when it drives batches.
 const Batches = "batches"
 
@@ -170,3 +190,6 @@ func (KeepJob) Command() string         { return "jobs.store" }
 func (ForgetFileLists) Command() string { return "files.forget" }
 func (GetJobList) Command() string      { return "jobs" }
 func (GetJobFacts) Command() string     { return "job" }
+func (GetReactor) Command() string      { return "reactor" }
+func (TryReactor) Command() string      { return "reactor.try" }
+func (ManageReactor) Command() string   { return "reactor.manage" }

@@ -1,0 +1,95 @@
+package reacting
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Names of the actors.
+const (
+	NameKeeper  = "ReactorKeeper"
+	NameReactor = "Reactor"
+)
+
+// KeepEvent puts an event that a rule wants into the backlog.
+type KeepEvent struct {
+	Tag   string
+	Body  []byte
+	part  *Part
+	kept  *atomic.Bool // it is, or it was dropped; nil: nobody has tried
+	tries int          // how often it was lost before
+	left  atomic.Bool
+}
+
+// Lost sends an event once more that a ReactorKeeper has died of. Anybody else's loss is a drop, which is counted.
+func (m *KeepEvent) Lost(why error) {
+	if m.kept != nil && m.kept.Load() {
+		m.leave()
+		return
+	}
+	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died && m.tries < tries {
+		m.part.KeeperRef.Send(&KeepEvent{Tag: m.Tag, Body: m.Body, part: m.part, kept: m.kept, tries: m.tries + 1})
+		return
+	}
+	m.leave()
+	m.part.drop(m.Tag, fmt.Sprintf("it did not reach the backlog: %v", why))
+}
+
+// leave makes room for others.
+func (m *KeepEvent) leave() {
+	if !m.left.Swap(true) {
+		m.part.mailed.Add(-int64(len(m.Body)))
+	}
+}
+
+// keeper writes events to the backlog. It has no state: all of it is the backlog's.
+type keeper struct{ part *Part }
+
+// holdEvents is how many events may wait while no ReactorKeeper lives; their bytes are bounded by maxMailed.
+const holdEvents = 1 << 20
+
+// Keeper is the ReactorKeeper as a child of the master.
+func (p *Part) Keeper() supervisor.Spec {
+	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() actor.Actor { return &keeper{p} }}
+}
+
+func (k *keeper) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *KeepEvent:
+		k.onKeepEvent(ctx, m)
+	case *supervisor.Flush:
+		m.Done() // what it has handled is written
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (k *keeper) onKeepEvent(ctx actor.Context, m *KeepEvent) {
+	defer m.leave()
+	if m.kept == nil {
+		m.kept = new(atomic.Bool)
+	}
+	if m.kept.Swap(true) {
+		return // by the one before
+	}
+	p := k.part
+	p.tally.events.Add(1)
+	kept, err := p.back.Keep(p.lane(m.Tag), m.Body)
+	switch {
+	case !kept:
+		supervisor.Failed(ctx)
+		p.drop(m.Tag, err.Error())
+		return
+	case err != nil && !p.tally.noDisk.Swap(true):
+		p.opt.Log.Error("events for the Reactor cannot be written to disk: they wait in memory", "err", err)
+	}
+	if err == nil && p.tally.noDisk.Swap(false) {
+		p.opt.Log.Warn("events for the Reactor can be written to disk again")
+	}
+	p.poke()
+}

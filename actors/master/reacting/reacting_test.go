@@ -1,0 +1,454 @@
+package reacting
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/actors/actortest"
+	"brine/modules/reactor/backlog"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestKilled kills the actors of the Reactor twenty times while two thousand events come. Each is reacted to exactly once, jobs
+// in the order of their events but for those that were in hand at a death.
+func TestKilled(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both}))
+	const events, kills = 2000, 20
+	for i := range events {
+		if n := i / (events / kills); i%(events/kills) == 0 {
+			r.eventually("the death before", func() bool { return r.deaths() >= n })
+			r.kill(n)
+		}
+		r.event("ev/x", "n", int64(i))
+	}
+	r.settled()
+	if n := r.deaths(); n < kills {
+		t.Errorf("only %d deaths", n)
+	}
+	r.stop()
+	last, late, order := -1, 0, r.do.all()
+	for i := range events {
+		for _, kind := range []string{"local", "runner"} {
+			if n := r.do.count(fmt.Sprintf("%s test.arg [%d] []", kind, i)); n != 1 {
+				t.Errorf("event %d: %s was called %d times", i, kind, n)
+			}
+		}
+		at := slices.Index(order, fmt.Sprintf("local test.arg [%d] []", i))
+		if at < last {
+			late++
+		}
+		last = at
+	}
+	if late > kills { // an event that the ReactorKeeper has died of comes after those that waited then
+		t.Errorf("%d events were reacted to before the one before them", late)
+	}
+	if len(order) != 2*events {
+		t.Errorf("%d calls", len(order))
+	}
+	if s := r.Show(); s.Dropped != 0 || s.Failures != 0 || s.Events != events {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// kill harms one of the actors: at its next message, after it, or past its mailbox.
+func (r *rig) kill(i int) {
+	switch i % 7 {
+	case 0:
+		r.crash[NameKeeper].Panic(&KeepEvent{})
+	case 1:
+		r.crash[NameReactor].Panic(&EventCompiled{})
+	case 2:
+		r.inject(NameReactor)
+	case 3:
+		r.crash[NameKeeper].PanicAfter(&KeepEvent{})
+	case 4:
+		r.crash[NameReactor].PanicAfter(&CallEnded{})
+	case 5:
+		r.inject(fmt.Sprintf("Reactor/Compiler-%d", i%compilers+1))
+	case 6:
+		r.inject(fmt.Sprintf("Reactor/Reaction-%d", i%3+1))
+	}
+}
+
+func (r *rig) inject(path string) {
+	r.Helper()
+	if err := r.sup.Inject(path, supervisor.FaultPanic); err != nil && !errors.Is(err, supervisor.ErrGone) && !errors.Is(err, supervisor.ErrUnknown) {
+		r.Error(err)
+	}
+}
+
+// TestStopped: events that a stop finds waiting are taken up by the next start, each once.
+func TestStopped(t *testing.T) {
+	r := newRig(t)
+	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": both})
+	r.do.hold = make(chan struct{})
+	opt.Queue = 1
+	r.start(opt)
+	const events = 50
+	for i := range events {
+		r.event("ev/x", "n", int64(i))
+	}
+	r.eventually("all are kept", func() bool { return r.mailed.Load() == 0 })
+	r.eventually("the pool is full", func() bool { return r.do.total() >= 4 })
+	if n, _ := r.back.Waiting(); n < events/2 {
+		t.Errorf("only %d wait: a full pool holds nothing back", n)
+	}
+	close(r.do.hold)
+	r.stop()
+	left := r.do.total()
+	r.start(opt)
+	r.settled()
+	r.stop()
+	for i := range events {
+		for _, kind := range []string{"local", "runner"} {
+			if n := r.do.count(fmt.Sprintf("%s test.arg [%d] []", kind, i)); n != 1 {
+				t.Errorf("event %d: %s was called %d times, %d calls before the stop", i, kind, n, left)
+			}
+		}
+	}
+}
+
+// TestCutOff: an event whose files are being rendered when the master stops, or when somebody kills the Reactor, is not lost.
+func TestCutOff(t *testing.T) {
+	r := newRig(t)
+	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.ever']() }}"})
+	r.start(opt)
+	r.event("ev/x")
+	r.eventually("the template", func() bool { return r.do.total() == 1 })
+	r.inject(NameReactor)
+	r.eventually("the template again", func() bool { return r.do.total() == 2 })
+	r.Halt()
+	r.sup.Stop(time.Second) // which first lets actors end what they have in hand
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt = r.options(oneRule(r.dir), map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"})
+	r.start(opt)
+	r.settled()
+	s := r.Show()
+	r.stop()
+	if n := r.do.count("local test.arg [1] []"); n != 1 || s.Failures != 0 {
+		t.Errorf("%d calls, %+v", n, s)
+	}
+}
+
+// TestRefused: jobs that a master refuses because it stops are published by the next one.
+func TestRefused(t *testing.T) {
+	r := newRig(t)
+	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.halt']() }}\na: {local.test.arg: [tgt: t, arg: [1]]}\n"})
+	r.start(opt)
+	r.event("ev/x")
+	r.eventually("the template", func() bool { return r.do.total() == 1 })
+	r.do.refuse.Store(true)
+	r.stop()
+	r.do.refuse.Store(false)
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"}))
+	r.settled()
+	s := r.Show()
+	r.stop()
+	if n := r.do.count("local test.arg [1] []"); n != 1 || s.Failures != 0 || s.Doubtful != 0 {
+		t.Errorf("%d calls, %+v", n, s)
+	}
+}
+
+// TestProcessKilled: what was begun by a process that was killed. A job is published if it was not; a function is not run again.
+func TestProcessKilled(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		r := newRig(t)
+		opt := r.options(oneRule(r.dir), map[string]string{"a.sls": both})
+		part, err := New(opt) // its actors never start, and nothing is closed
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Part = part
+		body := pack(t, "ev/x", "n", int64(1))
+		if _, err := part.back.Keep(part.lane("ev/x"), body); err != nil {
+			t.Fatal(err)
+		}
+		ev, _ := part.back.Take()
+		part.back.Begin(ev.Seq, "local\x00j1\x00test.arg\x00j1", "old")
+		part.back.Begin(ev.Seq, "runner\x00r1\x00test.arg\x00r1", "older")
+		if published {
+			r.do.published.Store("old", true)
+		}
+		r.start(opt)
+		r.settled()
+		s := r.Show()
+		r.stop()
+		want := 1
+		if published {
+			want = 0
+		}
+		if n := r.do.count("local test.arg [1] []"); n != want || !r.do.Published("old") {
+			t.Errorf("published %v: the job was published %d times", published, n)
+		}
+		if n := r.do.count("runner test.arg [1] []"); n != 0 || s.Doubtful != 1 {
+			t.Errorf("the function was run %d times, %d doubtful", n, s.Doubtful)
+		}
+	}
+}
+
+// TestDropped: what there is no room for is counted and named, and there is room again.
+func TestDropped(t *testing.T) {
+	r := newRig(t)
+	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": both})
+	opt.Limits = backlog.Limits{Events: 10}
+	opt.Queue = 1
+	r.do.hold = make(chan struct{})
+	r.start(opt)
+	for i := range 40 {
+		r.event("ev/x", "n", int64(i))
+	}
+	r.eventually("all are counted", func() bool { return r.Show().Events == 40 })
+	s := r.Show()
+	if s.Dropped == 0 || s.Waiting != 10 || !strings.Contains(s.LastError, "dropped ev/x") {
+		t.Errorf("got %+v", s)
+	}
+	r.log.Await(t, "the Reactor drops an event")
+	close(r.do.hold)
+	r.settled()
+	r.event("ev/x", "n", int64(99))
+	r.settled()
+	r.stop()
+	if n := r.do.count("runner test.arg [99] []"); n != 1 {
+		t.Errorf("an event after the drops was reacted to %d times", n)
+	}
+	if n := r.do.total(); n != 2*(40-int(s.Dropped)+1) {
+		t.Errorf("%d calls, %d dropped", n, s.Dropped)
+	}
+}
+
+// TestKeeperStands: while the ReactorKeeper stands still, as with its disk, no more than 8 MiB wait, the bus is not held up, and what
+// had room is reacted to afterwards.
+func TestKeeperStands(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "j{{ data.n }}: {local.test.arg: [tgt: t, arg: [{{ data.n }}]]}\n"}))
+	reached, release := r.crash[NameKeeper].Hang(&KeepEvent{})
+	r.event("ev/x", "n", int64(-1))
+	actortest.Wait(t, "the ReactorKeeper", reached)
+	const events = 200
+	big := strings.Repeat("x", 100<<10)
+	for n := range events {
+		r.event("ev/x", "n", int64(n), "big", big)
+		if now := r.mailed.Load(); now > maxMailed {
+			t.Fatalf("%d bytes wait", now)
+		}
+	}
+	dropped := int(r.Show().Dropped)
+	release()
+	r.eventually("reactions", func() bool { return r.do.total() >= events-dropped })
+	r.stop()
+	if dropped < events/2 || dropped > events-70 {
+		t.Errorf("%d dropped", dropped)
+	}
+	for n := range events - dropped { // the first ones have had room
+		if got := r.do.count(fmt.Sprintf("local test.arg [%d] []", n)); got != 1 {
+			t.Errorf("event %d was reacted to %d times", n, got)
+		}
+	}
+}
+
+// TestLoopGuard: what a reaction's own functions fire sets nothing off.
+func TestLoopGuard(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options([]any{payload.M("*", r.dir+"/a.sls")}, map[string]string{"a.sls": "a: {runner.test.arg: [arg: [], kwarg: {}]}\n"}))
+	r.event("salt/run/1/new", "user", "Reactor")
+	r.event("salt/run/1/ret", "user", "root")
+	r.settled()
+	r.stop()
+	if n := r.do.total(); n != 1 {
+		t.Errorf("%d calls, want 1", n)
+	}
+}
+
+// TestSlow: an event whose functions or templates take long holds up no others than those that mean the same files.
+func TestSlow(t *testing.T) {
+	r := newRig(t)
+	opt := r.options([]any{payload.M("slow", r.dir+"/slow.sls"), payload.M("ev/*", r.dir+"/a.sls")},
+		map[string]string{"slow.sls": "{% for i in range(1000000000) %}{% endfor %}", "a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"})
+	r.start(opt)
+	for range 3 {
+		r.event("slow")
+	}
+	r.event("ev/x")
+	r.eventually("the other one", func() bool { return r.do.total() == 1 })
+	r.settled()
+	s := r.Show()
+	r.stop()
+	if s.Failures != 3 || s.Rules[0].Failures != 3 || s.Rules[0].Hits != 3 || s.Rules[1].Hits != 1 || s.Rules[1].Calls != 1 || s.Rules[1].Failures != 0 || s.LastError == "" {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// TestFailures: a call that fails is logged in Salt's words, and counted.
+func TestFailures(t *testing.T) {
+	r := newRig(t)
+	r.do.fail = errors.New("no luck")
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both + "c: {caller.test.x: [args: [1]]}\nx: {local.test.ping: []}\ny: {runner.no.such: []}\nz: {thorium.x.y: []}\n"}))
+	r.event("ev/x", "n", int64(1))
+	r.settled()
+	s := r.Show()
+	r.stop()
+	if s.Failures != 6 || s.Calls != 3 || s.Rules[0].Failures != 6 {
+		t.Errorf("got %+v", s)
+	}
+	lines := strings.Join(r.log.Lines(), "\n")
+	for _, want := range []string{"Reactor 'j1' failed to execute local 'test.arg'", "Reactor 'r1' failed to execute runner 'test.arg'", "Reactor 'c' failed to execute caller 'test.x'",
+		"Reactor 'x' failed to execute local 'test.ping'", "Reactor 'y' failed to execute runner 'no.such': function not available", "ReactWrap is missing a wrapper function for 'thorium'"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("the log lacks %q:\n%s", want, lines)
+		}
+	}
+}
+
+// TestManage: rules are changed by events with the key of the master, and only by those.
+func TestManage(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"}))
+	r.event("salt/reactors/manage/add", "event", "new", "reactors", []any{r.dir + "/a.sls"}, "key", "wrong")
+	r.event("salt/reactors/manage/add", "event", "new", "reactors", []any{r.dir + "/a.sls"}, "key", "secret")
+	var got []string
+	expect := func(want string) {
+		t.Helper()
+		select {
+		case have := <-r.fired:
+			got = append(got, have)
+			if have != want {
+				t.Errorf("got %q, want %q", have, want)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no answer, want %q", want)
+		}
+	}
+	expect("salt/reactors/manage/add-complete {'status': True, 'comment': 'Reactor added.'}")
+	r.event("new")
+	r.settled()
+	if r.do.total() != 1 {
+		t.Error("what was added does not react")
+	}
+	r.event("salt/reactors/manage/set_leader", "id", "m", "value", false, "key", "secret")
+	expect("salt/reactors/manage/leader/value False")
+	r.event("new")
+	r.event("salt/reactors/manage/set_leader", "id", "other", "value", true, "key", "secret")
+	expect("salt/reactors/manage/leader/value False")
+	r.event("salt/reactors/manage/is_leader", "key", "secret")
+	expect("salt/reactors/manage/leader/value False")
+	r.event("salt/reactors/manage/delete", "event", "new", "key", "secret")
+	expect("salt/reactors/manage/delete-complete {'status': True, 'comment': 'Reactor deleted.'}")
+	r.event("salt/reactors/manage/list", "key", "secret")
+	expect("salt/reactors/manage/list-results None")
+	r.Lead(true)
+	r.event("new")
+	r.settled()
+	r.stop()
+	if r.do.total() != 1 {
+		t.Error("a follower reacts, or what was deleted does")
+	}
+	if n := strings.Count(strings.Join(r.log.Lines(), "\n"), "without matching master_key. discarding"); n != 1 {
+		t.Errorf("%d events were discarded, want 1", n)
+	}
+}
+
+// TestFile: rules in a file are those of the file, also when it changes; one that cannot be read changes nothing.
+func TestFile(t *testing.T) {
+	r := newRig(t)
+	path := filepath.Join(r.dir, "map")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("- one: " + r.dir + "/a.sls\n")
+	r.start(r.options(path, map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"}))
+	r.event("one")
+	r.settled()
+	write("- another: " + r.dir + "/a.sls\n")
+	r.eventually("the new rules", func() bool { return r.rules.Load().Wants("another") })
+	r.event("one")
+	r.event("another")
+	r.settled()
+	write("- {")
+	r.log.Await(t, "Failed to parse YAML in reactor map")
+	r.event("another")
+	r.settled()
+	r.stop()
+	if n := r.do.total(); n != 3 {
+		t.Errorf("%d calls, want 3", n)
+	}
+}
+
+// TestSetRules: a changed option is taken, an unchanged one leaves what was added.
+func TestSetRules(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(oneRule(r.dir), nil))
+	defer r.stop()
+	r.Add("new", "x")
+	r.SetRules(oneRule(r.dir))
+	if !r.rules.Load().Wants("new") {
+		t.Error("a reload without a change has dropped what was added")
+	}
+	r.SetRules([]any{payload.M("other", "x"), "wrong"})
+	if now := r.rules.Load(); now.Wants("new") || !now.Wants("other") {
+		t.Error("a reload has changed nothing")
+	}
+	r.log.Await(t, "entry 2, wrong, is not a map")
+	r.SetRules(nil)
+	if r.rules.Load().Wants("other") {
+		t.Error("rules that are gone match")
+	}
+}
+
+// TestTry: what an event would set off is told, and nothing is run.
+func TestTry(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(append(oneRule(r.dir), payload.M("ev/x", r.dir+"/b.sls"), payload.M("no", "x")), map[string]string{"a.sls": both, "b.sls": "b: {{ salt['cmd.run']('id') }}\n"}))
+	got := r.Try(t.Context(), "ev/x", payload.M("n", int64(7)))
+	r.stop()
+	if r.do.total() != 0 {
+		t.Error("something was run")
+	}
+	if len(got.Rules) != 2 || len(got.Calls) != 2 || len(got.Log) != 1 || !strings.Contains(got.Log[0], "Failed to render") {
+		t.Fatalf("got %+v", got)
+	}
+	if c := got.Calls[0]; c.Kind != "local" || c.ID != "j7" || c.Tgt != "t" || !cmp.Equal(c.Args, []any{int64(7)}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// TestPoison: an event that kills whoever works on it is given up, and named.
+func TestPoison(t *testing.T) {
+	r := newRig(t)
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both}))
+	body := pack(t, "ev/x", "n", int64(1))
+	if _, err := r.back.Keep("lane", body); err != nil {
+		t.Fatal(err)
+	}
+	for range tries {
+		ev, ok := r.back.Take()
+		if !ok {
+			t.Skip("the Reactor was faster") // it looks once a second
+		}
+		r.back.Return(ev.Seq)
+	}
+	r.event("ev/x", "n", int64(2))
+	r.settled()
+	r.stop()
+	r.log.Await(t, "the Reactor gives an event up")
+	if r.do.count("local test.arg [1] []") != 0 || r.do.count("local test.arg [2] []") != 1 {
+		t.Errorf("got %v", r.do.all())
+	}
+}

@@ -1,0 +1,101 @@
+package reacting
+
+import (
+	"fmt"
+	"os"
+
+	"brine/modules/reactor"
+	"brine/wire/payload"
+)
+
+// SetRules takes the option reactor of a new configuration, if it is another one. What was added by hand goes with the old one.
+func (p *Part) SetRules(option any) {
+	now := p.rules.Load()
+	if payload.Equal(now.option, option) {
+		return
+	}
+	set := &ruleSet{Rules: none(), option: option}
+	switch v := option.(type) {
+	case nil:
+	case string:
+		set.file, set.stamp = v, "unread"
+	case []any:
+		set.Rules = p.parsed(v)
+	default:
+		p.opt.Log.Error("reactor is neither a list nor the name of a file: there are no rules")
+	}
+	set.tallies = talliesOf(set.Rules, now)
+	p.rules.Store(set)
+	p.followFile()
+}
+
+func (p *Part) parsed(entries []any) *reactor.Rules {
+	rules, problems := reactor.ParseRules(entries)
+	p.complain(problems)
+	return rules
+}
+
+func (p *Part) complain(problems []string) {
+	for _, text := range problems {
+		p.opt.Log.Warn(text + ": it is passed over")
+	}
+}
+
+// followFile reads the file of rules when it has changed. One that cannot be read leaves the rules as they are. Unlike Salt, which
+// reads it for every event, and dies of one that it cannot read.
+func (p *Part) followFile() {
+	now := p.rules.Load()
+	if now.file == "" {
+		return
+	}
+	stamp := "none"
+	if info, err := os.Stat(now.file); err == nil {
+		stamp = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	}
+	if stamp == now.stamp {
+		return
+	}
+	set := *now
+	set.stamp = stamp
+	rules, problems, err := reactor.ReadRules(now.file)
+	if err != nil {
+		p.opt.Log.Error(err.Error())
+		p.tally.failed(err.Error())
+	} else {
+		p.complain(problems)
+		set.Rules, set.tallies = rules, talliesOf(rules, now)
+	}
+	p.rules.CompareAndSwap(now, &set)
+}
+
+// change replaces the rules by what f makes of them.
+func (p *Part) change(f func(*reactor.Rules) (*reactor.Rules, *payload.Map)) *payload.Map {
+	for {
+		now := p.rules.Load()
+		rules, answer := f(now.Rules)
+		set := *now
+		set.Rules, set.tallies = rules, talliesOf(rules, now)
+		if p.rules.CompareAndSwap(now, &set) {
+			return answer
+		}
+	}
+}
+
+// List is the entries of the rules, as reactor.list shows them.
+func (p *Part) List() []any { return p.rules.Load().List() }
+
+// Add adds an entry, which reacts from now on, until the next start or a change of the option.
+func (p *Part) Add(tag, sls any) *payload.Map {
+	return p.change(func(r *reactor.Rules) (*reactor.Rules, *payload.Map) { return r.Add(tag, sls) })
+}
+
+// Delete takes an entry away, for as long.
+func (p *Part) Delete(tag any) *payload.Map {
+	return p.change(func(r *reactor.Rules) (*reactor.Rules, *payload.Map) { return r.Delete(tag) })
+}
+
+// Leads tells whether this master reacts to events.
+func (p *Part) Leads() bool { return !p.follower.Load() }
+
+// Lead says whether it does.
+func (p *Part) Lead(yes bool) { p.follower.Store(!yes) }

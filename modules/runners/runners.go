@@ -107,19 +107,20 @@ type Options struct {
 	Mine      MineReader
 	Files     Files
 	Targets   *matchers.Expander
-	Running   func() []*payload.Map // runner jobs under way on this master (jobs.master)
-	Runners   *modules.Registry     // for doc.runner
-	Wheel     *modules.Registry     // for doc.wheel
-	Execution *modules.Env          // for salt.cmd: execution functions on the master
-	Version   string                // of Salt, as this master answers to test.version
-	Print     func(line string)     // the tool's standard output; nil when nobody looks
+	Running   func() []*payload.Map  // runner jobs under way on this master (jobs.master)
+	Runners   *modules.Registry      // for doc.runner
+	Wheel     *modules.Registry      // for doc.wheel
+	Execution *modules.Env           // for salt.cmd: execution functions on the master
+	Version   string                 // of Salt, as this master answers to test.version
+	Reactor   func() (Reactor, bool) // false: no Reactor runs
+	Print     func(line string)      // the tool's standard output; nil when nobody looks
 }
 
 // Register adds every runner function to reg.
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.fileserverFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs())...)
+		r.configFuncs(), r.fileserverFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
 }
 
 // runner carries the options into the functions.

@@ -10,11 +10,16 @@ import (
 type Master struct {
 	Common `mapstructure:",squash"`
 
-	PublishPort        int           `mapstructure:"publish_port"`
-	RetPort            int           `mapstructure:"ret_port"`
-	ZMQBacklog         int           `mapstructure:"zmq_backlog"`
-	PubHWM             int           `mapstructure:"pub_hwm"`
-	WorkerThreads      int           `mapstructure:"worker_threads"` // number of MWorkers, at least 1
+	PublishPort   int `mapstructure:"publish_port"`
+	RetPort       int `mapstructure:"ret_port"`
+	ZMQBacklog    int `mapstructure:"zmq_backlog"`
+	PubHWM        int `mapstructure:"pub_hwm"`
+	WorkerThreads int `mapstructure:"worker_threads"` // number of MWorkers, at least 1
+
+	ReactorWorkerThreads   int           `mapstructure:"reactor_worker_threads"`
+	ReactorWorkerHWM       int           `mapstructure:"reactor_worker_hwm"`
+	ReactorRefreshInterval time.Duration `mapstructure:"reactor_refresh_interval"`
+
 	WorkerPoolsEnabled bool          `mapstructure:"worker_pools_enabled"`
 	WorkerPools        *payload.Map  `mapstructure:"worker_pools"`        // see Pools
 	Timeout            time.Duration `mapstructure:"timeout"`             // the client's wait for returns

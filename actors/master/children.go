@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"brine/supervisor"
@@ -32,22 +33,27 @@ type child struct {
 func (c *core) children() []child {
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now(), began: time.Now()}
-	return []child{
+	return slices.Concat([]child{
 		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
 		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.tracer(),
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.upkeep.options(past)} }}},
 		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
+	}, c.reactions.rows(), []child{
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
-	}
+	})
 }
 
 // spawn adds the children, each when the one before is ready. A death meanwhile ends it.
 func (m *Master) spawn(starting context.Context) error {
 	ready, cancel := context.WithTimeout(starting, startTimeout)
 	defer cancel()
-	for _, row := range m.core.children() {
+	return m.add(ready, m.core.children())
+}
+
+func (m *Master) add(ready context.Context, rows []child) error {
+	for _, row := range rows {
 		if row.spec.New == nil {
 			continue
 		}

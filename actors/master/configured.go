@@ -133,3 +133,8 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 func peerOptionsOf(cfg *config.Master) peerOptions {
 	return peerOptions{user: cfg.User, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
 }
+
+func reactionOptionsOf(cfg *config.Master) reactionOptions {
+	return reactionOptions{values: cfg.Raw, refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
+		path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
+}

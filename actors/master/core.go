@@ -55,6 +55,7 @@ type core struct {
 	publications *publications
 	functions    *ownFunctions
 	files        *files
+	reactions    *reactions
 	gate         *gate
 	signIns      *signIns
 	upkeep       *upkeep
@@ -93,6 +94,11 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	mines := newMines(cfg.Raw, st.cache, c.targets)
 	in := inside{opt: insideOptionsOf(cfg, opt.RunningUser), rules: c.rules, targets: c.targets, events: c.events, mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
 	if c.functions, err = newOwnFunctions(functionOptionsOf(opt, st), in, st, c.attendance, c.jobs); err != nil {
+		return nil, err
+	}
+	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
+	c.functions.reactor = c.reactions.managed
+	if err := c.reactions.start(cfg.Raw.Value("reactor")); err != nil {
 		return nil, err
 	}
 	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,

@@ -29,9 +29,12 @@ type functionOptions struct {
 // ownFunctions runs the runner and wheel functions of this master. Any number of goroutines may use it.
 type ownFunctions struct {
 	inside
-	run  runFunc
-	jobs *jobs
-	busy sync.Map // name of a runner's actor → its runners.Request
+	run      runFunc
+	jobs     *jobs
+	onMaster *modules.Env                   // of execution functions on this machine
+	envs     map[runners.Kind]*modules.Env  // of the others
+	reactor  func() (runners.Reactor, bool) // the Reactor, if there is one
+	busy     sync.Map                       // name of a runner's actor → its runners.Request
 }
 
 // newOwnFunctions registers the functions, which act on the master by what is inside.
@@ -48,6 +51,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		runners.Register(runs, runners.Options{
 			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Targets: in.targets.expander,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
+			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
 		}))
 	if err != nil {
 		return nil, err
@@ -58,11 +62,16 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	env := func(reg *modules.Registry) *modules.Env {
 		return &modules.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: modules.Host{Log: logger{in.log}}}
 	}
-	envs := map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
+	f.onMaster, f.envs = onMaster, map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
-		return runners.Run(ctx, envs[req.Kind], req, fire)
+		return runners.Run(ctx, f.envs[req.Kind], req, fire)
 	}
 	return f, nil
+}
+
+// Lookup finds a runner or wheel function.
+func (f *ownFunctions) Lookup(kind, fun string) (*modules.Func, bool) {
+	return f.envs[runners.Kind(kind)].Registry.Lookup(fun)
 }
 
 // list tells the runner functions under way, as jobs.master shows them.

@@ -104,9 +104,10 @@ func within(bytes, limit, share int64) int64 {
 
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.
 func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
+	m.core.reactions.halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.unmark(), m.stores.close())
+	return report, errors.Join(m.unmark(), m.core.reactions.close(), m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.

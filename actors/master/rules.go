@@ -39,6 +39,7 @@ func (m *Master) Reload(cfg *config.Master) {
 	now := c.rules.Load()
 	local := localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0, c.log)
 	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm))))
+	c.reactions.reload(cfg.Raw.Value("reactor"), m.addChildren)
 }
 
 // localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that belongs to its

@@ -1,0 +1,307 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"brine/actors/master/reacting"
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/reactor"
+	"brine/modules/renderers"
+	"brine/modules/renderers/jinja"
+	"brine/modules/runners"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
+	"brine/wire/bus"
+	"brine/wire/client"
+	"brine/wire/control"
+	"brine/wire/payload"
+)
+
+// backlogFile holds, in the cache directory, the events that the Reactor has yet to react to.
+const backlogFile = "reactor.backlog"
+
+// reactions is what the Reactor stands on: it makes the calls of reactions, as Salt's clients do, and holds the Reactor's part
+// where one is configured. Any number of goroutines may use it.
+type reactions struct {
+	inside
+	opt       reactionOptions
+	functions *ownFunctions
+	jobs      *jobs
+	part      atomic.Pointer[reacting.Part] // nil: there are no rules
+	publisher atomic.Pointer[reactionClient]
+}
+
+// reactionClient speaks to this master until a time.
+type reactionClient struct {
+	*client.Client
+	until time.Time
+}
+
+// reactionOptions are what the configuration says of reactions.
+type reactionOptions struct {
+	values  *payload.Map  // all of it: templates may read it, and rules are of any shape
+	refresh time.Duration // reactor_refresh_interval
+	threads int           // reactor_worker_threads
+	queue   int           // reactor_worker_hwm
+	path    string        // of the backlog
+	id      string        // of this master
+}
+
+// start makes the Reactor's part, if rules ask for one.
+func (r *reactions) start(rules any) error {
+	if !reacting.Configured(rules) {
+		return nil
+	}
+	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue, Path: r.opt.path, ID: r.opt.id,
+		Engine: r.engine, Do: r, Fire: r.events.fire,
+		Subscribe: func(name string, sink bus.Sink) { r.events.ref.Send(&Subscribe{Name: name, Sink: sink}) },
+		MasterKey: func(key string) bool { return key != "" && r.rules.Load().eauth.MasterKey(key) }, Log: r.log})
+	if err == nil {
+		r.part.Store(part)
+	}
+	return err
+}
+
+// rows are the Reactor as children of the master.
+func (r *reactions) rows() []child {
+	part := r.part.Load()
+	if part == nil {
+		return nil
+	}
+	return []child{{&part.KeeperRef, part.Keeper()}, {nil, part.Child()}}
+}
+
+// reload takes the rules of a new configuration. Where they are the first ones, the Reactor starts.
+func (r *reactions) reload(rules any, add func([]child) error) {
+	if part := r.part.Load(); part != nil {
+		part.SetRules(rules)
+		return
+	}
+	err := r.start(rules)
+	if err == nil {
+		err = add(r.rows())
+	}
+	if err != nil {
+		r.log.Error("the Reactor does not start", "err", err)
+	}
+}
+
+// halt is called before anything of the master stops.
+func (r *reactions) halt() {
+	if part := r.part.Load(); part != nil {
+		part.Halt()
+	}
+}
+
+func (r *reactions) close() error {
+	if part := r.part.Load(); part != nil {
+		return part.Close()
+	}
+	return nil
+}
+
+// Bounds of a template of a reaction: it stands between an event and what is to be done about it.
+var reactionLimits = jinja.Limits{Steps: 5_000_000, Memory: 128 << 20, Output: 16 << 20}
+
+// engine works out what events mean. With dry, templates call no functions.
+func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
+	opts, env := r.opt.values, r.functions.onMaster
+	templates := renderers.Jinja{Opts: opts, Grains: env.Grains, Sources: reactionFiles{r.files}, Limits: reactionLimits,
+		Has: func(name string) bool { return hasFunction(env.Registry, name) },
+		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
+			if dry {
+				return nil, modules.ExecErr("%s is not called: nothing is run", fun)
+			}
+			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
+		}}
+	must, ok := opts.Get("gpg_decrypt_must_succeed")
+	set := renderers.New(renderers.Options{Jinja: templates,
+		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
+		Blacklist: modules.StringList(opts.Value("renderer_blacklist")), Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
+		Disabled: modules.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { log(level, text, nil) }})
+	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: reactionFiles{r.files}, Functions: r.functions, Log: log})
+}
+
+// hasFunction tells whether there is a function, or with a name without a dot, a module.
+func hasFunction(reg *modules.Registry, name string) bool {
+	if strings.Contains(name, ".") {
+		_, ok := reg.Lookup(name)
+		return ok
+	}
+	for _, mod := range reg.Modules() {
+		if mod == name {
+			return true
+		}
+	}
+	return false
+}
+
+// NextJID is a new job id.
+func (r *reactions) NextJID() string { return r.jobs.ids.Next(time.Now()) }
+
+// Published tells whether there is a job of that id.
+func (r *reactions) Published(jid string) bool { return r.jobs.knows(jid) }
+
+// client speaks to this master. It is made anew after reactor_refresh_interval, as Salt's is.
+func (r *reactions) client() *client.Client {
+	now := time.Now()
+	if c := r.publisher.Load(); c != nil && now.Before(c.until) {
+		return c.Client
+	}
+	c := &reactionClient{r.inside.client(), now.Add(r.opt.refresh)}
+	r.publisher.Store(c)
+	return c.Client
+}
+
+// ofLow are the keys of low data that do not go into a publication.
+var ofLow = []string{"state", "name", "__id__", "__sls__", "__env__", "order", "tgt_type", "ret", "jid", "timeout"}
+
+// Publish publishes the job of a reaction. That nobody is meant is no error, as in Salt.
+func (r *reactions) Publish(ctx context.Context, jid string, c reactor.Call) error {
+	tgt, tgtType, err := r.aim(c.Tgt, c.More.Str("tgt_type"))
+	if err != nil {
+		return err
+	}
+	if own := c.More.Str("jid"); own != "" {
+		jid = own
+	}
+	extra := c.More.Clone()
+	for _, key := range ofLow {
+		extra.Delete(key)
+	}
+	_, err = r.client().Publish(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: c.Fun, Arg: args.Condition(c.Args(), c.KW()),
+		Ret: c.More.Str("ret"), JID: jid, Kwargs: extra})
+	var refused *client.RemoteError
+	if errors.As(err, &refused) && strings.HasPrefix(refused.Message, "Master could not resolve minions for target") {
+		return nil
+	}
+	return err
+}
+
+// aim writes node groups out, as Salt's client does.
+func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
+	groups := r.rules.Load().nodegroups
+	switch tgtType {
+	case "nodegroup":
+		words, err := matchers.Nodegroup(pytext.Str(tgt), groups)
+		return strings.Join(words, " "), "compound", err
+	case "compound":
+		var words []string
+		for _, word := range strings.Fields(pytext.Str(tgt)) {
+			name, isGroup := strings.CutPrefix(word, "N@")
+			if !isGroup || name == "" {
+				words = append(words, word)
+				continue
+			}
+			more, err := matchers.Nodegroup(name, groups)
+			if err != nil {
+				return nil, "", err
+			}
+			words = append(words, more...)
+		}
+		return strings.Join(words, " "), tgtType, nil
+	}
+	return tgt, tgtType, nil
+}
+
+// Run starts a runner or wheel function of the master, as one of the Reactor's. It has ended when what it returned is stored, so that
+// reactions come no faster than the store can take.
+func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
+	return r.functions.start(&RunRunner{
+		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid, User: reactor.User},
+		Done: func(v any, err error) {
+			r.jobs.writer.Send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(v))) }})
+		}})
+}
+
+// wentWrong finds the words in which a run tells of an exception.
+func wentWrong(v any) error {
+	text, ok := v.(string)
+	if !ok || !strings.HasPrefix(text, "Exception occurred in ") && !strings.HasPrefix(text, "\nPassed invalid arguments: ") {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if strings.HasPrefix(text, "\n") {
+		return errors.New(lines[0])
+	}
+	return errors.New(lines[len(lines)-1])
+}
+
+// Execute calls an execution function on the machine of the master.
+func (r *reactions) Execute(ctx context.Context, c reactor.Call) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // a function must not take the pool down
+			err = fmt.Errorf("%s: %v", c.Fun, p)
+		}
+	}()
+	env := r.functions.onMaster
+	_, err = modules.NewCall(ctx, env, c.Fun, payload.M("fun", c.Fun)).Call(c.Fun, c.Args(), c.KW())
+	return err
+}
+
+// reactionFiles are the files of the master for reactions and their templates.
+type reactionFiles struct{ *files }
+
+// maxReaction is the size of the largest template that another one may import, in bytes.
+const maxReaction = 16 << 20
+
+// Path finds the file of a URL.
+func (f reactionFiles) Path(_ context.Context, url string) (string, bool) {
+	found, _, ok := f.server.Load().Find(strings.TrimPrefix(url, "salt://"), "base")
+	return found.Path, ok
+}
+
+// Load reads a template that another one imports.
+func (f reactionFiles) Load(ctx context.Context, name, from string) (jinja.Source, error) {
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		name = path.Join(from, name)
+	}
+	name = strings.TrimPrefix(name, "salt://")
+	at, ok := f.Path(ctx, name)
+	if !ok {
+		return jinja.Source{}, jinja.ErrNotFound
+	}
+	file, err := os.Open(at)
+	if err != nil {
+		return jinja.Source{}, fmt.Errorf("import %s: %w", name, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxReaction))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return jinja.Source{}, fmt.Errorf("import %s: %w", name, err)
+	}
+	return jinja.Source{Text: string(text), Path: at, Name: name}, nil
+}
+
+// Reactor tells an operator about the Reactor.
+func (m *Master) Reactor() control.Reactor {
+	if part := m.core.reactions.part.Load(); part != nil {
+		return part.Show()
+	}
+	return control.Reactor{}
+}
+
+// TryReactor tells what an event would set off. Nothing is run.
+func (m *Master) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
+	part := m.core.reactions.part.Load()
+	if part == nil {
+		return control.ReactorTrial{}, errors.New("there is no Reactor: the option reactor names no rules")
+	}
+	return part.Try(ctx, tag, data), nil
+}
+
+// addChildren starts further children of a running master.
+func (m *Master) addChildren(rows []child) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	return m.add(ctx, rows)
+}

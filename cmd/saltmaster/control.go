@@ -26,6 +26,7 @@ func masterAnswers(m *master.Master) admin.Options {
 	control.On(opt.Queries, func(ctx context.Context, q control.GetRoster) (*payload.Map, error) { return m.Roster(ctx, q.Glob) })
 	control.On(opt.Queries, func(context.Context, control.GetPresent) (*payload.Map, error) { return m.Present() })
 	answerAboutJobs(opt.Queries, m)
+	answerAboutReactor(opt, m)
 	control.On(opt.Private, func(_ context.Context, q control.NoteClient) (control.Done, error) {
 		m.NoteClient(q.JID, q.Facts)
 		return true, nil
@@ -71,5 +72,16 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 			return "", err
 		}
 		return m.JobEnd(q.JID), nil
+	})
+}
+
+// answerAboutReactor answers about the Reactor, and changes its rules. What went wrong may quote files and events: it is private.
+func answerAboutReactor(opt admin.Options, m *master.Master) {
+	control.On(opt.Private, func(context.Context, control.GetReactor) (control.Reactor, error) { return m.Reactor(), nil })
+	control.On(opt.Private, func(ctx context.Context, q control.TryReactor) (control.ReactorTrial, error) {
+		return m.TryReactor(ctx, q.Tag, q.Data)
+	})
+	control.On(opt.Commands, func(_ context.Context, q control.ManageReactor) (control.ReactorManaged, error) {
+		return m.ManageReactor(q)
 	})
 }

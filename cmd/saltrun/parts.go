@@ -37,6 +37,7 @@ func (r *runTool) build() error {
 		runners.Register(reg, runners.Options{
 			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
 			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Files: &masterFiles{session: r.Session}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
 		}))
 	reg.Limit(modules.LimitsOf(r.Master.Raw, "runners"))

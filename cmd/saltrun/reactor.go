@@ -1,0 +1,122 @@
+package saltrun
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/modules"
+	"brine/modules/text/pytext"
+	"brine/wire/control"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// reactorWait is how long the answer of a Reactor may take, as in Salt.
+const reactorWait = 30 * time.Second
+
+// reactorConfigured tells by the configuration whether the master has a Reactor, as Salt's runner does.
+func reactorConfigured(s *session.Session) bool {
+	if engines := s.Master.Raw.List("engines"); len(engines) > 0 {
+		for _, one := range engines {
+			if m, ok := one.(*payload.Map); one == "reactor" || ok && m.Has("reactor") {
+				return true
+			}
+		}
+		return false
+	}
+	return modules.Truthy(s.Master.Raw.Value("reactor"))
+}
+
+// masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes over the
+// bus; one of Salt by events.
+type masterReactor struct{ *session.Session }
+
+// do asks a master of brine, or one of Salt with the event of the same name; end is that of the answer's tag.
+func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *payload.Map, end string) (got control.ReactorManaged, answer *payload.Map, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reactorWait)
+	defer cancel()
+	daemon := control.At(m.Master.SockDir)
+	if !daemon.Here() {
+		answer, err = m.byEvents(ctx, q.Do, data, end)
+		return got, answer, err
+	}
+	got, err = control.Ask(ctx, daemon, q)
+	if err == nil && !got.Running {
+		err = modules.ExecErr("Reactor system is not running.")
+	}
+	return got, nil, err
+}
+
+// byEvents asks as Salt's runner does.
+func (m masterReactor) byEvents(ctx context.Context, do string, data *payload.Map, end string) (*payload.Map, error) {
+	const tag = "salt/reactors/manage/"
+	bus, wire := masterlink.NewBus(m.Session), masterlink.NewClient(m.Session)
+	defer func() { _ = errors.Join(bus.Close(), wire.Close()) }() // nothing of the answer depends on it
+	events, err := wire.Events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = events.Close() }()
+	if err := bus.Fire(ctx, tag+do, data.Set("key", wire.Key())); err != nil {
+		return nil, err
+	}
+	for {
+		body, err := events.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if event.Tag(body) == tag+end {
+			_, answer, err := event.Unpack(body)
+			return answer, err
+		}
+	}
+}
+
+// List is the rules.
+func (m masterReactor) List(ctx context.Context) ([]any, error) {
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "list"}, payload.NewMap(1), "list-results")
+	if answer != nil {
+		return answer.List("reactors"), err
+	}
+	return got.Reactors, err
+}
+
+// Add adds a rule.
+func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, error) {
+	files, _ := sls.([]any)
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: pytext.Str(tag), Files: files}, payload.M("event", tag, "reactors", sls), "add-complete")
+	if answer != nil {
+		return answer.Map("result"), err
+	}
+	return got.Result, err
+}
+
+// Delete takes a rule away.
+func (m masterReactor) Delete(ctx context.Context, tag any) (*payload.Map, error) {
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: pytext.Str(tag)}, payload.M("event", tag), "delete-complete")
+	if answer != nil {
+		return answer.Map("result"), err
+	}
+	return got.Result, err
+}
+
+// Leader tells whether the master reacts.
+func (m masterReactor) Leader(ctx context.Context) (bool, error) {
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "is_leader"}, payload.NewMap(1), "leader/value")
+	if answer != nil {
+		return answer.Bool("result"), err
+	}
+	return got.Leader, err
+}
+
+// SetLeader says whether it does.
+func (m masterReactor) SetLeader(ctx context.Context, yes bool) (bool, error) {
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "set_leader", Value: yes}, payload.M("id", m.Master.ID, "value", yes), "leader/value")
+	if answer != nil {
+		return answer.Bool("result"), err
+	}
+	return got.Leader, err
+}

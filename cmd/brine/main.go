@@ -60,6 +60,7 @@ func tools() []program {
 		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: admin.Stack},
 		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: admin.Jobs},
 		{name: "minions", what: "[GLOB]: show the minions of a running master", run: admin.Minions},
+		{name: "reactor", what: "[test EVENT.json]: show the rules of a master's Reactor, or what an event sets off", run: admin.Reactor},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: admin.Restart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: admin.Crash},
 		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: admin.Bundle},

@@ -71,6 +71,9 @@ func (c *core) reqOptions() reqServerOptions {
 	}
 }
 
+// readerBytes is how many bytes of events wait for one reader of the bus that does not read.
+const readerBytes = 8 << 20
+
 // busOptions are those of the configuration.
 func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 	cfg := c.cfg
@@ -87,7 +90,7 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		young: young, meter: c.meter, room: c.events.room,
 		open: func() *bus.Bus {
 			return bus.New(
-				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, Logger: c.log},
+				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, QueueBytes: readerBytes, Logger: c.log},
 				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
 		},
 		subs: subs,

@@ -36,7 +36,7 @@ func TestFailOpenRefused(t *testing.T) {
 		{"master", "transport", "transport: tcp"},
 		{"master", "external_auth", "external_auth: {pam: {ann: ['.*']}}"},
 		{"master", "event_return", "event_return: mysql"},
-		{"master", "reactor", "reactor: [{'salt/auth': [/srv/x.sls]}]"},
+		{"master", "engines", "engines: [{logstash: {}}]"},
 		{"master", "schedule", "schedule: {ping: {function: test.ping, seconds: 9}}"},
 		{"minion", "ssl", "ssl: True"},
 		{"minion", "return", "return: redis"},

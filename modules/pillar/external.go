@@ -35,6 +35,8 @@ var extPillars = map[string]extPillar{
 	"cmd_yaml":   {params: []modules.Param{modules.Req("command")}, run: cmdYAML},
 	"cmd_json":   {params: []modules.Param{modules.Req("command")}, run: cmdJSON},
 	"file_tree":  {params: fileTreeParams, run: fileTree},
+	"http_json":  {params: append(webParams[:len(webParams):len(webParams)], modules.Opt("namespace", nil)), run: web(decodeJSON)},
+	"http_yaml":  {params: webParams, run: web(decodeYAML)},
 	"nodegroups": {params: []modules.Param{modules.Opt("pillar_name", nil)}, run: nodegroups},
 	"stack":      {varArgs: true, keywords: true, run: stack},
 	"gpg":        {varArgs: true, keywords: true, run: extGPG},
@@ -44,9 +46,9 @@ var extPillars = map[string]extPillar{
 
 // notYet are the external pillars of Salt and of its extensions that are missed here: a pillar that lacks them says so.
 var notYet = []string{"cmd_yamlex", "cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
-	"foreman", "git", "git_pillar", "hg_pillar", "hiera", "http_json", "http_yaml", "libvirt", "makostack", "mongo", "mysql", "nacl",
+	"foreman", "git", "git_pillar", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
 	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "postgres", "puppet", "reclass_adapter", "reclass", "redismod", "redis", "rethinkdb_pillar",
-	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "s3", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
+	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
 	"vmware_pillar"}
 
 // NotYet are those of a list of external pillars (the option ext_pillar) that brine does not have, though Salt or an extension does.

@@ -205,3 +205,8 @@ func (t templates) Load(_ context.Context, name, from string) (jinja.Source, err
 	}
 	return jinja.Source{Text: string(raw), Path: file, Name: name}, nil
 }
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

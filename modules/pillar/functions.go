@@ -1,0 +1,63 @@
+package pillar
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in place of
+// the environment's own. One that panics is an error of the template.
+func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
+	return func(s Surroundings) Functions {
+		env := &modules.Env{Registry: on.Registry, ID: s.ID, Opts: func() *payload.Map { return s.Opts },
+			Grains: func() *payload.Map { return s.Grains }, Pillar: s.Pillar, Host: modules.Host{Log: on.Host.Log}}
+		return Functions{
+			Has: func(name string) bool {
+				if !strings.Contains(name, ".") {
+					return slices.Contains(on.Registry.Modules(), name)
+				}
+				_, ok := on.Registry.Lookup(name)
+				return ok
+			},
+			Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (v any, err error) {
+				defer func() {
+					if p := recover(); p != nil { // it wants something of a minion that a master does not have
+						v, err = nil, modules.ExecErr("%s does not work in a pillar: %s", fun, fmt.Sprint(p))
+					}
+				}()
+				return modules.NewCall(ctx, env, "", nil).Call(fun, args, kw)
+			},
+		}
+	}
+}
+
+// Top is what the top files say together, by environment and target, and what is wrong with them: the data of
+// salt-run pillar.show_top. An error is one of Compile.
+func (c *Compiler) Top(ctx context.Context, q Question) (top *payload.Map, wrong []any, err error) {
+	r := c.newRun(ctx, q)
+	t, err := r.top()
+	if err != nil {
+		return nil, nil, err
+	}
+	out := payload.NewMap(len(t.envs))
+	for _, env := range t.envs {
+		out.Set(env, t.of[env].targets)
+	}
+	return out, r.errors, nil
+}
+
+// Knows tells whether an environment has directories of its own, or below those of __env__ some that exist.
+func (c *Compiler) Knows(env string) bool {
+	if env == anyEnv {
+		return false
+	}
+	if _, ok := c.roots.dirs[env]; ok {
+		return true
+	}
+	return slices.ContainsFunc(c.roots.of(env, "").dirs[env], isDir)
+}

@@ -36,7 +36,7 @@ func (r *runTool) build() error {
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
 			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
-			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Files: &masterFiles{session: r.Session}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
 		}))

@@ -1,5 +1,5 @@
 // Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
-// config, mine, match, fileserver, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
+// config, mine, match, fileserver, pillar, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
 // clients do (Run). It has no sockets and no files: what it needs of the master comes in by small interfaces.
 // Answers to salt/runners and salt/client/mixins.py.
 package runners
@@ -13,6 +13,7 @@ import (
 	"brine/modules/fileserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
+	"brine/modules/pillar"
 	"brine/wire/payload"
 )
 
@@ -95,6 +96,13 @@ type Files interface {
 	Forget(ctx context.Context, envs, back []string) (*payload.Map, error)
 }
 
+// Pillar compiles pillars of minions.
+type Pillar interface {
+	Compile(ctx context.Context, q pillar.Question) (*payload.Map, error)
+	// Top is what the top files say together, and what is wrong with them.
+	Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error)
+}
+
 // Options are what the functions stand on. The master's options come with the call (modules.Env). A nil member
 // makes the functions that need it answer with an error.
 type Options struct {
@@ -106,6 +114,7 @@ type Options struct {
 	Bus       Bus
 	Mine      MineReader
 	Files     Files
+	Pillar    Pillar
 	Targets   *matchers.Expander
 	Running   func() []*payload.Map  // runner jobs under way on this master (jobs.master)
 	Runners   *modules.Registry      // for doc.runner
@@ -120,7 +129,7 @@ type Options struct {
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.fileserverFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
+		r.configFuncs(), r.fileserverFuncs(), r.pillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
 }
 
 // runner carries the options into the functions.

@@ -1,0 +1,39 @@
+package saltrun
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"brine/cmd/session"
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/pillar"
+	"brine/wire/payload"
+)
+
+// masterPillar compiles pillars in this process, with the files of the master.
+type masterPillar struct {
+	session  *session.Session
+	on       *modules.Env
+	expander *matchers.Expander
+}
+
+func (p *masterPillar) compiler() *pillar.Compiler {
+	return pillar.New(pillar.Options{Opts: p.session.Master.Raw, Functions: pillar.FunctionsOf(p.on),
+		Log: func(level slog.Level, text string) { p.session.Log.Log(context.Background(), level, text) },
+		Means: func(ctx context.Context, target any, id string) bool {
+			who, err := p.expander.Expand(ctx, target, "compound", "", true)
+			return err == nil && slices.Contains(who.Minions, id)
+		}})
+}
+
+// Compile compiles one pillar.
+func (p *masterPillar) Compile(ctx context.Context, q pillar.Question) (*payload.Map, error) {
+	return p.compiler().Compile(ctx, q)
+}
+
+// Top is what the top files say together.
+func (p *masterPillar) Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error) {
+	return p.compiler().Top(ctx, q)
+}

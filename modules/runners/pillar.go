@@ -1,0 +1,126 @@
+package runners
+
+import (
+	"brine/modules"
+	"brine/modules/pillar"
+	"brine/wire/payload"
+)
+
+func (r *runner) pillarFuncs() []modules.Func {
+	minion := []modules.Param{modules.Opt("minion", "*")}
+	funcs := []modules.Func{
+		{Name: "pillar.show_top", Params: []modules.Param{modules.Opt("minion", nil), modules.Opt("saltenv", "base")}, Run: r.showTop,
+			Doc: "Show what the top files of pillars say together, as the grains of a minion render them.\n\nCLI Example:\n\n    salt-run pillar.show_top"},
+		{Name: "pillar.show_pillar", Params: minion, KWArgs: true, Run: r.showPillar,
+			Doc: "Compile the pillar of a minion, or of nobody in particular. Keywords are grains, but for saltenv and pillarenv.\n\nCLI Example:\n\n    salt-run pillar.show_pillar www.example.com pillarenv=dev"},
+		{Name: "pillar.show_pillar_cache", Params: minion, KWArgs: true, Run: r.showPillarCache,
+			Doc: "Show the pillars that are kept of minions.\n\nCLI Example:\n\n    salt-run pillar.show_pillar_cache 'web*'"},
+		{Name: "pillar.clear_pillar_cache", Params: minion, KWArgs: true, Run: r.clearPillarCache,
+			Doc: "Forget the pillars that are kept of minions.\n\nCLI Example:\n\n    salt-run pillar.clear_pillar_cache 'web*'"},
+	}
+	for i := range funcs {
+		funcs[i].Source = "salt/runners/pillar.py"
+	}
+	return funcs
+}
+
+// grainsOf are the grains that are kept of a minion, in a map of the caller's own.
+func (r *runner) grainsOf(id string) (*payload.Map, error) {
+	if r.Data == nil || id == "" || id == "*" {
+		return payload.NewMap(0), nil
+	}
+	v, err := r.Data.Fetch(bankGrains, id)
+	grains, _ := v.(*payload.Map)
+	return grains.Clone(), err
+}
+
+// showTop is for the first minion that grains are kept of where none is named, as in Salt.
+func (r *runner) showTop(c *modules.Call, a modules.Args) (any, error) {
+	if r.Pillar == nil {
+		return nil, unavailable("pillar")
+	}
+	id := a.Str("minion")
+	from := id
+	if from == "" && r.Data != nil {
+		ids, err := r.Data.List(bankGrains)
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) > 0 {
+			from = ids[0]
+		}
+	}
+	grains, err := r.grainsOf(from)
+	if err != nil {
+		return nil, err
+	}
+	top, wrong, err := r.Pillar.Top(c.Ctx, pillar.Question{ID: id, Grains: grains, Saltenv: a.Str("saltenv")})
+	if err == nil && len(wrong) > 0 {
+		return wrong, nil
+	}
+	return top, err
+}
+
+func (r *runner) showPillar(c *modules.Call, a modules.Args) (any, error) {
+	if r.Pillar == nil {
+		return nil, unavailable("pillar")
+	}
+	q := pillar.Question{ID: a.Str("minion"), Saltenv: "base"}
+	var err error
+	if q.Grains, err = r.grainsOf(q.ID); err != nil {
+		return nil, err
+	}
+	for key, value := range a.UserKW().All() {
+		switch key {
+		case "saltenv":
+			q.Saltenv = value
+		case "pillarenv":
+			q.Pillarenv = value
+		default:
+			q.Grains.Set(key, value)
+		}
+	}
+	return r.Pillar.Compile(c.Ctx, q)
+}
+
+// cachedPillars calls do with the key of the pillar of each minion that a target means.
+func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, key string) error) error {
+	if r.Data == nil {
+		return unavailable("data cache")
+	}
+	ids, err := r.targeted(c.Ctx, a.Get("minion"), "glob")
+	if err != nil {
+		return err
+	}
+	env := a.UserKW().Str("pillarenv")
+	for _, id := range ids {
+		key := id
+		if env != "" {
+			key += ":" + env
+		}
+		if err := do(id, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
+	out := payload.NewMap(0)
+	err := r.cachedPillars(c, a, func(id, key string) error {
+		v, err := r.Data.Fetch(bankPillar, key)
+		if m, ok := v.(*payload.Map); ok && m.Len() > 0 {
+			out.Set(id, m)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (r *runner) clearPillarCache(c *modules.Call, a modules.Args) (any, error) {
+	err := r.cachedPillars(c, a, func(_, key string) error {
+		_, err := r.Data.Flush(bankPillar, key)
+		return err
+	})
+	return err == nil, err
+}

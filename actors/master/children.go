@@ -39,6 +39,7 @@ func (c *core) children() []child {
 		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.tracer(),
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.upkeep.options(past)} }}},
+		{&c.pillars.ref, supervisor.Spec{Name: "Pillar", New: pillarOf(c.pillars.options(), newPillarWork())}},
 		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
 	}, c.reactions.rows(), []child{
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},

@@ -56,6 +56,7 @@ type core struct {
 	functions    *ownFunctions
 	files        *files
 	reactions    *reactions
+	pillars      *pillars
 	gate         *gate
 	signIns      *signIns
 	upkeep       *upkeep
@@ -96,6 +97,8 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if c.functions, err = newOwnFunctions(functionOptionsOf(opt, st), in, st, c.attendance, c.jobs); err != nil {
 		return nil, err
 	}
+	c.pillars = newPillars(cfg.Raw, c.functions.onMaster, c.targets, cfg.RequestTimeout, log)
+	c.functions.pillars.Store(c.pillars)
 	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
 	c.functions.reactor = c.reactions.managed
 	if err := c.reactions.start(cfg.Raw.Value("reactor")); err != nil {
@@ -143,7 +146,7 @@ func (c *core) furnish(st *stores, mines *mine.Reader) {
 			functions: c.functions, events: c.events, complaints: c.complaints, log: c.log},
 		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
 		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
-		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pushed: pushedOf(cfg),
+		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg),
 			turns: line, signIns: c.signIns, log: c.log},
 		files: &fileDesk{c.files},
 		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,

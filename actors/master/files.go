@@ -4,22 +4,18 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"brine/modules/fileserver"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
 // fileOptions are what the configuration says of files.
 type fileOptions struct {
-	values      *payload.Map  // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
-	pillarRoots *payload.Map  // pillar_roots: environment → list of directories
-	interval    time.Duration // fileserver_interval
+	values   *payload.Map  // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
+	interval time.Duration // fileserver_interval
 }
 
 // files is what this master serves to minions, and shows its runners. Any number of goroutines may use it.
@@ -43,39 +39,12 @@ func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error)
 
 // options are those of the FileServer. Unlike Salt: files are looked through from time to time only for who wants the events.
 func (f *files) options() fileServerOptions {
-	o := fileServerOptions{publish: f.server.Store, interval: f.opt.interval, held: f.held, log: f.log,
+	o := fileServerOptions{publish: f.server.Store, interval: f.opt.interval, log: f.log,
 		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values) }}
 	if f.opt.values.Bool("fileserver_events") {
 		o.updated = func(c *fileserver.Changes) { f.events.fire(event.TagFileserver(c.Backend), c.Event()) }
 	}
 	return o
-}
-
-// held says why no files are served to minions, as an option with its value; "" when they are. It is asked for every request:
-// a top file may come at any time.
-func (f *files) held() string {
-	if len(f.opt.values.List("ext_pillar")) > 0 {
-		return "there is an ext_pillar, and pillars are not compiled yet"
-	}
-	top := f.opt.values.Str("state_top")
-	for env, dirs := range f.opt.pillarRoots.All() {
-		for _, dir := range payload.Texts(dirs) {
-			pattern := filepath.Join(strings.ReplaceAll(dir, "__env__", "*"), top)
-			if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
-				return "there is " + found[0] + " (pillar_roots of " + pytext.Str(env) + "), and pillars are not compiled yet"
-			}
-		}
-	}
-	return ""
-}
-
-// forMinions is the server that answers minions: one without files while these are held back.
-func (f *files) forMinions() *fileserver.Server {
-	s := f.server.Load()
-	if f.held() != "" {
-		return s.Without()
-	}
-	return s
 }
 
 // Answer shows a runner function what a minion is answered.
@@ -104,7 +73,7 @@ type fileDesk struct{ files *files }
 
 // answer answers all commands about files.
 func (d *fileDesk) answer(r *call) (any, error) {
-	v, _, err := d.files.forMinions().Answer(payload.Command(r.load), r.load)
+	v, _, err := d.files.server.Load().Answer(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
 		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
 	}
@@ -117,7 +86,7 @@ var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_sal
 
 func (d *fileDesk) masterOpts(r *call) (any, error) {
 	opt, roots := d.files.opt.values, payload.NewMap(1)
-	for _, env := range d.files.forMinions().Envs(nil) {
+	for _, env := range d.files.server.Load().Envs(nil) {
 		roots.Set(env, []any{})
 	}
 	opts := payload.M("file_roots", roots)

@@ -58,44 +58,6 @@ func TestFiles(t *testing.T) {
 	equal(t, "environments", opts.Value("file_roots"), payload.M("base", []any{}, "dev", []any{}))
 }
 
-// TestFilesHeldBack: as long as there is a pillar that nobody compiles minions get no files.
-func TestFilesHeldBack(t *testing.T) {
-	dir, pillar := tree(t), t.TempDir()
-	none := payload.M("data", "", "dest", "")
-	serve := cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", 0)
-	t.Run("top file", func(t *testing.T) {
-		r := newRig(t, rootsLine(dir), "pillar_roots: {base: ["+pillar+"]}")
-		m := r.minion("m1")
-		equal(t, "without", m.ask(serve), payload.M("data", "one", "dest", "a.txt"))
-		if err := os.WriteFile(filepath.Join(pillar, "top.sls"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		equal(t, "with", m.ask(serve), none)
-		equal(t, "list", m.ask(cmd("_file_list", "saltenv", "base")), []any{})
-		equal(t, "environments", m.ask(cmd("_file_envs")), []any{"base", "dev"})
-		r.stop()
-		r.start()
-		if text := strings.Join(r.log.Lines(), "\n"); !strings.Contains(text, "minions are served no files") || !strings.Contains(text, "pillar_roots of base") {
-			t.Errorf("log: %s", text)
-		}
-	})
-	t.Run("ext_pillar", func(t *testing.T) {
-		r := newRig(t, rootsLine(dir), noPillar(t), "ext_pillar: [{cmd_yaml: cat /dev/null}]")
-		equal(t, "with", r.minion("m1").ask(serve), none)
-	})
-	t.Run("any environment", func(t *testing.T) {
-		sub := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(sub, "qa"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(sub, "qa/top.sls"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r := newRig(t, rootsLine(dir), "pillar_roots: {__env__: ["+sub+"/__env__]}")
-		equal(t, "with", r.minion("m1").ask(serve), none)
-	})
-}
-
 // TestFilesOfThieves asks for what lies outside of the roots, and with values that nobody sends. Every request is answered,
 // and none with the file beside the roots.
 func TestFilesOfThieves(t *testing.T) {

@@ -26,7 +26,6 @@ type (
 type fileServerOptions struct {
 	open     func() (*fileserver.Server, error) // as the configuration wants it; the error beside a server names bad patterns
 	publish  func(*fileserver.Server)           // makes it the one that workers ask
-	held     func() string                      // says why nothing is served; "" when all is
 	interval time.Duration                      // fileserver_interval; 0: no updates but by hand
 	updated  func(*fileserver.Changes)          // fires the event of an update
 	log      *slog.Logger
@@ -63,9 +62,6 @@ func (f *fileServer) onStarted(ctx actor.Context) {
 	}
 	f.files = files
 	f.opt.publish(files)
-	if why := f.opt.held(); why != "" && supervisor.Incarnation(ctx) == 1 {
-		f.opt.log.Warn("minions are served no files, for " + why + ": a highstate without its pillar would do harm")
-	}
 	if f.opt.interval <= 0 || f.opt.updated == nil {
 		return
 	}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/fleet/keys"
+	"brine/modules/pillar"
 	"brine/modules/runners"
 	"brine/modules/wheel"
 	"brine/wire/payload"
@@ -35,6 +37,7 @@ type ownFunctions struct {
 	envs     map[runners.Kind]*modules.Env  // of the others
 	reactor  func() (runners.Reactor, bool) // the Reactor, if there is one
 	busy     sync.Map                       // name of a runner's actor → its runners.Request
+	pillars  atomic.Pointer[pillars]        // they need onMaster, and are needed by runners
 }
 
 // newOwnFunctions registers the functions, which act on the master by what is inside.
@@ -49,7 +52,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Targets: in.targets.expander,
+			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
 			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
 		}))
@@ -72,6 +75,16 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 // Lookup finds a runner or wheel function.
 func (f *ownFunctions) Lookup(kind, fun string) (*modules.Func, bool) {
 	return f.envs[runners.Kind(kind)].Registry.Lookup(fun)
+}
+
+// Compile shows a runner function a pillar.
+func (f *ownFunctions) Compile(ctx context.Context, q pillar.Question) (*payload.Map, error) {
+	return f.pillars.Load().Compile(ctx, q)
+}
+
+// Top shows a runner function what the top files of pillars say together.
+func (f *ownFunctions) Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error) {
+	return f.pillars.Load().compiler.Top(ctx, q)
 }
 
 // list tells the runner functions under way, as jobs.master shows them.

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
 	"brine/modules/fleet/pushed"
+	"brine/modules/pillar"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -37,6 +39,7 @@ type dataDesk struct {
 	gate    *gate
 	events  *events
 	mines   *mine.Reader
+	pillars *pillars
 	pushed  *pushed.Store
 	turns   *turns
 	signIns *signIns
@@ -46,7 +49,7 @@ type dataDesk struct {
 func (*dataDesk) emptyMap(*call) (any, error)  { return payload.NewMap(0), nil }
 func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
 
-// pillar answers with the pillar of the minion, which has no sources yet, and keeps its grains.
+// pillar answers with the pillar of the minion, compiled beside the worker, and keeps it and the minion's grains.
 func (d *dataDesk) pillar(r *call) (any, error) {
 	ask := payload.NewPillarRequest(r.load)
 	grains := ask.Grains()
@@ -54,19 +57,52 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 		return d.privateReply(r, payload.NewMap(0))
 	}
 	grains.Set(payload.FieldID, r.id)
-	data := payload.NewMap(0)
-	if d.opt.cached && d.mayKeepGrains(r, grains) {
-		if err := d.cache.StoreGrains(r.id, grains); err != nil {
-			d.log.Error("grains could not be kept", "minion", r.id, "err", err)
+	saltenv, pillarenv := ask.Envs()
+	q := pillar.Question{ID: r.id, Grains: grains, Saltenv: saltenv, Pillarenv: pillarenv, Override: ask.Override(), Extra: ask.Extra(), Ext: ask.Ext()}
+	r.beside("pillar", func(ctx context.Context) {
+		data, err := d.pillars.ask(ctx, r.line(), q)
+		if err != nil {
+			d.log.Error("pillar could not be compiled", "minion", r.id, "err", payload.Show(err.Error()))
+			r.req.fail()
+			return
 		}
-		if err := d.cache.StorePillar(r.id, ask.PillarEnv(), data); err != nil {
-			d.log.Error("pillar could not be kept", "minion", r.id, "err", err)
+		if d.opt.cached && d.mayKeepGrains(r, grains) {
+			d.keep(q, data)
 		}
-		if d.opt.told {
-			d.events.fire(event.TagMinionRefresh(r.id), event.MinionRefresh(r.id))
+		frame, err := d.privateReply(r, data)
+		if err != nil {
+			d.log.Error("pillar could not be sealed", "minion", r.id, "err", err)
+			r.req.fail()
+			return
+		}
+		r.finish(frame)
+	})
+	return nil, errLater
+}
+
+// line is whose question this is. Who only may be the minion holds up nobody but his like.
+func (r *call) line() string {
+	if r.req.opened.Load().TokenOK {
+		return "minion " + r.id
+	}
+	return "perhaps " + r.id
+}
+
+// keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of an
+// environment that there is not.
+func (d *dataDesk) keep(q pillar.Question, data *payload.Map) {
+	if err := d.cache.StoreGrains(q.ID, q.Grains); err != nil {
+		d.log.Error("grains could not be kept", "minion", q.ID, "err", err)
+	}
+	env, _ := q.Pillarenv.(string)
+	if q.Override.Len() == 0 && q.Ext == nil && (env == "" || d.pillars.compiler.Knows(env)) {
+		if err := d.cache.StorePillar(q.ID, env, data); err != nil {
+			d.log.Error("pillar could not be kept", "minion", q.ID, "err", err)
 		}
 	}
-	return d.privateReply(r, data)
+	if d.opt.told {
+		d.events.fire(event.TagMinionRefresh(q.ID), event.MinionRefresh(q.ID))
+	}
 }
 
 // mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what

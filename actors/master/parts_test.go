@@ -37,7 +37,7 @@ func TestTree(t *testing.T) {
 	for _, c := range r.m.Supervisor().Snapshot() {
 		names = append(names, c.Name)
 	}
-	if want := []string{"EventPublisher", "Publisher", "JobStore", "Maintenance", "FileServer", "ReqServer"}; !cmp.Equal(names, want) {
+	if want := []string{"EventPublisher", "Publisher", "JobStore", "Maintenance", "Pillar", "FileServer", "ReqServer"}; !cmp.Equal(names, want) {
 		t.Errorf("children %q, want %q", names, want)
 	}
 	lanes := map[string]int{}

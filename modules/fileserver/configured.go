@@ -36,16 +36,6 @@ func Configured(opts *payload.Map) (*Server, error) {
 	return s, bad
 }
 
-// Without returns a server that knows the environments of another one, and no file.
-func (s *Server) Without() *Server {
-	envs := map[string][]string{}
-	for _, env := range s.Envs(nil) {
-		envs[env] = nil
-	}
-	none := &Roots{opt: RootsOptions{Envs: envs, Now: time.Now}, ignore: &ignore{}}
-	return &Server{opt: Options{Backends: []Backend{none}, HashType: s.opt.HashType, Buffer: s.opt.Buffer}, hashes: s.hashes}
-}
-
 // envsOf reads file_roots.
 func envsOf(opts *payload.Map) map[string][]string {
 	out := map[string][]string{}

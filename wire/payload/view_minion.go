@@ -77,10 +77,12 @@ func (m MineRequest) TgtType() string {
 
 // PillarRequest asks for the pillar of a minion: the load of _pillar.
 //
-//	grains           map   of the minion
-//	saltenv          text  environment of the states
-//	pillarenv        text  that of the pillar
-//	pillar_override  map   goes over the pillar
+//	grains             map   of the minion
+//	saltenv            text  environment of the states, or nil; env with old minions
+//	pillarenv          text  that of the pillar, or nil
+//	pillar_override    map   goes over the pillar
+//	extra_minion_data  map   for external pillars
+//	ext                map   an external pillar that is wanted besides
 type PillarRequest struct{ view }
 
 // NewPillarRequest is the view of a load.
@@ -89,8 +91,30 @@ func NewPillarRequest(load *Map) PillarRequest { return PillarRequest{view{load}
 // Grains are those of the minion; nil when they are no map.
 func (p PillarRequest) Grains() *Map { return p.load.Map("grains") }
 
-// PillarEnv is the environment of the pillar; "" when none is asked for.
-func (p PillarRequest) PillarEnv() string { return p.load.Str("pillarenv") }
+// Envs are the environments of states and pillar: text, or nil.
+func (p PillarRequest) Envs() (saltenv, pillarenv any) {
+	saltenv, ok := p.load.Get("saltenv")
+	if !ok {
+		saltenv = p.load.Value("env")
+	}
+	return textOrNil(saltenv), textOrNil(p.load.Value("pillarenv"))
+}
+
+func textOrNil(v any) any {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return nil
+}
+
+// Override goes over the pillar; nil or empty: nothing does.
+func (p PillarRequest) Override() *Map { return p.load.Map("pillar_override") }
+
+// Extra is what external pillars get of the minion.
+func (p PillarRequest) Extra() *Map { return p.load.Map("extra_minion_data") }
+
+// Ext is an external pillar that is wanted besides; nil: none.
+func (p PillarRequest) Ext() any { return p.load.Value("ext") }
 
 // FilePiece is a piece of a file that a minion pushes: the load of _file_recv.
 //

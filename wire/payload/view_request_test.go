@@ -14,7 +14,7 @@ func TestRequestsOfWrongTypes(t *testing.T) {
 	for _, v := range wrong {
 		load := payload.M("unknown", "kept")
 		for _, name := range []string{"jid", "fun", "arg", "tgt", "tgt_type", "user", "key", "tag", "pretag", "events", "form", "tmo", "no_parse",
-			"token", "eauth", "username", "password", "pillarenv", "path", "loc", "clear", "env_only", "preserve_minion_cache", "kwarg"} {
+			"token", "eauth", "username", "password", "pillarenv", "saltenv", "env", "path", "loc", "clear", "env_only", "preserve_minion_cache", "kwarg"} {
 			load.Set(name, v)
 		}
 		before := packed(t, load)
@@ -22,13 +22,16 @@ func TestRequestsOfWrongTypes(t *testing.T) {
 		peer, run := payload.NewPeerRequest(load), payload.NewRunRequest(load)
 		user, named := c.User()
 		texts := []string{p.JID(), p.Function(), p.TgtType(), p.User(), p.Key(), c.Token(), c.Eauth(), c.Username(), c.Password(), user, e.Tag(), e.Pretag(),
-			m.TgtType(), peer.JID(), peer.Runs(), payload.NewPillarRequest(load).PillarEnv(), payload.Command(load)}
+			m.TgtType(), peer.JID(), peer.Runs(), payload.Command(load)}
 		if diff := cmp.Diff(make([]string, len(texts)), texts); diff != "" {
 			t.Errorf("%T: %s", v, diff)
 		}
 		if !named || !c.HasToken() || !c.HasEauth() || !c.HasUsername() || p.Args() != nil || peer.Full() || m.Clear() || len(peer.NoParse()) > 0 ||
 			payload.EnvOnly(load) || payload.PreservesCache(load) || peer.TgtType() != "glob" {
 			t.Errorf("%T: some field of another type was believed", v)
+		}
+		if saltenv, pillarenv := payload.NewPillarRequest(load).Envs(); saltenv != nil || pillarenv != nil {
+			t.Errorf("%T is an environment", v)
 		}
 		if _, ok := run.Function(); ok {
 			t.Errorf("%T is a function", v)

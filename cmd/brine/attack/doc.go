@@ -16,23 +16,27 @@
 //	                   a thief beside the minion whose key he has          TestThiefBeside
 //	                   mines that are for another minion                   TestMineOfAnother
 //	                   presence of others, 65,536 claims, huge topics      TestPresence..., TestTopicOf20MiB [modules/fleet/ledger]
+//	                   pillars of others; pillars to be targeted by        [actors/master TestPillarOfOthers]
 //	replay             recorded publications, over ends of the process     TestReplay [actors/minion pastjobs: age, bounds]
 //	                   recorded requests                                   [actors/master TestReplay]
 //	downgrade          version 2 where it is refused; where it is let in,  TestVersion2Refused, TestVersion2Names,
 //	                   all that names another; ZMTP 1 and 2                TestVersion2Works, TestOldProtocols
 //	traversal          files of keys, caches and banks in every argument   TestTraversalOfKeys [modules/fleet/keys, datacache]
 //	                   served files by path, environment and link; pushed  TestServedFiles, TestThiefBeside [modules/fileserver, modules/fleet/pushed]
+//	                   pillars by environment, include and import          [actors/master TestPillarOfOthers, modules/pillar attack]
 //	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
 //	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
+//	                   ids in commands of external pillars                 [modules/pillar TestShellSigns]
 //	                   scripts of root in folders of others                [modules/execution/cmdmod TestScriptPlace, TestScriptRace]
 //	signatures         returns without one, or with another                TestReturnSignatures [actors/master TestSyndics]
 //	                   publications that a thief has made                  TestForgedPublications [wire/auth TestPairSigned]
 //	denial of service  targets and patterns of strangers and of thieves    TestStrangerTargets, TestStrangerFunctions,
 //	                                                                       TestStrangerClears, TestThiefTargets [modules/matchers limit]
 //	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
+//	                   pillars that hang, never end or are asked en masse  [actors/master TestPillarHangs, TestManyPillars]
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
 //	                                                                       TestReturnsBesideHoarders [wire/zmq guard]
 //	                   small requests without end                          TestFloodOfGuests

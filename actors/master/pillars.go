@@ -1,0 +1,85 @@
+package master
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules"
+	limits "brine/modules/host/memory"
+	"brine/modules/pillar"
+	"brine/modules/renderers/jinja"
+	"brine/supervisor"
+	"brine/wire/payload"
+)
+
+// pillars is the pillars of minions: how they are asked for. Any number of goroutines may use it.
+type pillars struct {
+	compiler *pillar.Compiler
+	within   time.Duration   // so long may one take
+	ref      *supervisor.Ref // the Pillar
+}
+
+// pillarShare is the share of what Go may have in memory, one in so many, that the values of one template may take.
+const pillarShare = 8
+
+// newPillars reads the options of pillars once. on has the functions that templates call.
+func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within time.Duration, log *slog.Logger) *pillars {
+	p := &pillars{within: within}
+	most := 0 // the engine's own limit
+	if least := limits.ForGo() / pillarShare; least < 512<<20 {
+		most = int(least)
+	}
+	p.compiler = pillar.New(pillar.Options{Opts: opts, Functions: pillar.FunctionsOf(on), Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
+		Means: func(ctx context.Context, target any, id string) bool {
+			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)
+			return err == nil && slices.Contains(who.Minions, id)
+		}})
+	if missed := pillar.NotYet(opts.Value("ext_pillar")); len(missed) > 0 {
+		log.Warn("external pillars that are not there yet: pillars will say so, and states refuse them", "ext_pillar", strings.Join(missed, ", "))
+	}
+	return p
+}
+
+// options are those of the Pillar.
+func (p *pillars) options() pillarOptions {
+	return pillarOptions{compile: p.compiler.Compile, most: max(2, runtime.GOMAXPROCS(0)), within: p.within}
+}
+
+// Compile is ask for somebody who is no minion.
+func (p *pillars) Compile(ctx context.Context, q pillar.Question) (*payload.Map, error) {
+	return p.ask(ctx, "runner "+q.ID, q)
+}
+
+// ask asks the Pillar. Once more, when it dies of another question just now.
+func (p *pillars) ask(ctx context.Context, line string, q pillar.Question) (*payload.Map, error) {
+	key, err := keyOf(line, q)
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		a, err := supervisor.Ask(ctx, p.ref, func(reply chan<- pillarAnswer) any { return &CompilePillar{q, line, key, reply} })
+		if errors.Is(err, supervisor.ErrCrashed) && try == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return a.pillar, a.err
+	}
+}
+
+// keyOf is the key of a question: of all that is in it.
+func keyOf(line string, q pillar.Question) (pillarKey, error) {
+	packed, err := payload.Marshal([]any{line, q.ID, q.Grains, q.Saltenv, q.Pillarenv, q.Override, q.Extra, q.Ext, q.NoExt})
+	if err != nil {
+		return pillarKey{}, fmt.Errorf("pack a question for a pillar: %w", err)
+	}
+	return sha256.Sum256(packed), nil
+}

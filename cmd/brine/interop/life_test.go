@@ -92,11 +92,9 @@ func (f *fleet) targets() {
 	} {
 		f.expect(tools, true, tt.want, append(tt.target, "test.ping")...)
 	}
-	if f.master != brine { // brine's master gives no pillar yet
-		f.expect(tools, true, f.ids, "-I", "role:db", "test.ping")
-		f.expect(tools, true, f.ids, "-J", "role:d.", "test.ping")
-		f.expect(tools, true, f.ids, "-C", "I@role:db and J@role:d.", "test.ping")
-	}
+	f.expect(tools, true, f.ids, "-I", "role:db", "test.ping")
+	f.expect(tools, true, f.ids, "-J", "role:d.", "test.ping")
+	f.expect(tools, true, f.ids, "-C", "I@role:db and J@role:d.", "test.ping")
 }
 
 // mineAndPublish lets minions read each other's mine and send jobs to each other.

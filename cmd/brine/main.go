@@ -15,6 +15,7 @@ import (
 	"brine/cmd/keepalive"
 	"brine/cmd/salt"
 	"brine/cmd/saltcall"
+	"brine/cmd/saltcp"
 	"brine/cmd/saltkey"
 	"brine/cmd/saltmaster"
 	"brine/cmd/saltminion"
@@ -51,6 +52,7 @@ func tools() []program {
 		{name: "salt-key", what: "list, accept, reject and delete keys; make key pairs", run: saltkey.Run, link: true},
 		{name: "salt-run", what: "run functions of the master", run: saltrun.Run, link: true},
 		{name: "salt-call", what: "run functions of the minion on this host", run: saltcall.Run, link: true},
+		{name: "salt-cp", what: "copy files of this machine to minions", run: saltcp.Run, link: true},
 		{name: "salt-master", what: "run a master", run: saltmaster.Run, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltminion.Run, signals: true, link: true},
 		{name: jobprocess.Name, what: "run one job for a minion", run: saltminion.RunJob, signals: true, hidden: true},

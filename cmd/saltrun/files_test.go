@@ -65,3 +65,57 @@ func TestFileserver(t *testing.T) {
 		}
 	}
 }
+
+// TestSync brings modules from the file server, once, and takes away what is not there any more.
+func TestSync(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("base/_modules/one.py", "1")
+	write("base/_modules/deep/two.py", "2")
+	write("base/_modules/readme.txt", "no module")
+	write("base/_runners/three.py", "3")
+	write("dev/_modules/one.py", "other")
+	r, _ := openRun(t, "file_roots: {base: ["+dir+"/base], dev: ["+dir+"/dev]}\nfileserver_list_cache_time: 0\n", "test.arg")
+	run := func(fun string, kw *payload.Map) any {
+		return runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "saltutil." + fun, KW: kw, JID: someJID}, nil).Return
+	}
+	ext := filepath.Join(r.Master.Raw.Str("extension_modules"), "modules")
+	for _, tt := range []struct {
+		fun  string
+		kw   *payload.Map
+		want any
+	}{
+		{"sync_modules", payload.M("extmod_whitelist", "one"), []any{"modules.one"}},
+		{"sync_modules", payload.M("extmod_blacklist", payload.M("modules", []any{"deep.two"})), []any{}},
+		{"sync_modules", nil, []any{"modules.deep.two"}},
+		{"sync_modules", nil, []any{}},
+		{"sync_modules", payload.M("saltenv", "dev"), []any{"modules.one"}},
+		{"sync_runners", nil, []any{"runners.three"}},
+		{"sync_eauth_tokens", nil, []any{}},
+	} {
+		if got := run(tt.fun, tt.kw); !payload.Equal(got, tt.want) {
+			t.Errorf("%s %v: got %v, want %v", tt.fun, tt.kw, got, tt.want)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(ext, "one.py"))
+	if err != nil || string(text) != "other" {
+		t.Errorf("one.py: %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(ext, "deep")); !os.IsNotExist(err) {
+		t.Errorf("a folder of another environment is left: %v", err)
+	}
+	all, _ := run("sync_all", nil).(*payload.Map)
+	if all.Len() != 24 || !payload.Equal(all.Value("modules"), []any{"modules.deep.two", "modules.one"}) || !payload.Equal(all.Value("runners"), []any{}) {
+		t.Errorf("sync_all: %v", all)
+	}
+}

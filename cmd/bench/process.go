@@ -133,6 +133,13 @@ func (p *process) peak() (rss float64) {
 	return rss
 }
 
+// forgetPeak has peak begin anew, where the kernel lets it (proc_pid_clear_refs(5)).
+func (p *process) forgetPeak() {
+	for _, pid := range p.members() {
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // peak is too high then, which the row shows
+	}
+}
+
 // kilobytes reads a line "NAME 123 kB" of a file; 0 without it.
 func kilobytes(path, name string) float64 {
 	b, err := os.ReadFile(path)

@@ -52,6 +52,10 @@ const (
 	rowManyMaster  = "rss-many"
 	rowManyMasterP = "pss-many"
 	rowManyPeak    = "peak-many"
+	rowLarge       = "large-file"
+	rowLargeMaster = "large-master"
+	rowLargeMinion = "large-minion"
+	rowSmall       = "small-files"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -87,6 +91,10 @@ func rows() []Row {
 		{Key: rowManyMaster, Title: "  master after 20 jobs, resident", Unit: "MB", Limit: 200},
 		{Key: rowManyMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 		{Key: rowManyPeak, Title: "  at most since its start", Unit: "MB", Limit: 200},
+		{Key: rowLarge, Title: "1 GB to each of 3 minions (quick: 64 MB)", Unit: "MB/s", Limit: 5, Times: true, higher: higher},
+		{Key: rowLargeMaster, Title: "  master over its rest, at most", Unit: "MB", Limit: 20},
+		{Key: rowLargeMinion, Title: "  a minion over its rest, at most", Unit: "MB", Limit: 20},
+		{Key: rowSmall, Title: "10,000 files listed and cached (1,000)", Unit: "ms", noGoal: true},
 	}
 }
 
@@ -99,5 +107,6 @@ func groups() []group {
 		{"publish", []string{rowPublish10, rowPublish10k, rowPublishCPU}, (*turn).signed},
 		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP, rowWorked}, (*turn).fleet},
 		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP, rowManyPeak}, (*turn).many},
+		{"served", []string{rowLarge, rowLargeMaster, rowLargeMinion, rowSmall}, (*turn).served},
 	}
 }

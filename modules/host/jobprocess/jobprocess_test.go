@@ -192,7 +192,8 @@ func TestHost(t *testing.T) {
 // TestOffers fails when modules.Host gets a member that is not carried to the process.
 func TestOffers(t *testing.T) {
 	m := newMinion()
-	local := []string{"Runner", "Wheel", "Local"} // of a master's host; a minion has none
+	local := []string{"Runner", "Wheel", "Local", // of a master's host; a minion has none
+		"Transfers"} // whoever wants a file here is alone with it (decision 0054)
 	full := modules.Host{Master: m, Events: m, Jobs: m, Minion: m, Log: &m.lines, Secrets: m, Daemon: m}
 	got := newRemote(nil).host(offers(&full))
 	for i, typ := 0, reflect.TypeFor[modules.Host](); i < typ.NumField(); i++ {

@@ -15,11 +15,9 @@ var waitsFor = map[string]map[string]string{
 		"--return": "returners on minions",
 	},
 	"salt-call": {
-		"cp.":        "pillar rendering", // of the master, which serves no files as long as it has a pillar that it does not compile
-		"cmd.script": "pillar rendering",
-		"state.":     "states",
-		"pillar.":    "pillar rendering",
-		"match.":     "execution module match",
+		"state.":  "states",
+		"pillar.": "pillar rendering",
+		"match.":  "execution module match",
 	},
 	"salt-run": {
 		"state.orchestrate": "states",

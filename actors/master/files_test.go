@@ -82,7 +82,7 @@ func TestFilesOfThieves(t *testing.T) {
 		}
 	}
 	for _, loc := range []any{-1, int64(-1 << 62), int64(1) << 62, "x", nil, 1.5, []any{}} {
-		for _, gzip := range []any{nil, 0, -1, 10, 1 << 40, "9", []any{}} {
+		for _, gzip := range []any{nil, 0, -1, 10, int64(1) << 40, "9", []any{}} {
 			v := m.ask(cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", loc, "gzip", gzip))
 			if got, ok := v.(*payload.Map); ok && len(got.Bytes("data")) > 64 {
 				t.Errorf("loc %v, gzip %v: got %d bytes", loc, gzip, len(got.Bytes("data")))

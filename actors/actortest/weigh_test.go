@@ -45,6 +45,27 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// TestSteadyPeak: what goes up and down by chance is steady as long as its peaks are.
+func TestSteadyPeak(t *testing.T) {
+	days := make([]Burden, 30)
+	for i := range days {
+		days[i].Disk = 60 + int64(i/20)*30 // low days first
+	}
+	days[11].Disk, days[25].Disk = 100, 101
+	disk := May{What: "disk", Of: func(w Burden) int64 { return w.Disk }, Grow: 5}
+	median, peak := &failures{}, &failures{}
+	Steady(median, days, disk)
+	disk.Peak = true
+	Steady(peak, days, disk)
+	if len(median.said) != 1 || len(peak.said) != 0 {
+		t.Errorf("the median says %q, the peak %q", median.said, peak.said)
+	}
+	days[26].Disk = 110
+	if Steady(peak, days, disk); len(peak.said) != 1 {
+		t.Error("a higher peak is no growth")
+	}
+}
+
 // TestWeigh: a larger file weighs more.
 func TestWeigh(t *testing.T) {
 	dir := t.TempDir()

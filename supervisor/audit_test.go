@@ -23,6 +23,7 @@ func TestEverythingIsSupervised(t *testing.T) {
 		"master/eventpublisher.go": true, // sends a message to its actor
 		"master/login.go":          true, // sends an answer
 		"master/owed.go":           true, // sends a message to its actor
+		"master/pillar.go":         true, // the same
 		"minion/clock.go":          true, // the same
 		"minion/authenticator.go":  true, // asks for the end of the process
 		"minion/requestpool.go":    true, // closes sockets that nobody uses

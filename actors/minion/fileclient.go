@@ -16,10 +16,21 @@ type FetchFile struct {
 	Key   string
 	Fetch func(ctx context.Context) error
 	Reply chan<- *transfer // takes one answer without waiting; nil: the question is lost
+
+	settled atomic.Bool // it is answered, or nobody waits for the answer: whoever comes second knows
 }
 
 // Lost tells who waits.
-func (m *FetchFile) Lost(error) { m.Reply <- nil }
+func (m *FetchFile) Lost(error) { m.answer(nil) }
+
+// answer tells who waits, or takes him from those who want the transfer when he does not wait any more.
+func (m *FetchFile) answer(t *transfer) {
+	if !m.settled.Swap(true) {
+		m.Reply <- t
+	} else if t != nil {
+		t.leave()
+	}
+}
 
 // transferEnded tells the FileClient that a transfer is over.
 type transferEnded struct {
@@ -80,7 +91,7 @@ func (f *fileClient) onFetchFile(ctx actor.Context, m *FetchFile) {
 		t = f.begin(ctx, m)
 		f.under[m.Key] = t
 	}
-	m.Reply <- t
+	m.answer(t)
 }
 
 // begin starts a transfer, for one who waits.
@@ -111,16 +122,17 @@ func (t transfers) Once(ctx context.Context, key string, fetch func(ctx context.
 	var last error
 	for range mostAsked {
 		reply := make(chan *transfer, 1)
-		(*t.client).Send(&FetchFile{Key: key, Fetch: fetch, Reply: reply})
+		ask := &FetchFile{Key: key, Fetch: fetch, Reply: reply}
+		(*t.client).Send(ask)
 		var got *transfer
 		select {
 		case got = <-reply:
 		case <-ctx.Done():
-			go func() { // the answer is still to come, and with it a place among those who wait
+			if ask.settled.Swap(true) { // the answer is there, and with it a place among those who wait
 				if got := <-reply; got != nil {
 					got.leave()
 				}
-			}()
+			}
 			return context.Cause(ctx)
 		}
 		if got == nil {

@@ -128,3 +128,18 @@ func TestFileClientDies(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchNobodyWaitsFor: who has left before the FileClient answers is not among those who want the transfer.
+func TestFetchNobodyWaitsFor(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		reply, ended := make(chan *transfer, 1), false
+		ask := &FetchFile{Reply: reply}
+		ask.settled.Store(left)
+		f := &transfer{cancel: func() { ended = true }}
+		f.waiting.Store(1)
+		ask.answer(f)
+		if ended != left || len(reply) == 1 == left {
+			t.Errorf("left %v: the transfer has ended: %v, answers: %d", left, ended, len(reply))
+		}
+	}
+}

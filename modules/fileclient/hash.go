@@ -2,26 +2,20 @@ package fileclient
 
 import (
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"log/slog"
 	"os"
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/fileserver"
 	"brine/wire/payload"
 )
 
 // hashers are the values of hash_type.
-var hashers = map[string]func() hash.Hash{
-	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
-}
+var hashers = fileserver.Hashers()
 
 // hashOf is the hash of a file of this machine.
 func hashOf(path, kind string) (string, error) {

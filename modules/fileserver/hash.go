@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os"
 	"sync"
 	"syscall"
@@ -19,6 +20,9 @@ import (
 var hashers = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
+
+// Hashers are the values of hash_type, and what makes each.
+func Hashers() map[string]func() hash.Hash { return maps.Clone(hashers) }
 
 // maxHashes bounds one generation of remembered hashes; there are two.
 const maxHashes = 16384

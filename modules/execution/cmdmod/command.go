@@ -121,6 +121,8 @@ func (cmd *command) render() (err error) {
 		return modules.ExecErr("Attempted to render file paths with unavailable engine %s", name)
 	case name != "jinja":
 		return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
+	case modules.Truthy(cmd.opt.get("pillar")) || modules.Truthy(cmd.opt.get("pillarenv")):
+		return modules.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
 	}
 	if text, ok := cmd.original.(string); ok {
 		if cmd.original, err = cmd.rendered(text); err != nil {

@@ -70,6 +70,19 @@ func TestPromisesRefused(t *testing.T) {
 	}
 }
 
+// TestOtherPillarRefused: a command that is a template is not rendered with the minion's pillar where another one is given.
+func TestOtherPillarRefused(t *testing.T) {
+	for name, v := range map[string]any{"pillar": payload.M("a", int64(1)), "pillarenv": "dev"} {
+		_, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M("template", "jinja", name, v))
+		if err == nil || !strings.Contains(err.Error(), "pillarenv") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, v)); got != "x" || err != nil {
+			t.Errorf("%s without a template: %v, %v", name, got, err)
+		}
+	}
+}
+
 // TestNoFilesInherited: a command has its three standard files and none of this process, not even one that was opened
 // without care while others were started.
 func TestNoFilesInherited(t *testing.T) {

@@ -24,67 +24,37 @@ const (
 	maxFuncLines = 100
 )
 
-// mayImport is the import table. A key covers a package and everything below it, the longest key wins. A value
-// covers one package, or with /... everything below it too. wire/payload (decision 0001) and modules/host/wholefile, which
-// writes files, are open to all; a package and its own sub-packages are open to each other.
-var mayImport = map[string][]string{
-	".":                      {},
-	"cmd":                    {"..."},
-	"config":                 {},
-	"supervisor":             {},
-	"modules":                {"modules/...", "config/...", "wire/event"},               // tags stand there
-	"modules/fleet/keys":     {"modules/...", "config/...", "wire/crypt", "wire/event"}, // it makes and checks keys (decision 0039)
-	"modules/host/wholefile": {},
-	"actors":                 {"supervisor/...", "wire/...", "modules/...", "config/..."},
-	"wire/payload":           {},
-	"wire/crypt":             {},
-	"wire/event":             {},
-	"wire/zmq":               {},
-	"wire/ipc":               {"wire/event"},
-	"wire/loopback":          {},
-	"wire/otlp":              {},
-	"wire/control":           {"wire/ipc"}, // it moves the maps (decision 0038)
-	"wire/bus":               {"wire/event", "wire/ipc"},
-	"wire/auth":              {"wire/crypt", "wire/event"},
-	"wire/sealed":            {"wire/auth", "wire/crypt", "wire/zmq"},
-	"wire/client":            {"wire/auth", "wire/bus", "wire/crypt", "wire/event", "wire/ipc", "wire/zmq"},
-	"wire/wiretest":          {"wire/crypt", "wire/event"},
-}
+// importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest of
+// the tree must not.
+const importTable = "docs/imports.md"
 
-// alone names who may import what the rest of the tree must not. A path ending in a slash covers everything
-// below it; who follows the form of the import table. inTests opens it to every test.
-var alone = []struct {
+var mayImport, alone = readImports()
+
+// lone is a row of the second table.
+type lone struct {
 	path    string
 	who     []string
 	inTests bool
-}{
-	{"github.com/asynkron/protoactor-go/", []string{"supervisor/...", "actors/..."}, false},
-	{"charm.land/", []string{"cmd/top"}, true},
-	{"github.com/pebbe/zmq4", []string{"wire/zmq"}, false},
-	{"github.com/tinylib/msgp/", []string{"wire/payload"}, false},
-	{"github.com/fsnotify/", []string{"cmd/daemon"}, false},
-	{"github.com/spf13/viper", []string{"config/..."}, false},
-	{"github.com/prometheus/", []string{"modules/host/gauges", "actors/metrics", "actors/master", "actors/minion"}, true},
-	{"google.golang.org/protobuf/", []string{"wire/otlp"}, true},
-	{"go.opentelemetry.io/", nil, true},
-	{"crypto/aes", []string{"wire/crypt/..."}, true},
-	{"crypto/cipher", []string{"wire/crypt/..."}, true},
-	{"crypto/des", []string{"wire/crypt/..."}, true},
-	{"crypto/rsa", []string{"wire/crypt/..."}, true},
-	{"crypto/x509", []string{"wire/crypt/..."}, true},
-	{"flag", []string{"cmd/..."}, true},
-	{"os/signal", []string{"cmd/..."}, true},
-	{"os/exec", []string{"modules/host/program", "modules/host/jobprocess", "cmd/..."}, true}, // jobprocess starts this binary, with a socket and a session
-	{"log", nil, false},
-	{"log/slog", []string{"cmd/...", "config/...", "modules/...", "supervisor/...", "actors/...", "wire/zmq", "wire/ipc", "wire/bus", "wire/auth", "wire/client"}, true},
-	{"testing", []string{"wire/wiretest", "actors/actortest", "modules/modtest", "cmd/tooltest"}, true},
-	{"github.com/google/go-cmp/", nil, true},
-	{"github.com/rogpeppe/go-internal/", nil, true},
-	{"go.uber.org/goleak", nil, true},
-	{"pgregory.net/rapid", nil, true},
-	{"brine/wire/wiretest", []string{"wire/wiretest"}, true},
-	{"brine/modules/modtest", []string{"modules/modtest"}, true},
-	{"brine/actors/actortest", []string{"actors/actortest"}, true},
+}
+
+// readImports reads both tables: rows of three columns are packages of ours, rows of four what only some may import.
+func readImports() (map[string][]string, []lone) {
+	text, _ := os.ReadFile(importTable) // without it no package has a place
+	may, rows := map[string][]string{}, []lone(nil)
+	for line := range strings.Lines(string(text)) {
+		cols := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		who := strings.Fields(strings.ReplaceAll(cols[1], "`", ""))
+		switch name := strings.Trim(cols[0], " `"); len(cols) {
+		case 3:
+			may[name] = who
+		case 4:
+			rows = append(rows, lone{name, who, strings.TrimSpace(cols[2]) == "yes"})
+		}
+	}
+	return may, rows
 }
 
 // sourceFile is one parsed file of the tree.

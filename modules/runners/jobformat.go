@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/fleet/jobrecord"
 	"brine/wire/payload"
 )
 
@@ -14,65 +15,16 @@ func jobInstance(load *payload.Map) *payload.Map {
 	if load.Len() == 0 {
 		return payload.M("Error", "Cannot contact returner or no job with this jid")
 	}
-	out := payload.M(
-		"Function", orElse(load, "fun", "unknown-function"),
-		"Arguments", append([]any{}, load.List("arg")...),
-		"Target", orElse(load, "tgt", "unknown-target"),
-		"Target-type", orElse(load, "tgt_type", "list"),
-		"User", orElse(load, "user", "root"))
-	if metadata, ok := metadataOf(load); ok {
-		out.Set("Metadata", metadata)
-	}
+	out := jobrecord.Of(load)
 	if ids := load.List("Minions"); len(ids) > 0 {
 		out.Set("Minions", ids)
 	}
 	return out
 }
 
-func orElse(m *payload.Map, key string, otherwise any) any {
-	if v, ok := m.Get(key); ok {
-		return v
-	}
-	return otherwise
-}
-
-// metadataOf finds --metadata in the load, in its kwargs, or among the keywords of the function.
-func metadataOf(load *payload.Map) (any, bool) {
-	if v, ok := load.Get("metadata"); ok {
-		return v, true
-	}
-	if v, ok := load.Map("kwargs").Get("metadata"); ok {
-		return v, true
-	}
-	for _, arg := range load.List("arg") {
-		if m, ok := arg.(*payload.Map); ok && m.Bool("__kwarg__") && m.Has("metadata") {
-			return m.Value("metadata"), true
-		}
-	}
-	return nil, false
-}
-
 // jidInstance is jobInstance with the time of the jid.
 func jidInstance(jid string, load *payload.Map) *payload.Map {
-	return jobInstance(load).Set("StartTime", jidTime(jid))
-}
-
-const jidDigits = 20
-
-// jidTime shows the time in a jid: "2026, Nov 21 10:53:27.000651"; "" for what is no jid.
-func jidTime(jid string) string {
-	if t, ok := jidMoment(jid); ok {
-		return t.Format("2006, Jan 02 15:04:05.000000")
-	}
-	return ""
-}
-
-func jidMoment(jid string) (time.Time, bool) {
-	if len(jid) != jidDigits && (len(jid) <= jidDigits+1 || jid[jidDigits] != '_') {
-		return time.Time{}, false
-	}
-	t, err := time.Parse("20060102150405.000000", jid[:14]+"."+jid[14:jidDigits])
-	return t, err == nil
+	return jobInstance(load).Set("StartTime", jobrecord.Time(jid))
 }
 
 // parseTime reads the time filters of jobs.list_jobs: the form of StartTime, ISO dates and a few common ones.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"brine/modules"
+	"brine/modules/fleet/jobrecord"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -257,7 +258,7 @@ func (r *runner) jobsListJobsFilter(c *modules.Call, a modules.Args) (any, error
 			continue
 		}
 		record := jobInstance(load)
-		out = append(out, record.Set("JID", jid).Set("StartTime", jidTime(jid)))
+		out = append(out, record.Set("JID", jid).Set("StartTime", jobrecord.Time(jid)))
 	}
 	slices.Reverse(out)
 	return named(a.Str("outputter"), out), nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/modules"
+	"brine/modules/fleet/jobrecord"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -64,7 +65,7 @@ func (r *runner) search(f jobFilter) (*payload.Map, error) {
 		if !f.fits(record) {
 			continue
 		}
-		at, known := jidMoment(jid)
+		at, known := jobrecord.Moment(jid)
 		if hasStart && (!known || at.Before(start)) || hasEnd && (!known || at.After(end)) {
 			continue
 		}

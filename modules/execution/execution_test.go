@@ -25,12 +25,6 @@ func registry(t testing.TB) *modules.Registry {
 var notOffered = map[string]string{
 	"cmd.powershell":     "needs PowerShell",
 	"cmd.powershell_all": "needs PowerShell",
-
-	"defaults.get":        "needs the files of a master",
-	"slsutil.dir_exists":  "needs the files of a master",
-	"slsutil.file_exists": "needs the files of a master",
-	"slsutil.findup":      "needs the files of a master",
-	"slsutil.path_exists": "needs the files of a master",
 }
 
 // notYet are functions of pkg that change packages or repositories, or tell of the latter.

@@ -25,6 +25,9 @@ func serveFiles(t *testing.T, dir string) {
 		"srv/dev/run.sh": "#!/bin/sh\necho dev\n", "srv/dev/x/y.sls": "{}\n", "srv/base/web/t.sh": "#!/bin/sh\necho {{ name }} {{ grains.id }}\n",
 		"srv/base/web/lib.jinja":     "{% macro twice(n) %}{{ 2 * n }}{% endmacro %}\n",
 		"srv/base/web/imports.jinja": "{% from 'web/lib.jinja' import twice %}{{ twice(21) }} {% include 'a.txt' %}\n", "secret": "hidden\n",
+		"srv/base/web/map.jinja":     "{% import_yaml 'web/defaults.yaml' as d %}{% set web = d %}{% do web.update({'id': grains.id, 'none': none, 'half': 0.5}) %}\n",
+		"srv/base/web/defaults.yaml": "web:\n  port: 80\n  names: [a, b]\n  on: yes\n", "srv/base/web/data.json": `{"b": 1, "a": {"c": [1.5, null]}}`,
+		"srv/base/json/defaults.json": `{"x": {"y": "z"}}`, "srv/base/none/defaults.yaml": "", "srv/base/bad/defaults.yaml": "a: b: c\n",
 	} {
 		path := filepath.Join(dir, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)

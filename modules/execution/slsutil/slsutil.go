@@ -1,21 +1,27 @@
-// Package slsutil holds the execution functions of the modules slsutil and defaults: templates rendered, data written and
-// read in formats, maps merged. It answers to salt/modules/slsutil.py and
-// salt/modules/defaults.py.
+// Package slsutil holds the execution functions of the modules slsutil, defaults and jinja: templates rendered, data
+// written and read in formats, maps merged, files of the tree found and read. It answers to salt/modules/slsutil.py,
+// defaults.py and jinja.py.
 package slsutil
 
 import "brine/modules"
 
-// Functions lists the functions of both modules.
+// Functions lists the functions of these modules.
 func Functions() []modules.Func {
-	funcs := append(mergers(), formats()...)
-	for i := range funcs {
-		funcs[i].Source = "salt/modules/slsutil.py"
+	var all []modules.Func
+	for _, m := range []struct {
+		source string
+		funcs  []modules.Func
+	}{
+		{"slsutil", append(append(mergers(), formats()...), inTree()...)},
+		{"defaults", defaults()},
+		{"jinja", loaders()},
+	} {
+		for _, f := range m.funcs {
+			f.Source = "salt/modules/" + m.source + ".py"
+			all = append(all, f)
+		}
 	}
-	own := defaults()
-	for i := range own {
-		own[i].Source = "salt/modules/defaults.py"
-	}
-	return append(funcs, own...)
+	return all
 }
 
 func mergers() []modules.Func {
@@ -82,6 +88,12 @@ CLI Example:
 func defaults() []modules.Func {
 	convert := []modules.Param{modules.Opt("in_place", true), modules.Opt("convert_none", true)}
 	return []modules.Func{
+		{Name: "defaults.get", Params: []modules.Param{modules.Req("key"), modules.Opt("default", "")}, Run: defaultsGet,
+			Doc: `Give a value of the file defaults.yaml or defaults.json of a formula.
+
+CLI Example:
+
+    salt '*' defaults.get core:users:root`},
 		{Name: "defaults.merge", Params: append([]modules.Param{modules.Req("dest"), modules.Req("src"), modules.Opt("merge_lists", false)},
 			convert...), Run: defaultsMerge, Doc: `Put a map over another one, as formulas do with their defaults.
 

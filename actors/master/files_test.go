@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,6 +136,55 @@ func TestFileserverEvents(t *testing.T) {
 		if payload.Equal(added, []any{path}) {
 			equal(t, "changed", data.Value("changed"), true)
 			break
+		}
+	}
+}
+
+// TestPiecesAtOnce: many minions fetch at the same time, and each gets the bytes of its own file: rooms of answers and pieces are
+// used again.
+func TestPiecesAtOnce(t *testing.T) {
+	const minions, size = 4, 300000
+	dir := t.TempDir()
+	for i := range minions {
+		text := strings.Repeat(string(rune('a'+i)), size)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRig(t, "file_roots: {base: ["+dir+"]}", noPillar(t), "file_buffer_size: 65536", "worker_threads: 4")
+	fails := make(chan error, minions)
+	for i := range minions {
+		m := r.minion(fmt.Sprint("m", i))
+		go func() {
+			got := ""
+			for piece := "x"; piece != ""; got += piece {
+				frame, nonce, err := m.Seal(cmd("_serve_file", "path", fmt.Sprint("f", i), "saltenv", "base", "loc", len(got)))
+				if err != nil {
+					fails <- err
+					return
+				}
+				reply, err := m.q.Do(context.Background(), frame)
+				if err != nil {
+					fails <- err
+					return
+				}
+				v, err := m.Open(reply, nonce)
+				if err != nil {
+					fails <- err
+					return
+				}
+				piece = string(v.(*payload.Map).Bytes("data"))
+			}
+			if got != strings.Repeat(string(rune('a'+i)), size) {
+				fails <- fmt.Errorf("f%d: %d bytes came, or others", i, len(got))
+				return
+			}
+			fails <- nil
+		}()
+	}
+	for range minions {
+		if err := <-fails; err != nil {
+			t.Error(err)
 		}
 	}
 }

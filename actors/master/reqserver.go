@@ -30,13 +30,14 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
-		vouch func()      // tells the socket that its sender is known; nil: it is, or it did not come by the socket
-		guest bool        // it counts among those of connections that have shown nothing,
-		shown atomic.Bool // and no longer
-		big   bool        // it counts among the large ones
-		known atomic.Bool // its sender is, and it counts among the large ones no longer
-		begun atomic.Bool // a worker has it
-		over  atomic.Bool // of one that came by the socket: it was answered
+		copies bool        // Reply keeps nothing of the frame
+		vouch  func()      // tells the socket that its sender is known; nil: it is, or it did not come by the socket
+		guest  bool        // it counts among those of connections that have shown nothing,
+		shown  atomic.Bool // and no longer
+		big    bool        // it counts among the large ones
+		known  atomic.Bool // its sender is, and it counts among the large ones no longer
+		begun  atomic.Bool // a worker has it
+		over   atomic.Bool // of one that came by the socket: it was answered
 	}
 	// WorkerReady says that a worker has nothing in hand: it has started, or what it had is done.
 	WorkerReady struct {
@@ -74,13 +75,14 @@ type reqServerOptions struct {
 // reqServer owns the request port and deals requests to its MWorkers, one at a time each. Its death takes the
 // workers and the socket with it; the next one binds when the port is free.
 type reqServer struct {
-	opt    reqServerOptions
-	self   *supervisor.Ref
-	lanes  []lane
-	inHand map[*supervisor.Ref]*Work
-	later  []*request // out of a worker's hand and not yet answered
-	load   *load
-	owned  *supervisor.Supervisor
+	opt     reqServerOptions
+	self    *supervisor.Ref
+	lanes   []lane
+	inHand  map[*supervisor.Ref]*Work
+	later   []*request // out of a worker's hand and not yet answered
+	load    *load
+	scratch scratch // of the answers
+	owned   *supervisor.Supervisor
 }
 
 func (s *reqServer) Receive(ctx actor.Context) {
@@ -143,7 +145,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 	return func(context.Context) error {
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
-			r := &HandleRequest{big: size > bigRequest, Frame: m.Payload, At: time.Now(), From: m.From}
+			r := &HandleRequest{big: size > bigRequest, copies: true, Frame: m.Payload, At: time.Now(), From: m.From}
 			r.Reply = func(frame []byte) {
 				if !held.end(r) {
 					return
@@ -207,6 +209,9 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 		return
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
+	if m.copies {
+		r.scratch = &s.scratch
+	}
 	r.stranger = m.guest
 	if m.vouch != nil {
 		r.sealed = func() { m.vouch(); s.load.shows(m, int64(len(m.Frame))) }

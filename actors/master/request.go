@@ -2,6 +2,7 @@ package master
 
 import (
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,7 @@ type request struct {
 	at       time.Time                   // when it arrived
 	given    time.Time                   // when a worker got it; the zero time before
 
+	scratch  *scratch           // where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
 	reply    func(frame []byte) // sends to the peer
 	answered atomic.Bool
 }
@@ -37,6 +39,28 @@ type request struct {
 func (r *request) answer(frame []byte) {
 	if r.answered.CompareAndSwap(false, true) {
 		r.reply(frame)
+	}
+}
+
+// scratch keeps room for answers that are packed, sealed, sent and forgotten: those with pieces of files are large. Any number of
+// goroutines may use it.
+type scratch struct{ pool sync.Pool }
+
+// mostScratch bounds what is kept of one answer, in bytes.
+const mostScratch = 4 << 20
+
+func (s *scratch) take() []byte {
+	if s != nil {
+		if b, ok := s.pool.Get().(*[]byte); ok {
+			return (*b)[:0]
+		}
+	}
+	return make([]byte, 0, 512)
+}
+
+func (s *scratch) give(b []byte) {
+	if s != nil && cap(b) <= mostScratch {
+		s.pool.Put(&b)
 	}
 }
 
@@ -58,13 +82,14 @@ func (r *request) finish(v any, log *slog.Logger) {
 		return
 	}
 	o := r.opened.Load()
-	packed, err := payload.Marshal(v)
+	frame, room, err := o.SealIn(r.scratch.take(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
 	if err != nil {
 		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()
 		return
 	}
-	r.answer(o.Seal(packed))
+	r.answer(frame)
+	r.scratch.give(room)
 }
 
 // Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply

@@ -10,6 +10,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+
+	"brine/wire/payload"
 )
 
 // Backend is one source of files. Its methods may be called by many goroutines.
@@ -55,6 +58,7 @@ type Options struct {
 type Server struct {
 	opt    Options
 	hashes *hashes
+	pieces *sync.Pool // of *[]byte with room for a piece
 }
 
 // New returns a server; an unknown type of hash is an error.
@@ -66,7 +70,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Buffer <= 0 {
 		return nil, fmt.Errorf("fileserver: file_buffer_size is %d, and must be above 0", opt.Buffer)
 	}
-	return &Server{opt: opt, hashes: h}, nil
+	return &Server{opt: opt, hashes: h, pieces: &sync.Pool{}}, nil
 }
 
 // backends are those that were asked for: all (nil, ""), names, or, where all names begin with "-", all but those.
@@ -153,7 +157,7 @@ func (s *Server) Serve(path, env string, offset int64, level int) (Piece, error)
 	}
 	defer file.Close()
 	left := max(info.Size()-offset, 0)
-	data := make([]byte, min(left, int64(s.opt.Buffer)))
+	data := s.room(int(min(left, int64(s.opt.Buffer))))
 	n, err := file.ReadAt(data, offset)
 	if err != nil && err != io.EOF {
 		return Piece{}, err
@@ -164,6 +168,23 @@ func (s *Server) Serve(path, env string, offset int64, level int) (Piece, error)
 		p.Data, err = compress(p.Data, level)
 	}
 	return p, err
+}
+
+// room is where a piece of n bytes is read.
+func (s *Server) room(n int) []byte {
+	if b, ok := s.pieces.Get().(*[]byte); ok && cap(*b) >= n {
+		return (*b)[:n]
+	}
+	return make([]byte, n)
+}
+
+// Reuse takes back the piece in a reply of Answer, of which nothing is kept any more. Whoever does not call it leaves the piece to
+// the garbage collector.
+func (s *Server) Reuse(reply any) {
+	m, _ := reply.(*payload.Map)
+	if b, ok := m.Value("data").([]byte); ok && cap(b) == s.opt.Buffer && !m.Has("gzip") {
+		s.pieces.Put(&b)
+	}
 }
 
 // Hash is the hash of a file with its type; ok is false when there is no such file.

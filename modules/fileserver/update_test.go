@@ -114,3 +114,31 @@ func TestForget(t *testing.T) {
 		t.Errorf("list: %v", v)
 	}
 }
+
+// TestReuse: the room of a piece that is given back is that of another one, and nothing else is taken for a piece.
+func TestReuse(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("0123456789"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 4, "cachedir", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reply := range []any{nil, "", []any{}, payload.NewMap(0), payload.M("data", "text"), (*payload.Map)(nil)} {
+		s.Reuse(reply)
+	}
+	for loc, want := range []string{"0123", "1234", "2345"} {
+		v, _, err := s.Answer(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", loc))
+		if err != nil || string(v.(*payload.Map).Bytes("data")) != want {
+			t.Fatalf("piece at %d: %v, %v", loc, v, err)
+		}
+		if _, ok := v.(*payload.Map).Value("data").([]byte); !ok {
+			t.Errorf("a piece is a %T: it was copied", v.(*payload.Map).Value("data"))
+		}
+		s.Reuse(v)
+	}
+	if again := testing.AllocsPerRun(100, func() { s.Reuse(payload.M("data", s.room(4))) }); again > 5 {
+		t.Errorf("%v allocations", again)
+	}
+}

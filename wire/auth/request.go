@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,6 +35,29 @@ func (o *Opened) Seal(packed []byte) []byte {
 		return packed
 	}
 	return mustPack(o.box.Seal(packed, o.nonce))
+}
+
+// maxRawHead is how many bytes payload.AppendRawHead writes at most.
+const maxRawHead = 5
+
+// SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that took its
+// place and is returned for the next answer: it is to be given away only when nobody needs the frame any more.
+func (o *Opened) SealIn(room []byte, pack func(dst []byte) ([]byte, error)) (frame, used []byte, err error) {
+	if o.box == nil {
+		frame, err = pack(room[:0])
+		return frame, frame, err
+	}
+	lead := maxRawHead + crypt.Lead(len(o.nonce))
+	used, err = pack(slices.Grow(room[:0], lead)[:lead])
+	if err != nil {
+		return nil, used, err
+	}
+	used = o.box.SealInPlace(used, maxRawHead, o.nonce)
+	var head [maxRawHead]byte
+	top := payload.AppendRawHead(head[:0], len(used)-maxRawHead)
+	frame = used[maxRawHead-len(top):]
+	copy(frame, top)
+	return frame, used, nil
 }
 
 // IsSignIn tells whether Handle answers a request.

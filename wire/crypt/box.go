@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash"
+	"slices"
 	"sync"
 )
 
@@ -59,24 +60,45 @@ func NewBox(keyString string) (*Box, error) {
 
 // Seal returns packed in a new box, behind nonce when that is not empty.
 func (b *Box) Seal(packed []byte, nonce string) []byte {
-	box := make([]byte, sealedSize(len(packed), len(nonce)))
+	box := make([]byte, SealedSize(len(packed), len(nonce)))
 	rand.Read(box[:aes.BlockSize]) // never fails
 	b.seal(box, packed, nonce)
 	return box
 }
 
-// sealedSize is the length of a box around n bytes of payload and a nonce.
-func sealedSize(n, nonce int) int {
+// Lead is how many bytes of a box stand before the payload: IV, Salt's mark, a nonce of that length.
+func Lead(nonce int) int { return aes.BlockSize + len(prefix) + nonce }
+
+// SealInPlace makes a box of buf[at:], which holds the payload behind Lead bytes of room. It returns buf, longer by padding and
+// MAC; the room is another one when its capacity did not do.
+func (b *Box) SealInPlace(buf []byte, at int, nonce string) []byte {
+	end := len(buf) - at
+	size := SealedSize(end-Lead(len(nonce)), len(nonce))
+	buf = slices.Grow(buf, at+size-len(buf))[:at+size]
+	rand.Read(buf[at : at+aes.BlockSize]) // never fails
+	b.finish(buf[at:], nonce, end)
+	return buf
+}
+
+// SealedSize is the length of a box around n bytes of payload and a nonce.
+func SealedSize(n, nonce int) int {
 	text := len(prefix) + nonce + n
 	return aes.BlockSize + text + aes.BlockSize - text%aes.BlockSize + macSize
 }
 
-// seal fills box, whose first block is the IV and whose size is sealedSize.
+// seal fills box, whose first block is the IV and whose size is SealedSize.
 func (b *Box) seal(box, packed []byte, nonce string) {
+	lead := Lead(len(nonce))
+	copy(box[lead:], packed)
+	b.finish(box, nonce, lead+len(packed))
+}
+
+// finish makes a box of one whose IV is there and whose payload ends at end: mark, nonce, padding, cipher, MAC.
+func (b *Box) finish(box []byte, nonce string, end int) {
 	iv, text := box[:aes.BlockSize], box[aes.BlockSize:len(box)-macSize]
 	n := copy(text, prefix)
-	n += copy(text[n:], nonce)
-	n += copy(text[n:], packed)
+	copy(text[n:], nonce)
+	n = end - aes.BlockSize
 	for pad := byte(len(text) - n); n < len(text); n++ {
 		text[n] = pad
 	}

@@ -35,7 +35,7 @@ func TestBoxVectors(t *testing.T) {
 		if err != nil || !bytes.Equal(got, packed) {
 			t.Errorf("%s: Open: got %x, %v", c.Str("name"), got, err)
 		}
-		box := make([]byte, sealedSize(len(packed), len(nonce)))
+		box := make([]byte, SealedSize(len(packed), len(nonce)))
 		copy(box, wiretest.Hex(t, c, "iv_hex"))
 		b.seal(box, packed, nonce)
 		if !bytes.Equal(box, want) {

@@ -126,16 +126,18 @@ func (e *encoder) bytes(b []byte) {
 	e.b = append(e.b, b...)
 }
 
-// rawHeader writes the head of the old raw type: fixraw, raw16, raw32, never str8.
-func (e *encoder) rawHeader(n int) {
+func (e *encoder) rawHeader(n int) { e.b = AppendRawHead(e.b, n) }
+
+// AppendRawHead writes the head of n bytes of the old raw type: fixraw, raw16, raw32, never str8. Bytes behind it are what
+// Append makes of them.
+func AppendRawHead(dst []byte, n int) []byte {
 	switch {
 	case n < 32:
-		e.b = append(e.b, 0xa0|byte(n))
+		return append(dst, 0xa0|byte(n))
 	case n <= 0xffff:
-		e.b = append(e.b, 0xda, byte(n>>8), byte(n))
-	default:
-		e.b = append(e.b, 0xdb, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+		return append(dst, 0xda, byte(n>>8), byte(n))
 	}
+	return append(dst, 0xdb, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
 func (e *encoder) list(v []any, depth int) error {

@@ -75,7 +75,6 @@ type Master struct {
 	JobCacheStoreEndtime       bool          `mapstructure:"job_cache_store_endtime"`
 	KeepJobsSeconds            time.Duration `mapstructure:"keep_jobs_seconds"` // 0: jobs are kept for ever
 	FileserverBackend          []string      `mapstructure:"fileserver_backend"`
-	FileserverInterval         time.Duration `mapstructure:"fileserver_interval"` // 0: files are not looked through
 	PresenceEvents             bool          `mapstructure:"presence_events"`
 	DetectRemoteMinions        bool          `mapstructure:"detect_remote_minions"`
 	RemoteMinionsPort          int           `mapstructure:"remote_minions_port"`

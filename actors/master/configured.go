@@ -122,7 +122,7 @@ func dataOptionsOf(cfg *config.Master) dataOptions {
 }
 
 func fileOptionsOf(cfg *config.Master) fileOptions {
-	return fileOptions{values: cfg.Raw, interval: cfg.FileserverInterval}
+	return fileOptions{values: cfg.Raw}
 }
 
 // pushedOf is where the files are that minions push.

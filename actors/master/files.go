@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"brine/modules/fileserver"
 	"brine/wire/event"
@@ -14,8 +13,7 @@ import (
 
 // fileOptions are what the configuration says of files.
 type fileOptions struct {
-	values   *payload.Map  // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
-	interval time.Duration // fileserver_interval
+	values *payload.Map // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
 }
 
 // files is what this master serves to minions, and shows its runners. Any number of goroutines may use it.
@@ -37,9 +35,9 @@ func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error)
 	return f, nil
 }
 
-// options are those of the FileServer. Unlike Salt: files are looked through from time to time only for who wants the events.
+// options are those of the FileServer. Unlike Salt: files of roots are looked through from time to time only for who wants the events.
 func (f *files) options() fileServerOptions {
-	o := fileServerOptions{publish: f.server.Store, interval: f.opt.interval, log: f.log,
+	o := fileServerOptions{publish: f.server.Store, log: f.log,
 		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values) }}
 	if f.opt.values.Bool("fileserver_events") {
 		o.updated = func(c *fileserver.Changes) { f.events.fire(event.TagFileserver(c.Backend), c.Event()) }

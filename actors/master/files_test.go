@@ -121,7 +121,7 @@ func TestFileServerComesBack(t *testing.T) {
 // TestFileserverEvents: with fileserver_events the bus hears what has changed, and runners show and forget lists.
 func TestFileserverEvents(t *testing.T) {
 	dir := tree(t)
-	r := newRig(t, rootsLine(dir), noPillar(t), "fileserver_events: True", "fileserver_interval: 1")
+	r := newRig(t, rootsLine(dir), noPillar(t), "fileserver_events: True", "roots_update_interval: 1")
 	ear := r.hear()
 	path := filepath.Join(dir, "base/new.txt")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {

@@ -3,7 +3,6 @@ package master
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"brine/modules/fileserver"
 	"brine/supervisor"
@@ -13,10 +12,11 @@ import (
 
 // Messages of the FileServer.
 type (
-	// UpdateFiles asks the backends for what has changed. One that comes while an update is under way changes nothing.
-	UpdateFiles struct{}
+	// UpdateFiles asks a backend for what has changed. One that comes while its update is under way changes nothing.
+	UpdateFiles struct{ Backend string }
 	// FilesUpdated tells what an update has found.
 	FilesUpdated struct {
+		Backend string
 		Changes []*fileserver.Changes
 		Err     error
 	}
@@ -24,11 +24,10 @@ type (
 
 // fileServerOptions are what the FileServer needs of the master.
 type fileServerOptions struct {
-	open     func() (*fileserver.Server, error) // as the configuration wants it; the error beside a server names bad patterns
-	publish  func(*fileserver.Server)           // makes it the one that workers ask
-	interval time.Duration                      // fileserver_interval; 0: no updates but by hand
-	updated  func(*fileserver.Changes)          // fires the event of an update
-	log      *slog.Logger
+	open    func() (*fileserver.Server, error) // as the configuration wants it; the error beside a server names what is left out
+	publish func(*fileserver.Server)           // makes it the one that workers ask
+	updated func(*fileserver.Changes)          // fires the event of an update; nil: nobody wants it
+	log     *slog.Logger
 }
 
 // fileServer holds the files that minions ask for: one view of environments and lists for all workers, which read files
@@ -36,7 +35,7 @@ type fileServerOptions struct {
 type fileServer struct {
 	opt   fileServerOptions
 	files *fileserver.Server
-	busy  bool
+	busy  map[string]bool // the backends of which an update is under way
 }
 
 func (f *fileServer) Receive(ctx actor.Context) {
@@ -44,7 +43,7 @@ func (f *fileServer) Receive(ctx actor.Context) {
 	case *actor.Started:
 		f.onStarted(ctx)
 	case *UpdateFiles:
-		f.onUpdateFiles(ctx)
+		f.onUpdateFiles(ctx, m)
 	case *FilesUpdated:
 		f.onFilesUpdated(ctx, m)
 	default:
@@ -58,38 +57,44 @@ func (f *fileServer) onStarted(ctx actor.Context) {
 		supervisor.Crash(err)
 	}
 	if err != nil && supervisor.Incarnation(ctx) == 1 {
-		f.opt.log.Warn("patterns of files that are not served are no patterns", "err", err)
+		f.opt.log.Warn("the file server leaves something out", "err", err)
 	}
-	f.files = files
+	f.files, f.busy = files, map[string]bool{}
 	f.opt.publish(files)
-	if f.opt.interval <= 0 || f.opt.updated == nil {
-		return
+	self := supervisor.Self(ctx)
+	for _, r := range files.Rhythms() {
+		if !r.Needed && f.opt.updated == nil {
+			continue
+		}
+		self.Send(&UpdateFiles{r.Backend})
+		supervisor.Go(ctx, "timer of "+r.Backend, func(ctx context.Context) error {
+			return self.SendEvery(ctx, r.Every, &UpdateFiles{r.Backend})
+		})
 	}
-	self, every := supervisor.Self(ctx), f.opt.interval
-	self.Send(&UpdateFiles{})
-	supervisor.Go(ctx, "timer", func(ctx context.Context) error { return self.SendEvery(ctx, every, &UpdateFiles{}) })
 }
 
-func (f *fileServer) onUpdateFiles(ctx actor.Context) {
-	if f.busy {
+func (f *fileServer) onUpdateFiles(ctx actor.Context, m *UpdateFiles) {
+	if f.busy[m.Backend] {
 		return
 	}
-	f.busy = true
+	f.busy[m.Backend] = true
 	self, files := supervisor.Self(ctx), f.files
-	supervisor.Go(ctx, "update", func(ctx context.Context) error {
-		changes, err := files.Update(ctx, nil)
-		self.Send(&FilesUpdated{changes, err})
+	supervisor.Go(ctx, "update of "+m.Backend, func(ctx context.Context) error {
+		changes, err := files.Update(ctx, []string{m.Backend})
+		self.Send(&FilesUpdated{m.Backend, changes, err})
 		return nil
 	})
 }
 
 func (f *fileServer) onFilesUpdated(ctx actor.Context, m *FilesUpdated) {
-	f.busy = false
+	delete(f.busy, m.Backend)
 	if m.Err != nil {
 		supervisor.Failed(ctx)
-		f.opt.log.Error("files cannot be looked through", "err", m.Err)
+		f.opt.log.Error("files cannot be updated", "backend", m.Backend, "err", m.Err)
 	}
 	for _, c := range m.Changes {
-		f.opt.updated(c)
+		if f.opt.updated != nil {
+			f.opt.updated(c)
+		}
 	}
 }

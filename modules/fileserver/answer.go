@@ -18,13 +18,13 @@ func (s *Server) Answer(cmd string, load *payload.Map) (reply any, ok bool, err 
 		payload.CmdFileHashAndStat: (*Server).fileHashAndStat,
 		payload.CmdServeFile:       (*Server).serveFile,
 		payload.CmdFileList: func(s *Server, l *payload.Map) (any, error) {
-			return s.names(l, func(n *Lists) []string { return n.Files })
+			return s.names(l, false, func(n *Lists) []string { return n.Files })
 		},
 		payload.CmdDirList: func(s *Server, l *payload.Map) (any, error) {
-			return s.names(l, func(n *Lists) []string { return n.Dirs })
+			return s.names(l, true, func(n *Lists) []string { return n.Dirs })
 		},
 		payload.CmdFileListEmptyDirs: func(s *Server, l *payload.Map) (any, error) {
-			return s.names(l, func(n *Lists) []string { return n.EmptyDirs })
+			return s.names(l, true, func(n *Lists) []string { return n.EmptyDirs })
 		},
 		payload.CmdSymlinkList: (*Server).symlinkList,
 	}[cmd]
@@ -135,8 +135,21 @@ func (s *Server) serveFile(load *payload.Map) (any, error) {
 	return out, nil
 }
 
+// Selector is a backend that does not list all names that begin with a prefix.
+type Selector interface {
+	Select(prefix string, dirs bool) (wanted func(name string) bool)
+}
+
+func selection(b Backend, prefix string, dirs bool) func(name string) bool {
+	own := func(string) bool { return true }
+	if s, ok := b.(Selector); ok {
+		own = s.Select(prefix, dirs)
+	}
+	return func(name string) bool { return strings.HasPrefix(name, prefix) && own(name) }
+}
+
 // names are one of the lists of an environment, over all backends, in order.
-func (s *Server) names(load *payload.Map, list func(*Lists) []string) (any, error) {
+func (s *Server) names(load *payload.Map, dirs bool, list func(*Lists) []string) (any, error) {
 	env, ok := text(load, "saltenv")
 	if !ok {
 		return []any{}, nil
@@ -149,8 +162,9 @@ func (s *Server) names(load *payload.Map, list func(*Lists) []string) (any, erro
 		if err != nil {
 			return nil, err
 		}
+		wanted := selection(b, prefix, dirs)
 		for _, name := range list(lists) {
-			if strings.HasPrefix(name, prefix) {
+			if wanted(name) {
 				out = append(out, name)
 			}
 		}

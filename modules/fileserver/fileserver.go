@@ -1,6 +1,6 @@
 // Package fileserver finds, lists, hashes and reads the files that minions ask a master for by salt:// and an environment.
-// Backends hold the files; roots, the only one yet, takes them from directories of the master. The package knows neither
-// sockets nor who asks: every minion may have every file, as with Salt. Answers to salt/fileserver/__init__.py.
+// Backends hold the files: roots takes them from directories of the master, minionfs from what minions have pushed. The package
+// knows neither sockets nor who asks: every minion may have every file, as with Salt. Answers to salt/fileserver/__init__.py.
 package fileserver
 
 import (
@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/wire/payload"
 )
 
-// Backend is one source of files. Its methods may be called by many goroutines.
+// Backend is one source of files. Its methods may be called by many goroutines. It may be an Updater, too, and a Paced one, and
+// have a way of its own with prefixes (Selector).
 type Backend interface {
 	Name() string
 	// Envs lists the environments, in order.
@@ -52,6 +54,8 @@ type Options struct {
 	Backends []Backend // the first that knows a file has it
 	HashType string    // one of md5, sha1, sha224, sha256, sha384, sha512
 	Buffer   int       // most bytes of one piece of a file (file_buffer_size)
+	// Pace is the time from one update of a backend to the next where it does not say one itself; none: a minute.
+	Pace map[string]time.Duration
 }
 
 // Server answers for the files of all backends. It is safe for concurrent use.

@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorded is testdata/salt3008.json: a tree, configurations, and what Salt 3008.3 answers (testdata/generate.py).
+// recorded is a tree, configurations, and what Salt 3008.3 answers: testdata/salt3008.json (generate.py), and minions3008.json
+// (generate_minions.py).
 type recorded struct {
 	Tree    [][]string
 	Configs []struct {
@@ -27,9 +28,9 @@ type recorded struct {
 	}
 }
 
-func load(t *testing.T) (recorded, string) {
+func load(t *testing.T, name string) (recorded, string) {
 	t.Helper()
-	packed, err := os.ReadFile("testdata/salt3008.json")
+	packed, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func words(v any) (out []string) {
 
 // TestAnswersAsSalt asks what Salt was asked.
 func TestAnswersAsSalt(t *testing.T) {
-	rec, root := load(t)
+	rec, root := load(t, "salt3008.json")
 	n := 0
 	for i, config := range rec.Configs {
 		s := configured(t, config.Opts, root)

@@ -11,15 +11,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/modules/host/wholefile"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// updater is a backend that has something to do from time to time. It tells what has changed since it last did so.
-type updater interface {
+// Updater is a backend that has something to do from time to time. It tells what has changed since it last did so; nil is nothing.
+type Updater interface {
 	Update(ctx context.Context) (*Changes, error)
+}
+
+// Paced is an Updater that is updated for its own sake, and not only for who wants to hear of it: it fetches what it serves
+// (gitfs_update_interval).
+type Paced interface{ UpdateInterval() time.Duration }
+
+// Rhythm is how often a backend is to be updated.
+type Rhythm struct {
+	Backend string
+	Every   time.Duration // above 0
+	Needed  bool          // whether anybody wants to hear of it or not
+}
+
+// Rhythms are those of all backends that have something to do from time to time.
+func (s *Server) Rhythms() (out []Rhythm) {
+	for _, b := range s.opt.Backends {
+		if _, ok := b.(Updater); !ok {
+			continue
+		}
+		r := Rhythm{Backend: b.Name(), Every: s.opt.Pace[b.Name()]}
+		if p, ok := b.(Paced); ok {
+			r.Needed, r.Every = true, p.UpdateInterval()
+		}
+		if r.Every <= 0 { // as with Salt
+			r.Every = time.Minute
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // Changes are what an update has found: absolute paths, in order.
@@ -37,7 +67,7 @@ func (c *Changes) Event() *payload.Map {
 // Update lets some backends, nil for all, do what they do from time to time.
 func (s *Server) Update(ctx context.Context, back []string) (all []*Changes, err error) {
 	for _, b := range s.backends(back) {
-		u, ok := b.(updater)
+		u, ok := b.(Updater)
 		if !ok {
 			continue
 		}
@@ -46,7 +76,9 @@ func (s *Server) Update(ctx context.Context, back []string) (all []*Changes, err
 			err = errors.Join(err, fmt.Errorf("update of %s: %w", b.Name(), bad))
 			continue
 		}
-		all = append(all, changes)
+		if changes != nil {
+			all = append(all, changes)
+		}
 	}
 	return all, err
 }

@@ -3,6 +3,7 @@ package fileserver
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,58 @@ func TestConfigured(t *testing.T) {
 		one.Update(bad)
 		if s, err := Configured(one); s != nil || err == nil {
 			t.Errorf("%v: %v, %v", bad, s, err)
+		}
+	}
+}
+
+// otherKind is a backend of another package, which is updated for its own sake.
+type otherKind struct{ *Roots }
+
+func (otherKind) Name() string                  { return "other" }
+func (otherKind) UpdateInterval() time.Duration { return 7 * time.Second }
+
+// TestBackends: they stand in the order of fileserver_backend, each once; one that cannot work with the other options is named and
+// left out, and none at all is an error.
+func TestBackends(t *testing.T) {
+	other := Kind{"other", func(*payload.Map) (Backend, error) {
+		r, err := NewRoots(RootsOptions{})
+		return otherKind{r}, err
+	}}
+	for _, tt := range []struct {
+		backends any
+		receives bool
+		want     []string
+		bad      string
+	}{
+		{[]any{"minionfs", "other", "roots", "minionfs"}, true, []string{"minionfs", "other", "roots"}, ""},
+		{[]any{"roots", "minionfs"}, false, []string{"roots"}, "file_recv"},
+		{"roots", false, []string{"roots"}, ""},
+		{[]any{"minionfs"}, false, nil, "leaves no backend"},
+		{[]any{}, true, nil, "leaves no backend"},
+		{[]any{"roots", "s3fs"}, true, nil, "s3fs here, only minionfs, other, roots"},
+	} {
+		s, err := Configured(payload.M("hash_type", "md5", "file_buffer_size", 1, "fileserver_backend", tt.backends, "file_recv", tt.receives,
+			"roots_update_interval", 3), other)
+		if tt.bad == "" && err != nil || tt.bad != "" && (err == nil || !strings.Contains(err.Error(), tt.bad)) {
+			t.Errorf("%v: %v", tt.backends, err)
+		}
+		if (s == nil) != (tt.want == nil) {
+			t.Errorf("%v: a server %v", tt.backends, s)
+		}
+		if s == nil {
+			continue
+		}
+		var names []string
+		for _, b := range s.backends(nil) {
+			names = append(names, b.Name())
+		}
+		if diff := cmp.Diff(tt.want, names); diff != "" {
+			t.Error(diff)
+		}
+		for _, r := range s.Rhythms() {
+			if want := map[string]Rhythm{"roots": {"roots", 3 * time.Second, false}, "other": {"other", 7 * time.Second, true}}[r.Backend]; r != want {
+				t.Errorf("%+v, want %+v", r, want)
+			}
 		}
 	}
 }

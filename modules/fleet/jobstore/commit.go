@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brine/modules/host/packedfile"
 	"brine/wire/payload"
@@ -59,6 +60,7 @@ func (s *Store) commit(loads []Load, returns []Return) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
 	}
+	s.release(time.Now())
 	c.res.Files = errors.Join(s.syncFiles(c.files, c.evicted), s.returnFiles(c.stored, returns), s.notes.stored(c.jids))
 	return c.res, nil
 }

@@ -9,7 +9,7 @@ import (
 // Limits bound a Book. The oldest job goes first when a limit is reached.
 type Limits struct {
 	Jobs int // that are remembered
-	Rows int // minions with facts, of all jobs together
+	Rows int // minions with facts, of all jobs together; twice as many where jobs are large
 }
 
 // shards is how many parts a book has: workers that note facts of different jobs seldom meet.
@@ -23,10 +23,12 @@ type Book struct {
 	seed  maphash.Seed
 	parts [shards]part
 	most  Limits // of one part
+	large large
 }
 
 type part struct {
 	mu     sync.Mutex
+	large  *large // of the book
 	jobs   map[string]*entry
 	order  []string // those that somebody has begun, the oldest first, from head on
 	head   int
@@ -48,8 +50,9 @@ type entry struct {
 // NewBook makes an empty book.
 func NewBook(l Limits) *Book {
 	b := &Book{seed: maphash.MakeSeed(), most: Limits{max(1, l.Jobs/shards), max(1, l.Rows/shards)}}
+	b.large.from, b.large.most = b.most.Rows+1, 2*int64(max(1, l.Rows))
 	for i := range b.parts {
-		b.parts[i].jobs = map[string]*entry{}
+		b.parts[i].jobs, b.parts[i].large = map[string]*entry{}, &b.large
 	}
 	b.Peers.init()
 	return b
@@ -96,6 +99,7 @@ func (b *Book) Note(jid string, change func(*Job)) {
 
 // NoteRow changes the facts of one minion of a job; the job need not be known.
 func (b *Book) NoteRow(jid, id string, change func(*Row)) {
+	defer b.trim()
 	p := b.part(jid)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,6 +148,7 @@ type Return struct {
 
 // Returned notes a return. asks is the job that the returned job asks about.
 func (b *Book) Returned(jid, id string, ret Return) (asks string) {
+	defer b.trim()
 	p := b.part(jid)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -158,6 +158,54 @@ func TestBookIsBounded(t *testing.T) {
 	b.Note("j0", func(*Job) { t.Error("of a job that is not known") })
 }
 
+// TestLargeJobsAreBounded: of jobs that mean a whole fleet a few stay, however many parts there are, and small ones beside them.
+func TestLargeJobsAreBounded(t *testing.T) {
+	const fleet, limit = 1000, 2000
+	b := NewBook(Limits{Jobs: 100 * shards, Rows: limit})
+	ids := make([]string, fleet)
+	for i := range ids {
+		ids[i] = fmt.Sprint("m", i)
+	}
+	for i := range 100 {
+		small := fmt.Sprint("small", i)
+		b.Begin(Job{JID: small})
+		b.Returned(small, "m1", Return{At: 1})
+		jid := fmt.Sprint("large", i)
+		if i%2 == 0 {
+			b.Begin(Job{JID: jid})
+		}
+		for n, id := range ids {
+			if n%2 == 0 {
+				b.Returned(jid, id, Return{At: 1})
+			} else {
+				b.NoteRow(jid, id, func(r *Row) { r.Returned = 1 })
+			}
+		}
+	}
+	rows, larges := 0, 0
+	for i := range b.parts {
+		p := &b.parts[i]
+		for _, e := range p.jobs {
+			rows += len(e.rows)
+			if len(e.rows) == fleet {
+				larges++
+			}
+		}
+		if begun := len(p.order) - p.head; begun+p.strays.n != len(p.jobs) {
+			t.Errorf("part %d: %d jobs, %d in order, %d strays", i, len(p.jobs), begun, p.strays.n)
+		}
+	}
+	if int64(rows) != b.large.rows.Load() || rows > 2*limit || larges < 2 {
+		t.Errorf("%d rows, counted %d, %d large jobs", rows, b.large.rows.Load(), larges)
+	}
+	if len(b.large.jids) != larges {
+		t.Errorf("%d large jobs, known are %v", larges, b.large.jids)
+	}
+	if b.Snapshot("large99") == nil || b.Snapshot("large1") != nil || b.Snapshot("small99") == nil {
+		t.Error("the wrong jobs went")
+	}
+}
+
 func TestBookManyRows(t *testing.T) {
 	b := NewBook(Limits{100, 10})
 	for i := range 100 {

@@ -46,7 +46,9 @@ func (p *part) drop() {
 }
 
 func (p *part) forget(jid string) {
-	p.rows -= len(p.jobs[jid].rows)
+	n := len(p.jobs[jid].rows)
+	p.rows -= n
+	p.large.gone(jid, n)
 	delete(p.jobs, jid)
 }
 
@@ -79,6 +81,7 @@ func (e *entry) row(p *part, id string) *Row {
 		}
 		e.rows = append(e.rows, Row{ID: id})
 		p.rows++
+		p.large.grown(e.job.JID, len(e.rows))
 		if e.index != nil {
 			e.index[id] = i
 		} else if len(e.rows) > few {

@@ -2,9 +2,7 @@ package minion
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strings"
-	"time"
 
 	"brine/modules"
 	"brine/modules/schedule"
@@ -36,29 +34,20 @@ func random(low, high int64) int64 { return low + rand.Int64N(high-low+1) }
 
 // scheduledLoad is a run in the form of a publication, as far as Salt's scheduler has its fields too.
 func (m *Minion) scheduledLoad(run schedule.Run) *payload.Map {
-	given := slices.Clone(run.Job.List("args"))
-	arg := slices.Clone(given)
-	if kw, ok := run.Job.Value("kwargs").(*payload.Map); ok {
-		given = append(given, kw)
+	arg, kw, given := run.Args()
+	if kw != nil {
 		arg = append(arg, kw.Clone().Set(args.KwargMark, true))
 	}
-	load := payload.M("id", m.own.id, "fun", run.Fun, "fun_args", orEmpty(given), fieldSchedule, run.Name, "jid", run.JID)
-	if v, ok := run.Job.Get("metadata"); ok {
-		if meta, ok := v.(*payload.Map); ok {
-			load.Set("metadata", stamped(meta, m.clock.Now()))
-		} else {
-			m.log.Warn("schedule: The metadata parameter must be specified as a dictionary.  Ignoring.", "schedule", run.Key)
-		}
+	load := payload.M("id", m.own.id, "fun", run.Fun, "fun_args", given, fieldSchedule, run.Name, "jid", run.JID)
+	if meta, ok := run.Metadata(m.clock.Now()); !ok {
+		m.log.Warn(schedule.NoMetadata, "schedule", run.Key)
+	} else if meta != nil {
+		load.Set("metadata", meta)
 	}
 	load.Set("arg", orEmpty(arg))
-	returners := slices.Concat(modules.StringList(run.Job.Value("returner")), m.own.scheduleReturners)
-	if len(returners) > 0 {
+	if returners := run.Returners(m.own.scheduleReturners); len(returners) > 0 {
 		load.Set("ret", strings.Join(returners, ","))
-		for option, field := range map[string]string{"return_config": "ret_config", "return_kwargs": "ret_kwargs"} {
-			if v, ok := run.Job.Get(option); ok {
-				load.Set(field, v)
-			}
-		}
+		run.ReturnerOptions(load)
 	}
 	if v, ok := run.Job.Get("return_job"); ok {
 		load.Set(fieldReturnJob, v)
@@ -71,12 +60,6 @@ func orEmpty(list []any) []any {
 		return []any{}
 	}
 	return list
-}
-
-// stamped is metadata with the times that Salt adds. The last two digits of _TT are the month, as there.
-func stamped(meta *payload.Map, now time.Time) *payload.Map {
-	local := now.Local()
-	return meta.Clone().Set("_TOS", local.Format("-0700")).Set("_TS", local.Format(time.ANSIC)).Set("_TT", now.UTC().Format("2006 January 02 Mon 15 01"))
 }
 
 // scheduledReturn is the return of a scheduled job, in Salt's order. One that goes to no returner has no job id: the master

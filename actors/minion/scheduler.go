@@ -29,7 +29,6 @@ type (
 const (
 	scheduleEvery = time.Second      // Salt's, whatever loop_interval says
 	scheduleIdle  = 10 * time.Second // while there are no jobs, which the pillar may bring
-	sayAgain      = time.Hour        // after that a line that has not changed is logged once more
 )
 
 // scheduleOptions are what the configuration says of the schedule, its jobs excepted.
@@ -39,15 +38,11 @@ type scheduleOptions struct {
 	path      string        // of the file in which changed jobs are kept
 }
 
-// plan is the schedule of a minion with all that is noted of it. It outlives the Scheduler, and the one that lives is the only
-// one to touch it.
+// plan is the schedule of a minion with all that is noted of it.
 type plan struct {
-	state  schedule.State
+	*schedule.Plan
 	pillar *payload.Map // from which the state is
 	begun  bool
-	jid    time.Time
-	said   map[schedule.Message]time.Time
-	runs   *schedule.Ongoing
 }
 
 // newPlan is the plan at the start of the process, with the jobs of the configuration. It begins when a master is there, or at
@@ -59,8 +54,7 @@ func newPlan(configured *payload.Map, begun bool) *plan {
 			jobs.Set(k, v)
 		}
 	}
-	return &plan{state: schedule.New(jobs, nil), said: map[schedule.Message]time.Time{}, runs: schedule.NewOngoing(),
-		begun: begun}
+	return &plan{Plan: schedule.NewPlan(jobs), begun: begun}
 }
 
 // saltsOwn tells the jobs that a minion of Salt makes for itself and writes into its file. What they do is done by actors here.
@@ -116,9 +110,10 @@ func (s *scheduler) onLookAtSchedule(ctx actor.Context, m *lookAtSchedule) {
 // look runs what is due now.
 func (s *scheduler) look(ctx actor.Context) {
 	s.readPillar()
-	state, runs, messages := s.plan.state.Next(s.now(), s.options())
-	s.plan.state = state // first: what was decided is not decided again
-	s.say(messages)
+	runs, messages := s.plan.Look(s.now(), s.m.clock.Now(), s.options())
+	for _, msg := range messages {
+		s.log(msg)
+	}
 	for _, run := range runs {
 		s.run(run)
 	}
@@ -128,7 +123,7 @@ func (s *scheduler) look(ctx actor.Context) {
 // arm sets the timer of the next look, unless one is set that comes as soon.
 func (s *scheduler) arm(ctx actor.Context) {
 	every := scheduleEvery
-	if s.plan.state.Jobs().Len() == 0 {
+	if s.plan.State.Jobs().Len() == 0 {
 		every = scheduleIdle
 	}
 	if !s.plan.begun || s.wait > 0 && s.wait <= every {
@@ -150,7 +145,7 @@ func (s *scheduler) readPillar() {
 	if !ok && modules.Truthy(pillar.Value("schedule")) {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
-	s.plan.state = s.plan.state.WithPillar(jobs)
+	s.plan.State = s.plan.State.WithPillar(jobs)
 }
 
 // pillar is that of a master that is there.
@@ -165,7 +160,7 @@ func (s *scheduler) pillar() *payload.Map {
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
 
 func (s *scheduler) options() schedule.Options {
-	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.runs.Count, JID: s.jid, Pillar: s.plan.pillar}
+	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.Ongoing.Count, JID: s.jid, Pillar: s.plan.pillar}
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}
@@ -179,31 +174,7 @@ func (m *Minion) known(fun string) bool {
 	return ok
 }
 
-// jid is a new job id.
-func (s *scheduler) jid() string {
-	now := s.m.clock.Now().Truncate(time.Microsecond)
-	if !now.After(s.plan.jid) && s.plan.jid.Sub(now) < time.Second {
-		now = s.plan.jid.Add(time.Microsecond)
-	}
-	s.plan.jid = now
-	return payload.NewUniqueJID(now, s.opt.uniqueJID)
-}
-
-// say logs what is new of the messages: Salt says each second what is wrong with a job.
-func (s *scheduler) say(messages []schedule.Message) {
-	now := s.m.clock.Now()
-	still := map[schedule.Message]time.Time{}
-	for _, msg := range messages {
-		at, known := s.plan.said[msg]
-		if known && now.Sub(at) < sayAgain && now.Sub(at) >= 0 {
-			still[msg] = at
-			continue
-		}
-		still[msg] = now
-		s.log(msg)
-	}
-	s.plan.said = still
-}
+func (s *scheduler) jid() string { return s.plan.NextJID(s.m.clock.Now(), s.opt.uniqueJID) }
 
 func (s *scheduler) log(msg schedule.Message) {
 	s.m.log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
@@ -216,18 +187,14 @@ func (s *scheduler) run(run schedule.Run) {
 		return
 	}
 	load := s.m.scheduledLoad(run)
-	if include, ok := run.Job.Get("jid_include"); !ok || modules.Truthy(include) {
-		s.plan.runs.Begin(run.Name, run.JID)
-	}
-	runs := s.plan.runs
-	s.m.dispatcher.Send(&RunScheduled{Load: load, Link: s.m.anyLink(), Ended: func() { runs.End(run.Name, run.JID) }})
+	s.m.dispatcher.Send(&RunScheduled{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
 }
 
 // onManage carries out a request and answers it.
 func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
 	s.readPillar()
-	state, out := s.plan.state.Manage(data, s.now(), s.options())
-	s.plan.state = state
+	state, out := s.plan.State.Manage(data, s.now(), s.options())
+	s.plan.State = state
 	for _, msg := range out.Messages {
 		s.log(msg)
 	}
@@ -249,7 +216,7 @@ func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
 
 // persist writes the schedule down. The request stands even if that fails.
 func (s *scheduler) persist(ctx actor.Context) {
-	path, jobs := s.opt.path, s.plan.state.Saveable()
+	path, jobs := s.opt.path, s.plan.State.Saveable()
 	supervisor.Patiently(ctx, func() {
 		if err := schedule.Save(path, jobs); err != nil {
 			s.m.log.Error("Failed to persist the updated schedule", "err", err)

@@ -158,7 +158,7 @@ func TestMaxrunning(t *testing.T) {
 	if why != "maxrunning" {
 		t.Errorf("skipped for %v", why)
 	}
-	if got := r.m.plan.runs.Count("j"); got != 1 {
+	if got := r.m.plan.Ongoing.Count("j"); got != 1 {
 		t.Errorf("%d runs go on", got)
 	}
 	r.fun.release()

@@ -166,8 +166,11 @@ func (h host) Reload() error {
 	return nil
 }
 
-// Compile asks the master for a fresh pillar without keeping it.
+// Compile gets a fresh pillar without keeping it: from the master, or with file_client: local from this machine.
 func (h host) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	if h.m.compiles.source != nil {
+		return h.m.compiles.compile(ctx, q, h.m.own.pillar)
+	}
 	if h.link == nil {
 		return nil, errNoMaster
 	}

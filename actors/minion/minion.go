@@ -42,10 +42,12 @@ type Options struct {
 	Returners *modules.Registry
 	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
 	Complete func(*modules.Env)
-	Exit     func(Exit) // asked to end the process
-	Ready    func()     // told once, when the first master can send jobs; may be nil
-	OnDeath  func(stats.Death)
-	Metrics  prometheus.Registerer // takes the counters of the minion; nil: it counts nothing
+	// OwnPillar compiles the pillar on this machine (file_client: local); nil: masters do.
+	OwnPillar func(*modules.Env) modules.PillarSource
+	Exit      func(Exit) // asked to end the process
+	Ready     func()     // told once, when the first master can send jobs; may be nil
+	OnDeath   func(stats.Death)
+	Metrics   prometheus.Registerer // takes the counters of the minion; nil: it counts nothing
 	// Predecessor is what ended the process of the minion before this one, where that is known.
 	Predecessor string
 	// Worker says how the processes of jobs are started (multiprocessing: True); the zero value is this program.
@@ -64,20 +66,21 @@ type Options struct {
 
 // Minion is a running minion.
 type Minion struct {
-	opt   Options
-	cfg   *config.Minion
-	own   ownOptions
-	times *latestTimes
-	log   *slog.Logger
-	clock supervisor.Clock
-	top   *supervisor.Supervisor
-	jobs  *supervisor.Supervisor
-	links []*link
-	facts *facts
-	meter *meter
-	diary *ledger.Diary
-	env   *modules.Env // without a master
-	job   *jobOptions
+	opt      Options
+	cfg      *config.Minion
+	own      ownOptions
+	compiles ownPillar
+	times    *latestTimes
+	log      *slog.Logger
+	clock    supervisor.Clock
+	top      *supervisor.Supervisor
+	jobs     *supervisor.Supervisor
+	links    []*link
+	facts    *facts
+	meter    *meter
+	diary    *ledger.Diary
+	env      *modules.Env // without a master
+	job      *jobOptions
 
 	bounds bounds
 	events *bound
@@ -111,6 +114,9 @@ func Start(opt Options) (*Minion, error) {
 		m.cfg.Raw.Set("command_output_max_bytes", program.MaxOutput())
 	}
 	m.env = m.newEnv(nil)
+	if opt.OwnPillar != nil {
+		m.compiles.source = opt.OwnPillar(m.env)
+	}
 	m.opt.Registry.On(m.env)
 	if err := errors.Join(m.makeLinks(), m.measure(m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"])); err != nil {
 		return nil, err
@@ -166,9 +172,7 @@ func (m *Minion) makeLinks() error {
 func (m *Minion) newEnv(l *link) *modules.Env {
 	env := &modules.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
 		Grains: m.facts.grains, GrainOf: m.facts.grain, Host: hostOf(host{m, l})}
-	if l != nil {
-		env.Pillar = l.pillarData.Load
-	}
+	env.Pillar = m.compiles.at(l).Load
 	if m.opt.Complete != nil {
 		m.opt.Complete(env)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -58,13 +59,14 @@ func (m *RefreshPillar) done(err error) {
 
 // refresherOptions are what the Refresher needs of the minion.
 type refresherOptions struct {
-	asked pillarQuestion
-	every time.Duration // grains_refresh_every; 0: never
-	facts *facts
-	links []*link
-	most  int // who wait for the grains, or for the pillar of one master
-	clock supervisor.Clock
-	log   *slog.Logger
+	asked    pillarQuestion
+	compiles *ownPillar
+	every    time.Duration // grains_refresh_every; 0: never
+	facts    *facts
+	links    []*link
+	most     int // who wait for the grains, or for the pillar of one master
+	clock    supervisor.Clock
+	log      *slog.Logger
 }
 
 // refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place. However many ask,
@@ -115,6 +117,9 @@ func (r *refresher) onStarted(ctx actor.Context) {
 		facts.first()
 		return nil
 	})
+	if r.opt.compiles.source != nil {
+		r.self.Send(&RefreshPillar{})
+	}
 	r.arm(ctx)
 }
 
@@ -196,6 +201,9 @@ func (r *refresher) onRefreshPillar(ctx actor.Context, m *RefreshPillar) {
 		return
 	}
 	var there []*link
+	if r.opt.compiles.source != nil {
+		there = append(there, nil) // for jobs of no master
+	}
 	for _, l := range r.opt.links {
 		if l.up() {
 			there = append(there, l)
@@ -235,7 +243,7 @@ func (r *refresher) fetch(ctx actor.Context, l *link, clean bool, done func(erro
 		r.pillars[l] = n
 	}
 	if len(n.done) >= r.opt.most {
-		l.log.Warn("the pillar is not fetched once more: too many wait for it", "waiting", len(n.done))
+		r.logOf(l).Warn("the pillar is not fetched once more: too many wait for it", "waiting", len(n.done))
 		done(errTooMuch)
 		return
 	}
@@ -251,10 +259,14 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 	}
 	clean, all := n.clean, n.done
 	n.busy, n.clean, n.done = true, false, nil
-	self, facts, asked := r.self, r.opt.facts, r.opt.asked
+	self, facts, asked, compiles := r.self, r.opt.facts, r.opt.asked, r.opt.compiles
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
+		if compiles.source != nil {
+			out.pillar, out.err = compiles.compile(ctx, modules.PillarQuery{}, asked)
+			return nil
+		}
 		load := asked.load(facts.grains())
 		if clean {
 			load.Set("clean_cache", true)
@@ -283,12 +295,20 @@ func textOrNil(s string) any {
 	return s
 }
 
+// logOf is the log of a link, or the minion's.
+func (r *refresher) logOf(l *link) *slog.Logger {
+	if l == nil {
+		return r.opt.log
+	}
+	return l.log
+}
+
 func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {
 	if m.err != nil {
 		supervisor.Failed(ctx)
-		m.link.log.Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
+		r.logOf(m.link).Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
 	} else {
-		m.link.pillarData.Store(m.pillar)
+		r.opt.compiles.at(m.link).Store(m.pillar)
 	}
 	m.done(m.err)
 	if m.by == r {

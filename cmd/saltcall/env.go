@@ -3,10 +3,13 @@ package saltcall
 import (
 	"context"
 	"log/slog"
+	"sync"
 
 	"brine/cmd/saltrun"
 	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/pillar"
+	"brine/wire/payload"
 )
 
 // build puts together what the functions stand on. Nothing is read before a function asks for it.
@@ -20,7 +23,25 @@ func (t *callTool) build() error {
 	env.Host = modules.Host{Log: callLog{t.Log}, Events: callEvents{t}, Daemon: callDaemon{t}}
 	saltrun.OfferMaster(t.Log)(env)
 	t.env = env
+	if t.servesItself() {
+		t.pillarFrom(pillar.NewOwn(env))
+	}
 	return nil
+}
+
+// servesItself says that files and pillar come from this machine, whatever masters there are.
+func (t *callTool) servesItself() bool { return t.Minion.FileClient == "local" }
+
+// pillarFrom gives the functions their pillar, which is compiled when one asks for it.
+func (t *callTool) pillarFrom(source modules.PillarSource) {
+	t.env.Host.Secrets = source
+	t.env.Pillar = sync.OnceValue(func() *payload.Map {
+		pillar, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
+		if err != nil {
+			t.Log.Error("Exception getting pillar: " + err.Error())
+		}
+		return pillar
+	})
 }
 
 // callLog takes the log lines of functions.

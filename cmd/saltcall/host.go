@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"brine/cmd/masterlink"
 	"brine/config"
@@ -22,14 +21,10 @@ func (t *callTool) offer(l *callLink, m config.MasterAddr) {
 	if _, several := t.Minion.Raw.Value("master").([]any); several {
 		t.Minion.Raw.Set("master", m.Host)
 	}
-	t.env.Host.Master, t.env.Host.Secrets = callMaster{t}, callMaster{t}
-	t.env.Pillar = sync.OnceValue(func() *payload.Map {
-		pillar, err := callMaster{t}.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
-		if err != nil {
-			t.Log.Error("Exception getting pillar: " + err.Error())
-		}
-		return pillar
-	})
+	t.env.Host.Master = callMaster{t}
+	if !t.servesItself() {
+		t.pillarFrom(callMaster{t})
+	}
 }
 
 // callMaster is the master as functions see it.

@@ -15,7 +15,9 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules"
 	"brine/modules/matchers"
+	"brine/modules/pillar"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/auth/trust"
@@ -162,6 +164,9 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			default: // it ends already
 			}
 		},
+	}
+	if cfg.FileClient == "local" {
+		opt.OwnPillar = func(env *modules.Env) modules.PillarSource { return pillar.NewOwn(env) }
 	}
 	if set != nil {
 		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()

@@ -17,7 +17,7 @@ import (
 // Templates is the engine for the templates of one call: they find its functions, grains, pillar and options.
 func Templates(c *modules.Call) renderers.Templater {
 	return renderers.Jinja{
-		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memoryOfTemplates()},
+		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c
 			inner.Ctx = ctx
@@ -37,18 +37,6 @@ func Templates(c *modules.Call) renderers.Templater {
 		},
 	}
 }
-
-// memoryOfTemplates is what the values of one template may take where Go may have less than the engine's own limit, in bytes;
-// 0: the engine's own. A daemon gives Go a part of the memory limit of its control group.
-func memoryOfTemplates() int {
-	if limit := memory.ForGo(); limit < mostOfTemplates {
-		return int(limit)
-	}
-	return 0
-}
-
-// mostOfTemplates is from where on the engine's own limit does.
-const mostOfTemplates = 512 << 20
 
 // fileSources are the templates of the file server. One that a template names by ./ or ../ lies beside it.
 type fileSources struct {

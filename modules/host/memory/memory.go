@@ -88,3 +88,15 @@ func parseLimit(text string) int64 {
 	}
 	return n
 }
+
+// engineTemplates is the limit that the engine of templates has of its own, in bytes.
+const engineTemplates = 512 << 20
+
+// ForTemplate is what the values of one template may take where Go may have less than the engine's own limit, in bytes;
+// 0: the engine's own. A daemon gives Go a part of the memory limit of its control group.
+func ForTemplate() int {
+	if limit := ForGo(); limit < engineTemplates {
+		return int(limit)
+	}
+	return 0
+}

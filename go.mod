@@ -13,6 +13,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
+	github.com/redis/go-redis/v9 v9.23.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/viper v1.21.0
 	github.com/tinylib/msgp v1.6.5
@@ -24,6 +25,8 @@ require (
 	google.golang.org/protobuf v1.36.12
 	pgregory.net/rapid v1.3.0
 )
+
+require go.uber.org/atomic v1.12.0 // indirect
 
 require (
 	github.com/Workiva/go-datastructures v1.1.3 // indirect

@@ -30,7 +30,8 @@ func Register(reg *modules.Registry, opt Options) error {
 	if opt.Syslog == "" {
 		opt.Syslog = "/dev/log"
 	}
-	for _, funcs := range [][]modules.Func{localFunctions(opt.Stdout), rawfileFunctions(), syslogFunctions(opt.Syslog), multiFunctions(reg)} {
+	for _, funcs := range [][]modules.Func{localFunctions(opt.Stdout), rawfileFunctions(), syslogFunctions(opt.Syslog), redisFunctions(),
+		multiFunctions(reg)} {
 		if err := reg.Register(funcs...); err != nil {
 			return fmt.Errorf("register returners: %w", err)
 		}
@@ -114,8 +115,9 @@ func listener(name, doc string, take func(c *modules.Call, events []any) error) 
 
 // source is the file of Salt that a returner answers to.
 func source(name string) string {
-	if name == "syslog" {
-		name = "syslog_return"
+	switch name {
+	case "syslog", "redis", "elasticsearch", "smtp", "slack_webhook", "etcd":
+		name += "_return"
 	}
 	return "salt/returners/" + name + ".py"
 }

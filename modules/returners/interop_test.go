@@ -1,0 +1,49 @@
+//go:build interop
+
+package returners
+
+import (
+	"testing"
+
+	"brine/modules/redisdb"
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Real Salt leaves in a Redis server what is recorded (with BRINE_RECORD it is recorded), and it and brine read what the
+// other has written.
+func TestRedisBesideSalt(t *testing.T) {
+	judge := realSalt(t)
+	written := func(o redisdb.Options, call func(fun string, args ...any)) *payload.Map {
+		redisFill(t, call)
+		return redisDump(t, o)
+	}
+	theirs, ours := redisServerAt(t), redisServerAt(t)
+	asks := func(opts *payload.Map) func(fun string, args ...any) any {
+		return func(fun string, args ...any) any {
+			v, failed := judge.call(t, opts, fun, args...)
+			if failed != "" {
+				t.Fatalf("Salt: %s: %s", fun, failed)
+			}
+			return v
+		}
+	}
+	salts := asks(redisOpts(theirs))
+	seen := payload.M("holds", written(redisdb.Options{Socket: theirs, DB: 1}, func(fun string, args ...any) { salts(fun, args...) }))
+	seen.Set("reads", redisReads(salts))
+	recorded := record(t, "redis.json", seen)
+	if diff := cmp.Diff(sorted(t, recorded), sorted(t, seen)); diff != "" {
+		t.Errorf("Salt (-recorded +now):\n%s", diff)
+	}
+
+	s := brine(t, redisOpts(ours))
+	written(redisdb.Options{Socket: ours, DB: 1}, func(fun string, args ...any) { s.call(fun, args...) })
+	want := sorted(t, seen.Value("reads"))
+	if diff := cmp.Diff(want, sorted(t, redisReads(brine(t, redisOpts(theirs)).call))); diff != "" {
+		t.Errorf("brine reads what Salt wrote (-Salt +brine):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, sorted(t, redisReads(asks(redisOpts(ours))))); diff != "" {
+		t.Errorf("Salt reads what brine wrote (-its own +brine's):\n%s", diff)
+	}
+}

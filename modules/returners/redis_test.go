@@ -1,0 +1,280 @@
+package returners
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules"
+	"brine/modules/redisdb"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// startStore starts a server of Debian's, waits until it answers, and ends it with the test.
+func startStore(t testing.TB, ready func() error, program string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip("no "+program+" here (.ci/store-peers): ", err)
+	}
+	cmd := exec.Command(path, args...)
+	var log strings.Builder
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+		err := ready()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not answer: %v", program, err)
+		}
+	}
+}
+
+// redisServerAt starts a Redis server on a Unix socket, and gives the path.
+func redisServerAt(t testing.TB, more ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	startStore(t, func() error {
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	}, "redis-server", append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no", "--logfile",
+		filepath.Join(dir, "log")}, more...)...)
+	return socket
+}
+
+// redisDump is all of a database: by key, what kind it is, what it holds, and its time to live in whole seconds (0: none),
+// rounded up to minutes.
+func redisDump(t testing.TB, o redisdb.Options) *payload.Map {
+	t.Helper()
+	out := payload.NewMap(0)
+	err := redisdb.With(t.Context(), o, func(ctx context.Context, db redisdb.Client) error {
+		var keys []string
+		if err := redisdb.EachKey(ctx, db, "*", func(page []string) error { keys = append(keys, page...); return nil }); err != nil {
+			return err
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			kind, err := db.Type(ctx, key).Result()
+			if err != nil {
+				return err
+			}
+			var held any
+			switch kind {
+			case "string":
+				held = db.Get(ctx, key).Val()
+			case "hash":
+				m := payload.NewMap(0)
+				all := db.HGetAll(ctx, key).Val()
+				for _, field := range slices.Sorted(func(yield func(string) bool) {
+					for f := range all {
+						if !yield(f) {
+							return
+						}
+					}
+				}) {
+					m.Set(field, all[field])
+				}
+				held = m
+			case "set":
+				members := db.SMembers(ctx, key).Val()
+				slices.Sort(members)
+				held = pytext.Repr(members)
+			}
+			ttl := int64(0)
+			if d := db.TTL(ctx, key).Val(); d > 0 {
+				ttl = int64((d+time.Minute-1)/time.Minute) * 60
+			}
+			out.Set(key, payload.M("kind", kind, "holds", held, "ttl", ttl))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// redisFill makes the calls that testdata/redis.json tells the outcome of.
+func redisFill(t *testing.T, call func(fun string, args ...any)) {
+	for _, ret := range testFile(t, "returns.json").([]any) {
+		call("redis.returner", ret)
+	}
+	for _, l := range testFile(t, "loads.json").([]any) {
+		l := l.(*payload.Map)
+		call("redis_return.save_load", l.Value("jid"), l.Value("load"), []any{"web1"})
+	}
+	call("redis.save_minions", "20261123093900000001", []any{"web1"}, "syndic")
+}
+
+// redisReads are the questions to a filled server.
+func redisReads(ask func(fun string, args ...any) any) *payload.Map {
+	out := payload.NewMap(0)
+	for _, jid := range []any{"20261123093900000001", "20261123093900000002", "20261123093900000003_77", "20261123093900000004", "none"} {
+		out.Set("get_jid "+jid.(string), ask("redis.get_jid", jid)).Set("get_load "+jid.(string), ask("redis.get_load", jid))
+	}
+	for _, fun := range []any{"test.ping", "test.echo", "state.apply", "x:y z.\n", "none"} {
+		out.Set("get_fun "+fun.(string), ask("redis.get_fun", fun))
+	}
+	minions := modules.StringList(ask("redis.get_minions"))
+	slices.Sort(minions)
+	return out.Set("get_jids", ask("redis.get_jids")).Set("get_minions", pytext.Repr(minions)).
+		Set("prep_jid", ask("redis.prep_jid", false, "20261123093900000001"))
+}
+
+// redisOpts are the options for a server on a socket.
+func redisOpts(socket string) *payload.Map {
+	return payload.M("redis.unix_socket_path", socket, "redis.db", "1", "keep_jobs_seconds", int64(7200))
+}
+
+// brine leaves the same keys, values and times to live in a server as Salt does, and reads the same out of it.
+func TestRedis(t *testing.T) {
+	socket := redisServerAt(t)
+	s := brine(t, redisOpts(socket))
+	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
+	want := testFile(t, "redis.json").(*payload.Map)
+	if diff := cmp.Diff(sorted(t, want.Value("holds")), sorted(t, redisDump(t, redisdb.Options{Socket: socket, DB: 1}))); diff != "" {
+		t.Errorf("the server holds (-Salt +brine):\n%s", diff)
+	}
+	if diff := cmp.Diff(sorted(t, want.Value("reads")), sorted(t, redisReads(s.call))); diff != "" {
+		t.Errorf("reads (-Salt +brine):\n%s", diff)
+	}
+	jid, err := s.try("redis.prep_jid")
+	if err != nil || !payload.IsJID(jid.(string)) {
+		t.Errorf("prep_jid: got %v, %v, want a new job id", jid, err)
+	}
+}
+
+// Returns without a load go; those with one stay.
+func TestRedisCleans(t *testing.T) {
+	socket := redisServerAt(t)
+	s := brine(t, redisOpts(socket))
+	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
+	s.call("redis.clean_old_jobs")
+	var left []string
+	for k := range redisDump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
+		if name := k.(string); strings.HasPrefix(name, "ret:") {
+			left = append(left, name)
+		}
+	}
+	if diff := cmp.Diff([]string{"ret:20261123093900000001", "ret:20261123093900000002"}, left); diff != "" {
+		t.Errorf("returns after clean_old_jobs:\n%s", diff)
+	}
+}
+
+// With keep_jobs_seconds 0 nothing expires.
+func TestRedisKeeps(t *testing.T) {
+	socket := redisServerAt(t)
+	s := brine(t, redisOpts(socket).Set("keep_jobs_seconds", int64(0)))
+	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
+	for k, v := range redisDump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
+		if ttl := v.(*payload.Map).Value("ttl"); ttl != int64(0) {
+			t.Errorf("%v expires after %v s", k, ttl)
+		}
+	}
+}
+
+// A minion with a name like a key overwrites no returns, and what it leaves hides no jobs.
+func TestRedisKeysOfOthers(t *testing.T) {
+	socket := redisServerAt(t)
+	s := brine(t, redisOpts(socket))
+	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
+	before := sorted(t, s.call("redis.get_jid", "20261123093900000001"))
+	for _, id := range []string{"ret", "load"} {
+		if _, err := s.try("redis.returner", payload.M("id", id, "jid", "1", "fun", "20261123093900000001", "return", true)); !Hopeless(err) {
+			t.Errorf("a return of minion %s: got %v, want a hopeless error", id, err)
+		}
+	}
+	if after := sorted(t, s.call("redis.get_jid", "20261123093900000001")); after != before {
+		t.Errorf("the returns of another job changed:\n%s", cmp.Diff(before, after))
+	}
+	err := redisdb.With(t.Context(), redisdb.Options{Socket: socket, DB: 1}, func(ctx context.Context, db redisdb.Client) error {
+		return errors.Join(db.Set(ctx, "load:x", "20261123093900000001", 0).Err(), db.HSet(ctx, "load:y", "a", "b").Err())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.call("redis.get_jids").(*payload.Map).Len(); got != 3 {
+		t.Errorf("get_jids shows %d jobs, want 3", got)
+	}
+}
+
+// Errors that another try may mend are no *Unusable, those of options are; none tells the password.
+func TestRedisFails(t *testing.T) {
+	const secret = "geheim-4711"
+	socket := redisServerAt(t, "--requirepass", "right")
+	one := payload.M("id", "web1", "jid", "1", "fun", "test.ping", "return", true)
+	for _, tt := range []struct {
+		name     string
+		opts     *payload.Map
+		hopeless bool
+	}{
+		{"wrong password", redisOpts(socket).Set("redis.password", secret), false},
+		{"no password", redisOpts(socket), false},
+		{"no server", redisOpts(filepath.Join(t.TempDir(), "none")).Set("redis.password", secret), false},
+		{"port of nobody", payload.M("redis.host", "127.0.0.1", "redis.port", int64(1), "redis.password", secret), false},
+		{"no number of a database", redisOpts(socket).Set("redis.db", "another-salt"), true},
+		{"no port", payload.M("redis.host", "127.0.0.1", "redis.port", "x"), true},
+		{"no members", payload.M("redis.cluster_mode", true), true},
+		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}), true},
+		{"no time", redisOpts(socket).Set("keep_jobs_seconds", "x"), true},
+	} {
+		_, err := brine(t, tt.opts).try("redis.returner", one)
+		if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: got %v, hopeless %t", tt.name, err, Hopeless(err))
+		}
+	}
+	brine(t, redisOpts(socket).Set("redis.password", "right")).call("redis.returner", one)
+}
+
+// A server that says nothing is let go with the call.
+func TestRedisSilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	came := make(chan net.Conn, 1)
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			came <- conn
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	port := l.Addr().(*net.TCPAddr).Port
+	go func() {
+		done <- redisdb.With(ctx, redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context, db redisdb.Client) error { return db.Ping(ctx).Err() })
+	}()
+	conn := <-came
+	defer func() { _ = conn.Close() }()
+	cancel()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("a server that says nothing: no error")
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the call outlives its context")
+	}
+}

@@ -31,7 +31,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		opt.Syslog = "/dev/log"
 	}
 	for _, funcs := range [][]modules.Func{localFunctions(opt.Stdout), rawfileFunctions(), syslogFunctions(opt.Syslog), redisFunctions(),
-		multiFunctions(reg)} {
+		multiFunctions(reg), sqlFunctions()} {
 		if err := reg.Register(funcs...); err != nil {
 			return fmt.Errorf("register returners: %w", err)
 		}

@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// dialect is what one kind of database has of its own.
+type dialect struct {
+	name   string // of the returner: "postgres"
+	source string // file of Salt
+	want   Wanted
+	secret string   // the option that holds the password, "" for none
+	wire   []string // options that say where a connection goes and how it is protected
+	kept   bool     // connections are kept for a while; otherwise opened for a call
+
+	sql statements
+
+	open    func(options) (*sql.DB, error)                   // makes, but connects nothing
+	refuses func(error) bool                                 // whether the database will never take what it was given
+	row     func(*modules.Call, *payload.Map) ([]any, error) // the values of statements.ret
+	value   func(v any) (string, error)                      // JSON for a column
+	narrow  func([]any, error) ([]any, bool)                 // other values that mean the same, for a table that lacks letters; nil: none
+	filled  func(full string) any                            // what get_jid and get_fun give of the column full_ret
+	wantsID bool                                             // a standalone return (jid "req") gets an id and a load of its own
+}
+
+// statements are SQL with places for parameters.
+type statements struct {
+	ret      string // a return; its values are those of dialect.row
+	event    string // the head of an insert of events; "" where there is no event_return
+	place    func(n int) string
+	load     string // jid, load
+	getLoad  string // jid: load
+	getJID   string // jid: id, full_ret
+	getFun   string // fun, fun: id, full_ret
+	getJIDs  string // jid, load
+	filtered string // count: jid, load, of the latest jobs; "" where there is no get_jids_filter
+	unfound  string // the same without those of saltutil.find_job
+	minions  string // id
+}
+
+// options are those of one call.
+type options map[string]any
+
+// refused is an error of what was asked for: a value or an option that makes no sense.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+func isRefused(err error) bool {
+	var r refused
+	return errors.As(err, &r)
+}
+
+func refuse(format string, values ...any) error { return refused{fmt.Errorf(format, values...)} }
+
+// with hands the database of a call to f. Options of ret come before those of the configuration; ret may be nil.
+func (s *store) with(c *modules.Call, ret *payload.Map, f func(ctx context.Context, db *sql.DB) error) (err error) {
+	opt, err := s.host.Options(c, ret, s.want)
+	if err != nil {
+		return err
+	}
+	if err := s.guard(ret); err != nil {
+		return err
+	}
+	if !s.kept {
+		db, err := s.open(opt)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, db.Close()) }()
+		return f(c.Ctx, db)
+	}
+	db, release, err := s.pool.get(keyOf(opt), func() (*sql.DB, error) { return s.open(opt) })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return f(c.Ctx, db)
+}
+
+// guard refuses to bring the password of the configuration to a place that the job names, or there in a way that it names:
+// who may publish test.ping is not for that one who may know the password.
+// Unlike Salt, which connects to any host of ret_kwargs with it.
+func (s *store) guard(ret *payload.Map) error {
+	given := ret.Map(payload.FieldRetKwargs)
+	if s.secret == "" || given.Str(s.secret) != "" {
+		return nil
+	}
+	for _, name := range s.wire {
+		if given.Has(name) {
+			return refuse("ret_kwargs name %s, but no %s: the password of the configuration goes nowhere else (use ret_config)", name, s.secret)
+		}
+	}
+	return nil
+}
+
+// inTx runs f in a transaction.
+func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	return tx.Commit()
+}
+
+// ignoreDone forgets that a transaction has ended already, as it does with its context.
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}

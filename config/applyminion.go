@@ -34,6 +34,7 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 	ld.applyIPCBuffer(opts)
 	return ld.inTurn(
 		func() error { return ld.checkQueueAge(opts) },
+		func() error { return ld.checkPassed(opts) },
 		func() error { return ld.applyLast(opts) },
 		func() error {
 			return ld.applyAlgorithm(opts, "encryption_algorithm", "encryption", encryptionAlgorithms...)
@@ -46,6 +47,15 @@ func (ld *loading) checkQueueAge(opts *payload.Map) error {
 	if n, ok := opts.Int("minion_jid_queue_age"); !ok || n != 0 && n < 86400 || n > maxJIDQueueAge {
 		v := opts.Value("minion_jid_queue_age")
 		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds of a day to ten years", pyStr(v))
+	}
+	return nil
+}
+
+// checkPassed finds a pass_to_ext_pillars with which Salt's minion gets no pillar.
+func (ld *loading) checkPassed(opts *payload.Map) error {
+	v, ok := opts.Get("pass_to_ext_pillars")
+	if _, isList := v.([]any); ok && !isList {
+		return ld.bad("pass_to_ext_pillars", v, "option 'pass_to_ext_pillars' is %s: it must be a list of names of options", pyStr(v))
 	}
 	return nil
 }

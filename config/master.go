@@ -66,6 +66,8 @@ type Master struct {
 	PeerRun                    *payload.Map  `mapstructure:"peer_run"`
 	MinionDataCache            bool          `mapstructure:"minion_data_cache"`
 	MinionDataCacheEvents      bool          `mapstructure:"minion_data_cache_events"`
+	PillarCache                bool          `mapstructure:"pillar_cache"`
+	PillarCacheTTL             time.Duration `mapstructure:"pillar_cache_ttl"`
 	EnforceMineCache           bool          `mapstructure:"enforce_mine_cache"`
 	Nodegroups                 *payload.Map  `mapstructure:"nodegroups"` // a list of maps in the file is merged
 	OrderMasters               bool          `mapstructure:"order_masters"`

@@ -64,6 +64,7 @@ type Minion struct {
 	GrainsCache          bool         `mapstructure:"grains_cache"`
 
 	GrainsCacheExpiration time.Duration `mapstructure:"grains_cache_expiration"`
+	MinionPillarCache     bool          `mapstructure:"minion_pillar_cache"`
 	GrainsRefreshEvery    time.Duration `mapstructure:"grains_refresh_every" unit:"m"` // 0: off
 	EnableFQDNSGrains     bool          `mapstructure:"enable_fqdns_grains"`
 	EnableGPUGrains       bool          `mapstructure:"enable_gpu_grains"`

@@ -50,7 +50,7 @@ var aesCommands = map[string]handler{
 	payload.CmdFileHashAndStat:   onFiles((*fileDesk).answer),
 	payload.CmdServeFile:         onFiles((*fileDesk).answer),
 	payload.CmdMasterOpts:        onFiles((*fileDesk).masterOpts),
-	payload.CmdMasterTops:        onData((*dataDesk).emptyMap),
+	payload.CmdMasterTops:        onData((*dataDesk).masterTops),
 	payload.CmdMinionRunner:      onPeers((*peerDesk).minionRunner),
 	payload.CmdMinionPub:         onPeers((*peerDesk).minionPub),
 	payload.CmdMinionPublish:     onPeers((*peerDesk).minionPublish),

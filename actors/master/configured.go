@@ -2,6 +2,7 @@ package master
 
 import (
 	"path/filepath"
+	"time"
 
 	"brine/config"
 	"brine/modules/eauth"
@@ -118,7 +119,12 @@ func returnOptionsOf(cfg *config.Master) returnOptions {
 func dataOptionsOf(cfg *config.Master) dataOptions {
 	return dataOptions{cached: cfg.MinionDataCache, mines: cfg.EnforceMineCache, told: cfg.MinionDataCacheEvents,
 		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20, mostFiles: cfg.MinionFilesMaxBytes,
-		revokesKey: cfg.AllowMinionKeyRevoke}
+		revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
+}
+
+func pillarCacheOf(cfg *config.Master, st *stores) pillarCache {
+	return pillarCache{on: cfg.PillarCache, lives: cfg.PillarCacheTTL, banks: st.cache, now: time.Now,
+		accepted: func(id string) bool { return st.keys.Has(keys.Accepted, id) }}
 }
 
 func fileOptionsOf(cfg *config.Master) fileOptions {

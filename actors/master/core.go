@@ -106,7 +106,9 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	}
 	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
 		jobs: c.jobs, publications: c.publications, events: c.events, log: log}
-	c.furnish(st, mines)
+	if err := c.furnish(st, mines); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -139,7 +141,11 @@ func (c *core) follow(opt Options, st *stores) {
 }
 
 // furnish makes the desks, where workers have requests answered.
-func (c *core) furnish(st *stores, mines *mine.Reader) {
+func (c *core) furnish(st *stores, mines *mine.Reader) error {
+	tops, err := newTops(c.cfg.Raw)
+	if err != nil {
+		return err
+	}
 	cfg, line := c.cfg, &turns{door.NewTurns(), c.complaints}
 	c.desks = &desks{
 		console: &console{owner: cfg.User, orderMasters: cfg.OrderMasters, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
@@ -147,9 +153,10 @@ func (c *core) furnish(st *stores, mines *mine.Reader) {
 		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
 		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
 		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg),
-			turns: line, signIns: c.signIns, log: c.log},
+			kept: pillarCacheOf(cfg, st), tops: tops, turns: line, signIns: c.signIns, log: c.log},
 		files: &fileDesk{c.files},
 		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
 			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
 	}
+	return nil
 }

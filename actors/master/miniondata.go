@@ -13,6 +13,7 @@ import (
 	"brine/modules/fleet/mine"
 	"brine/modules/fleet/pushed"
 	"brine/modules/pillar"
+	"brine/modules/tops"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -28,6 +29,7 @@ type dataOptions struct {
 	mostFile   int64 // each of so many bytes (file_recv_max_size)
 	mostFiles  int64 // and all of one minion of so many (minion_files_max_bytes)
 	revokesKey bool  // allow_minion_key_revoke
+	pillars    bool  // pillar_cache: pillars are kept to be the answer
 }
 
 // dataDesk answers minions that ask for data, or bring theirs.
@@ -40,13 +42,14 @@ type dataDesk struct {
 	events  *events
 	mines   *mine.Reader
 	pillars *pillars
+	kept    pillarCache
+	tops    *tops.Tops
 	pushed  *pushed.Store
 	turns   *turns
 	signIns *signIns
 	log     *slog.Logger
 }
 
-func (*dataDesk) emptyMap(*call) (any, error)  { return payload.NewMap(0), nil }
 func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
 
 // pillar answers with the pillar of the minion, compiled beside the worker, and keeps it and the minion's grains.
@@ -59,15 +62,16 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 	grains.Set(payload.FieldID, r.id)
 	saltenv, pillarenv := ask.Envs()
 	q := pillar.Question{ID: r.id, Grains: grains, Saltenv: saltenv, Pillarenv: pillarenv, Override: ask.Override(), Extra: ask.Extra(), Ext: ask.Ext()}
+	clean := ask.Clean()
 	r.beside("pillar", func(ctx context.Context) {
-		data, err := d.pillars.ask(ctx, r.line(), q)
+		data, cached, err := d.answerOf(ctx, r.line(), q, clean)
 		if err != nil {
 			d.log.Error("pillar could not be compiled", "minion", r.id, "err", payload.Show(err.Error()))
 			r.req.fail()
 			return
 		}
-		if d.opt.cached && d.mayKeepGrains(r, grains) {
-			d.keep(q, data)
+		if (d.opt.cached || d.opt.pillars) && d.mayKeepGrains(r, grains) {
+			d.keep(q, data, cached)
 		}
 		frame, err := d.privateReply(r, data)
 		if err != nil {
@@ -88,19 +92,36 @@ func (r *call) line() string {
 	return "perhaps " + r.id
 }
 
+// answerOf is the pillar that answers a question, and whether it comes from the cache.
+func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map, cached bool, err error) {
+	env := d.pillars.compiler.Env(q)
+	if clean {
+		if err := d.kept.forget(q.ID, env); err != nil {
+			d.log.Error("a kept pillar could not be dropped", "minion", q.ID, "err", err)
+		}
+	} else if data := d.kept.look(q, env); data != nil {
+		data, err := d.pillars.compiler.Over(data, q.Override)
+		return data, true, err
+	}
+	data, err = d.pillars.ask(ctx, line, q)
+	return data, false, err
+}
+
 // keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of an
 // environment that there is not.
-func (d *dataDesk) keep(q pillar.Question, data *payload.Map) {
-	if err := d.cache.StoreGrains(q.ID, q.Grains); err != nil {
-		d.log.Error("grains could not be kept", "minion", q.ID, "err", err)
+func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
+	if d.opt.cached {
+		if err := d.cache.StoreGrains(q.ID, q.Grains); err != nil {
+			d.log.Error("grains could not be kept", "minion", q.ID, "err", err)
+		}
 	}
-	env, _ := q.Pillarenv.(string)
-	if q.Override.Len() == 0 && q.Ext == nil && (env == "" || d.pillars.compiler.Knows(env)) {
+	env := d.pillars.compiler.Env(q)
+	if !cached && q.Override.Len() == 0 && q.Ext == nil && (env == "" || d.pillars.compiler.Knows(env)) && d.kept.keeps(q.ID, env) {
 		if err := d.cache.StorePillar(q.ID, env, data); err != nil {
 			d.log.Error("pillar could not be kept", "minion", q.ID, "err", err)
 		}
 	}
-	if d.opt.told {
+	if d.opt.cached && d.opt.told {
 		d.events.fire(event.TagMinionRefresh(q.ID), event.MinionRefresh(q.ID))
 	}
 }

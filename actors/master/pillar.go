@@ -51,6 +51,7 @@ const (
 	pillarsLate  = 64                     // such at a time
 	pillarsOfOne = 16                     // questions of one line that wait; the retries of a real minion are three
 	pillarLives  = 3                      // as often is a compilation begun
+	pillarsSlow  = 4096                   // lines that are remembered for having been late
 )
 
 var (
@@ -162,6 +163,18 @@ func (w *pillarWork) enqueue(c *compilation) {
 	w.queue = append(w.queue, c)
 }
 
+// remember notes that the last compilation of a line was late. Whoever may name lines could name any number: beyond pillarsSlow one
+// that is known is forgotten, and its next compilation holds a place for as long as it takes to be found late.
+func (w *pillarWork) remember(line string) {
+	if !w.wasLate[line] && len(w.wasLate) >= pillarsSlow {
+		for known := range w.wasLate {
+			delete(w.wasLate, known)
+			break
+		}
+	}
+	w.wasLate[line] = true
+}
+
 // begin begins what there is a place for.
 func (p *pillarMaker) begin(ctx actor.Context) {
 	w := p.work
@@ -220,7 +233,7 @@ func (p *pillarMaker) onPillarCompiled(ctx actor.Context, m *PillarCompiled) {
 	if m.Soon {
 		delete(p.work.wasLate, c.line)
 	} else {
-		p.work.wasLate[c.line] = true
+		p.work.remember(c.line)
 	}
 	p.settle(c, m.Answer)
 	p.begin(ctx)

@@ -108,7 +108,10 @@ func TestPillarOfOthers(t *testing.T) {
 	}
 	kept, err := r.m.core.desks.data.cache.Data(datacache.BankPillar, "m2")
 	wantPillar(t, "kept", kept, err, payload.M("a", 1))
-	entries, err := os.ReadDir(filepath.Join(r.dir, "cache", "pillar"))
+	entries, err := os.ReadDir(filepath.Join(r.cfg.CacheDir, "pillar"))
+	if len(entries) == 0 {
+		t.Errorf("nothing is kept, %v", err)
+	}
 	for _, e := range entries {
 		if e.Name() != "m2.p" && e.Name() != "m1.p" {
 			t.Errorf("kept in %s, %v", e.Name(), err)

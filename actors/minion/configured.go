@@ -5,6 +5,7 @@ import (
 
 	"brine/config"
 	"brine/modules"
+	"brine/modules/pillar"
 	"brine/modules/schedule"
 	"brine/supervisor"
 	"brine/wire/zmq"
@@ -25,8 +26,16 @@ type ownOptions struct {
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
-	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
+	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
 		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner"))}
+}
+
+// keepsPillarIn is the folder below which the pillar is kept in files; "": it is not.
+func keepsPillarIn(cfg *config.Minion) string {
+	if !cfg.MinionPillarCache || cfg.Raw.Str("file_client") != "remote" {
+		return ""
+	}
+	return cfg.CacheDir
 }
 
 // anyPublishPort is the value of publish_port with which, as with none in the file, the master's own port counts.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/pillar"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -61,6 +62,7 @@ func (m *RefreshPillar) done(err error) {
 type refresherOptions struct {
 	asked    pillarQuestion
 	compiles *ownPillar
+	keepIn   string        // below this folder the pillar of a master is kept in files; "": it is not
 	every    time.Duration // grains_refresh_every; 0: never
 	facts    *facts
 	links    []*link
@@ -259,19 +261,21 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 	}
 	clean, all := n.clean, n.done
 	n.busy, n.clean, n.done = true, false, nil
-	self, facts, asked, compiles := r.self, r.opt.facts, r.opt.asked, r.opt.compiles
+	self, opt := r.self, r.opt
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
-		if compiles.source != nil {
-			out.pillar, out.err = compiles.compile(ctx, modules.PillarQuery{}, asked)
+		if opt.compiles.source != nil {
+			out.pillar, out.err = opt.compiles.compile(ctx, modules.PillarQuery{}, opt.asked)
 			return nil
 		}
-		load := asked.load(facts.grains())
+		load := opt.asked.load(opt.facts.grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}
-		out.pillar, out.err = l.pillar(ctx, load)
+		if out.pillar, out.err = l.pillar(ctx, load); out.err == nil {
+			opt.keep(l, out.pillar)
+		}
 		return nil
 	})
 }
@@ -280,12 +284,23 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 const pillarVersion = "2"
 
 // pillarQuestion is whose pillar is asked for, in which environments; "": in none.
-type pillarQuestion struct{ id, saltenv, pillarenv string }
+type pillarQuestion struct {
+	id, saltenv, pillarenv string
+	passed                 *payload.Map // for external pillars (pass_to_ext_pillars)
+}
 
 // load is a _pillar request in Salt's order (salt/pillar/__init__.py, RemotePillar.compile_pillar).
 func (q pillarQuestion) load(grains *payload.Map) *payload.Map {
 	return payload.M("id", q.id, "grains", grains, "saltenv", textOrNil(q.saltenv), "pillarenv", textOrNil(q.pillarenv),
-		"pillar_override", payload.NewMap(0), "extra_minion_data", payload.NewMap(0), "ver", pillarVersion, "cmd", payload.CmdPillar)
+		"pillar_override", payload.NewMap(0), "extra_minion_data", q.extra(), "ver", pillarVersion, "cmd", payload.CmdPillar)
+}
+
+// extra is what external pillars get, a map in any case.
+func (q pillarQuestion) extra() *payload.Map {
+	if q.passed == nil {
+		return payload.NewMap(0)
+	}
+	return q.passed
 }
 
 func textOrNil(s string) any {
@@ -301,6 +316,16 @@ func (r *refresher) logOf(l *link) *slog.Logger {
 		return r.opt.log
 	}
 	return l.log
+}
+
+// keep writes the pillar to files, where the configuration wants it (minion_pillar_cache).
+func (o refresherOptions) keep(l *link, data *payload.Map) {
+	if o.keepIn == "" {
+		return
+	}
+	if err := pillar.KeepOnMinion(o.keepIn, o.asked.id, o.asked.saltenv, data); err != nil {
+		l.log.Error("the pillar could not be kept in files (minion_pillar_cache)", "err", err)
+	}
 }
 
 func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {

@@ -36,12 +36,21 @@ func (t *callTool) servesItself() bool { return t.Minion.FileClient == "local" }
 func (t *callTool) pillarFrom(source modules.PillarSource) {
 	t.env.Host.Secrets = source
 	t.env.Pillar = sync.OnceValue(func() *payload.Map {
-		pillar, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
+		data, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
 		if err != nil {
 			t.Log.Error("Exception getting pillar: " + err.Error())
+		} else if _, ofMaster := source.(callMaster); ofMaster && t.Minion.MinionPillarCache && t.Minion.Raw.Str("file_client") == "remote" {
+			t.keepPillar(data)
 		}
-		return pillar
+		return data
 	})
+}
+
+// keepPillar writes the pillar to files (minion_pillar_cache).
+func (t *callTool) keepPillar(data *payload.Map) {
+	if err := pillar.KeepOnMinion(t.Minion.CacheDir, t.Minion.ID, t.Minion.SaltEnv, data); err != nil {
+		t.Log.Error("The pillar could not be kept in files (minion_pillar_cache): " + err.Error())
+	}
 }
 
 // callLog takes the log lines of functions.

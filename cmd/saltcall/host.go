@@ -9,6 +9,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/config"
 	"brine/modules"
+	"brine/modules/pillar"
 	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/ipc"
@@ -45,7 +46,7 @@ func (c callMaster) Compile(ctx context.Context, q modules.PillarQuery) (*payloa
 		override = payload.NewMap(0)
 	}
 	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(q.Saltenv), "pillarenv", textOrNull(q.Pillarenv),
-		"pillar_override", override, "extra_minion_data", payload.NewMap(0), "ver", "2", "cmd", payload.CmdPillar)
+		"pillar_override", override, "extra_minion_data", pillar.Passed(c.Minion.Raw), "ver", "2", "cmd", payload.CmdPillar)
 	if q.Ext != nil {
 		load.Set("ext", q.Ext)
 	}

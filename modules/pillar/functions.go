@@ -51,6 +51,28 @@ func (c *Compiler) Top(ctx context.Context, q Question) (top *payload.Map, wrong
 	return out, r.errors, nil
 }
 
+// Env is the environment that a question means: "" is the master's own, whichever that is.
+func (c *Compiler) Env(q Question) string {
+	env := text(q.Pillarenv)
+	if q.Pillarenv == nil && modules.Truthy(c.opt.Opts.Value("pillarenv_from_saltenv")) {
+		env = text(q.Saltenv)
+	}
+	if env == text(c.opt.Opts.Value("pillarenv")) {
+		return ""
+	}
+	return env
+}
+
+// Over is a pillar with an override over it, by the strategy of the master. The pillar itself may be changed.
+func (c *Compiler) Over(data, override *payload.Map) (*payload.Map, error) {
+	if override.Len() == 0 {
+		return data, nil
+	}
+	r := &run{Compiler: c, opts: c.opt.Opts}
+	r.merging = r.mergingOf()
+	return r.merge(data, override)
+}
+
 // Knows tells whether an environment has directories of its own, or below those of __env__ some that exist.
 func (c *Compiler) Knows(env string) bool {
 	if env == anyEnv {

@@ -99,18 +99,23 @@ func (c *Compiler) newRun(ctx context.Context, q Question) *run {
 	if q.Override.Len() > 0 {
 		r.override = dicts.Clone(q.Override).(*payload.Map)
 	}
-	strategy := c.opt.Opts.Str("pillar_source_merging_strategy")
-	if strategy == "" {
-		strategy = "smart"
-	}
-	r.merging = dicts.Merging{Strategy: strategy, Renderer: r.renderer(), Lists: modules.Truthy(r.opts.Value("pillar_merge_lists")),
-		Warn: func(text string) { r.log(slog.LevelWarn, "%s", text) }}
+	r.merging = r.mergingOf()
 	if c.opt.Functions != nil {
 		r.funcs = c.opt.Functions(Surroundings{ID: q.ID, Opts: r.opts, Grains: r.grains(), Pillar: r.pillar})
 	}
 	r.render = renderers.New(r.rendererOptions(modules.StringList(r.opts.Value("renderer_blacklist")),
 		modules.StringList(r.opts.Value("renderer_whitelist"))))
 	return r
+}
+
+// mergingOf is how the options say that pillars are merged.
+func (r *run) mergingOf() dicts.Merging {
+	strategy := r.opt.Opts.Str("pillar_source_merging_strategy")
+	if strategy == "" {
+		strategy = "smart"
+	}
+	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(), Lists: modules.Truthy(r.opts.Value("pillar_merge_lists")),
+		Warn: func(text string) { r.log(slog.LevelWarn, "%s", text) }}
 }
 
 func (r *run) grains() *payload.Map {

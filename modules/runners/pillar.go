@@ -105,7 +105,15 @@ func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, key 
 	return nil
 }
 
+// keepsPillars tells whether the master keeps pillars at all.
+func keepsPillars(c *modules.Call) bool {
+	return modules.Truthy(c.Opts().Value("pillar_cache")) || modules.Truthy(c.Opts().Value("minion_data_cache"))
+}
+
 func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
+	if !keepsPillars(c) {
+		return false, nil
+	}
 	out := payload.NewMap(0)
 	err := r.cachedPillars(c, a, func(id, key string) error {
 		v, err := r.Data.Fetch(bankPillar, key)
@@ -118,6 +126,9 @@ func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
 }
 
 func (r *runner) clearPillarCache(c *modules.Call, a modules.Args) (any, error) {
+	if !keepsPillars(c) {
+		return false, nil
+	}
 	err := r.cachedPillars(c, a, func(_, key string) error {
 		_, err := r.Data.Flush(bankPillar, key)
 		return err

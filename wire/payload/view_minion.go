@@ -83,6 +83,7 @@ func (m MineRequest) TgtType() string {
 //	pillar_override    map   goes over the pillar
 //	extra_minion_data  map   for external pillars
 //	ext                map   an external pillar that is wanted besides
+//	clean_cache        bool  a pillar that is kept is not the answer (pillar_cache)
 type PillarRequest struct{ view }
 
 // NewPillarRequest is the view of a load.
@@ -115,6 +116,9 @@ func (p PillarRequest) Extra() *Map { return p.load.Map("extra_minion_data") }
 
 // Ext is an external pillar that is wanted besides; nil: none.
 func (p PillarRequest) Ext() any { return p.load.Value("ext") }
+
+// Clean tells whether the answer must be compiled anew.
+func (p PillarRequest) Clean() bool { return p.load.Bool("clean_cache") }
 
 // FilePiece is a piece of a file that a minion pushes: the load of _file_recv.
 //

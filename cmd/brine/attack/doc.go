@@ -17,6 +17,8 @@
 //	                   mines that are for another minion                   TestMineOfAnother
 //	                   presence of others, 65,536 claims, huge topics      TestPresence..., TestTopicOf20MiB [modules/fleet/ledger]
 //	                   pillars of others; pillars to be targeted by        [actors/master TestPillarOfOthers]
+//	                   pillars that are kept: of ID:ENV, of other grains    [actors/master TestPillarCacheOfOthers, TestPillarCache]
+//	                   states of another by master_tops                    [actors/master TestMasterTops, modules/tops TestAttacks]
 //	replay             recorded publications, over ends of the process     TestReplay [actors/minion pastjobs: age, bounds]
 //	                   recorded requests                                   [actors/master TestReplay]
 //	downgrade          version 2 where it is refused; where it is let in,  TestVersion2Refused, TestVersion2Names,

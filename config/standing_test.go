@@ -117,7 +117,7 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "reactor: /etc/salt/reactor.map", "", ""},
 		{roleMaster, "engines: [reactor]", "engines", ""},
 		{roleMaster, "engines: [{logstash: {}}]", "engines", ""},
-		{roleMaster, "schedule: {j: {function: test.ping}}", "schedule", ""},
+		{roleMaster, "schedule: {j: {function: test.arg, seconds: 5}}", "", ""},
 		{roleMaster, "ext_job_cache: redis", "ext_job_cache", ""},
 		{roleMaster, "master_job_cache: redis", "master_job_cache", ""},
 		{roleMaster, "master_job_cache: local_cache", "", ""},

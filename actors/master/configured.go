@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/modules"
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
@@ -138,6 +139,11 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 
 func peerOptionsOf(cfg *config.Master) peerOptions {
 	return peerOptions{user: cfg.User, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
+}
+
+func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
+	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID, returners: modules.StringList(cfg.Raw.Value("schedule_returner")),
+		disabled: modules.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
 }
 
 func reactionOptionsOf(cfg *config.Master) reactionOptions {

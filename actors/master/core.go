@@ -56,6 +56,7 @@ type core struct {
 	functions    *ownFunctions
 	files        *files
 	reactions    *reactions
+	schedules    *schedules
 	pillars      *pillars
 	gate         *gate
 	signIns      *signIns
@@ -102,6 +103,9 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
 	c.functions.reactor = c.reactions.managed
 	if err := c.reactions.start(cfg.Raw.Value("reactor")); err != nil {
+		return nil, err
+	}
+	if c.schedules, err = newSchedules(scheduleOptionsOf(cfg, opt.RunningUser), in, c.functions); err != nil {
 		return nil, err
 	}
 	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,

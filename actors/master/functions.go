@@ -31,20 +31,22 @@ type functionOptions struct {
 // ownFunctions runs the runner and wheel functions of this master. Any number of goroutines may use it.
 type ownFunctions struct {
 	inside
-	run      runFunc
-	jobs     *jobs
-	onMaster *modules.Env                   // of execution functions on this machine
-	envs     map[runners.Kind]*modules.Env  // of the others
-	reactor  func() (runners.Reactor, bool) // the Reactor, if there is one
-	busy     sync.Map                       // name of a runner's actor → its runners.Request
-	pillars  atomic.Pointer[pillars]        // they need onMaster, and are needed by runners
+	run       runFunc
+	jobs      *jobs
+	onMaster  *modules.Env                      // of execution functions on this machine
+	envs      map[runners.Kind]*modules.Env     // of the others
+	reactor   func() (runners.Reactor, bool)    // the Reactor, if there is one
+	returners func() (*modules.Registry, error) // all of this machine
+	busy      sync.Map                          // name of a runner's actor → its runners.Request
+	pillars   atomic.Pointer[pillars]           // they need onMaster, and are needed by runners
 }
 
 // newOwnFunctions registers the functions, which act on the master by what is inside.
 func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance, jobs *jobs) (*ownFunctions, error) {
 	f, manager := &ownFunctions{inside: in, jobs: jobs}, opt.manager(false)
 	wheels, runs := modules.NewRegistry(), modules.NewRegistry()
-	onMaster, err := execution.NewEnv(execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version, ZMQVersion: zmq.LibraryVersion()})
+	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version, ZMQVersion: zmq.LibraryVersion()}
+	onMaster, err := execution.NewEnv(machine)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +67,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	env := func(reg *modules.Registry) *modules.Env {
 		return &modules.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: modules.Host{Log: logger{in.log}}}
 	}
+	f.returners = machine.Returners
 	f.onMaster, f.envs = onMaster, map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)

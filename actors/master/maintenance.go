@@ -54,13 +54,13 @@ type maintenanceOptions struct {
 	log      *slog.Logger
 }
 
-// schedule is when the pieces of Maintenance are due next.
-type schedule struct{ loop, alive time.Time }
+// dueTimes are when the pieces of Maintenance are due next.
+type dueTimes struct{ loop, alive time.Time }
 
 // maintenance does the master's regular work: key rotation, clean-up, presence, the health file.
 type maintenance struct {
 	opt    maintenanceOptions
-	due    schedule
+	due    dueTimes
 	looked time.Time // when sessions were last compared with accepted keys,
 	keys   time.Time // and when both folders had changed then
 	ends   time.Time
@@ -102,7 +102,7 @@ func (m *maintenance) onStarted(ctx actor.Context) {
 }
 
 // next tells what is due and when it is due again.
-func (s schedule) next(now time.Time, loop time.Duration) (then schedule, doLoop, doAlive bool) {
+func (s dueTimes) next(now time.Time, loop time.Duration) (then dueTimes, doLoop, doAlive bool) {
 	then = s
 	if !now.Before(s.loop) {
 		then.loop, doLoop = now.Add(loop), true
@@ -121,7 +121,7 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Duration) {
 	if jump := m.opt.past.clock.Look(now, elapsed); jump != 0 {
 		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", steady.Rest)
-		m.due = schedule{} // it may lie far in the future
+		m.due = dueTimes{} // it may lie far in the future
 	}
 	m.checkKeys(ctx, now, !now.Before(m.due.loop))
 	then, doLoop, doAlive := m.due.next(now, m.opt.loop)

@@ -238,7 +238,7 @@ func TestRemoveOlder(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
-	var s schedule
+	var s dueTimes
 	for _, tt := range []struct {
 		now         int
 		loop, alive bool

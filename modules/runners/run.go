@@ -92,7 +92,7 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 	}
 	fire(Tag(req.Kind, req.JID)+"/new", data.Clone())
 	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", req.User))
-	value, err := call(c, f, req)
+	value, err := Call(c, f, req.Args, req.KW)
 	var badArgs *modules.ArgumentError
 	switch {
 	case errors.As(err, &badArgs):
@@ -133,9 +133,9 @@ func failed(req Request, data *payload.Map, err error, fire func(string, *payloa
 	return &Result{Data: data, Return: text, Retcode: 1}
 }
 
-// call binds and runs, and turns a panic of the function into an error: a run must not take the master down.
-func call(c *modules.Call, f *modules.Func, req Request) (v any, err error) {
-	bound, err := modules.Bind(f, req.Args, req.KW)
+// Call binds and runs, and turns a panic of the function into an error: a run must not take the master down.
+func Call(c *modules.Call, f *modules.Func, args []any, kw *payload.Map) (v any, err error) {
+	bound, err := modules.Bind(f, args, kw)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,131 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"brine/modules"
+	"brine/modules/runners"
+	"brine/modules/schedule"
+	"brine/modules/schedule/dates"
+	"brine/supervisor"
+	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// LookAtSchedule has the Scheduler run what is due at a moment.
+type LookAtSchedule struct{ Now time.Time }
+
+// scheduleEvery is how often the schedule is looked at.
+//
+// Unlike Salt: its Maintenance looks once in loop_interval (60 s), or as often as the shortest interval of a job says.
+const scheduleEvery = time.Second
+
+// scheduleOptions are what the configuration says of the schedule.
+type scheduleOptions struct {
+	jobs      *payload.Map  // schedule
+	loop      time.Duration // loop_interval: how long after its time a job by when or once is still run
+	unique    bool          // unique_jid
+	returners []string      // schedule_returner
+	disabled  []string      // disable_returners
+	id, user  string        // of this master
+}
+
+// schedules is what the Scheduler and its runs share; it outlives them.
+type schedules struct {
+	inside
+	opt       scheduleOptions
+	functions *ownFunctions
+	returners *modules.Registry
+	plan      *schedule.Plan
+}
+
+// newSchedules reads the schedule. Its functions are runners, as in Salt.
+func newSchedules(opt scheduleOptions, in inside, functions *ownFunctions) (*schedules, error) {
+	kept, err := functions.returners()
+	if err != nil {
+		return nil, fmt.Errorf("scheduler: %w", err)
+	}
+	return &schedules{inside: in, opt: opt, functions: functions, returners: kept, plan: schedule.NewPlan(opt.jobs)}, nil
+}
+
+// rows are the Scheduler as a child of the master, if there is anything to be run.
+func (s *schedules) rows() []child {
+	if s.opt.jobs.Len() == 0 {
+		return nil
+	}
+	return []child{{nil, supervisor.Spec{Name: "Scheduler", New: func() actor.Actor { return &scheduler{s} }}}}
+}
+
+// scheduler looks at the schedule each second. What is due is decided by modules/schedule; each run is an actor of its own.
+type scheduler struct{ *schedules }
+
+func (s *scheduler) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		s.onStarted(ctx)
+	case *LookAtSchedule:
+		s.onLookAtSchedule(m.Now)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (s *scheduler) onStarted(ctx actor.Context) {
+	self := supervisor.Self(ctx)
+	self.Send(&LookAtSchedule{Now: time.Now()})
+	supervisor.Go(ctx, "timer", func(ctx context.Context) error {
+		t := time.NewTicker(scheduleEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				self.Send(&LookAtSchedule{Now: time.Now()}) // not the tick: it may be old
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	})
+}
+
+func (s *scheduler) onLookAtSchedule(now time.Time) {
+	known := func(fun string) bool { _, ok := s.functions.Lookup(string(runners.KindRunner), fun); return ok }
+	runs, messages := s.plan.Look(dates.Wall(now.Local()), now, schedule.Options{
+		Loop: max(s.opt.loop, scheduleEvery), Known: known, Running: s.plan.Ongoing.Count,
+		Random: func(low, high int64) int64 { return low + rand.Int64N(high-low+1) },
+		JID:    func() string { return s.plan.NextJID(now, s.opt.unique) }})
+	for _, msg := range messages {
+		s.log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
+	}
+	for _, run := range runs {
+		s.start(run)
+	}
+}
+
+// start adds the actor of a run.
+func (s *schedules) start(run schedule.Run) {
+	if run.Dry {
+		s.log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
+		return
+	}
+	name := "Scheduled-" + run.JID
+	_, _, given := run.Args()
+	s.functions.busy.Store(name, runners.Request{Kind: runners.KindRunner, Fun: run.Fun, Args: given, JID: run.JID, User: s.opt.user})
+	over := s.plan.Begin(run)
+	ended := func() { s.functions.busy.Delete(name); over() }
+	_, err := s.tree.Load().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
+		New: func() actor.Actor { return &scheduledRun{schedules: s, run: run, ended: ended} }})
+	if err != nil {
+		ended()
+		s.log.Error("a job of the schedule is not run", "schedule", run.Key, "err", err)
+	}
+}
+
+// note logs a line about a run.
+func (s *schedules) note(level slog.Level, run schedule.Run, text string, more ...any) {
+	s.log.Log(context.Background(), level, text, append(more, "schedule", run.Key, "jid", run.JID)...)
+}

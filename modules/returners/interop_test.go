@@ -3,6 +3,7 @@
 package returners
 
 import (
+	"errors"
 	"testing"
 
 	"brine/modules/redisdb"
@@ -46,4 +47,18 @@ func TestRedisBesideSalt(t *testing.T) {
 	if diff := cmp.Diff(want, sorted(t, redisReads(asks(redisOpts(ours))))); diff != "" {
 		t.Errorf("Salt reads what brine wrote (-its own +brine's):\n%s", diff)
 	}
+}
+
+// Real Salt posts to Slack what is recorded.
+func TestSlackBesideSalt(t *testing.T) {
+	judge := realSalt(t)
+	r := newRecorder(t, slackAnswer)
+	seen := slackCases(t, r, func(opts *payload.Map, fun string, arg any) error {
+		if _, failed := judge.call(t, opts, fun, arg); failed != "" {
+			return errors.New(failed)
+		}
+		return nil
+	})
+	compareSlack(t, record(t, "slack.json", seen).([]any), seen)
+	compareSlack(t, seen, slackCases(t, r, brineSlack(t)))
 }

@@ -30,8 +30,16 @@ func Register(reg *modules.Registry, opt Options) error {
 	if opt.Syslog == "" {
 		opt.Syslog = "/dev/log"
 	}
-	for _, funcs := range [][]modules.Func{localFunctions(opt.Stdout), rawfileFunctions(), syslogFunctions(opt.Syslog), redisFunctions(),
-		multiFunctions(reg), sqlFunctions()} {
+	all := [][]modules.Func{
+		localFunctions(opt.Stdout),
+		multiFunctions(reg),
+		rawfileFunctions(),
+		redisFunctions(),
+		slackFunctions(),
+		sqlFunctions(),
+		syslogFunctions(opt.Syslog),
+	}
+	for _, funcs := range all {
 		if err := reg.Register(funcs...); err != nil {
 			return fmt.Errorf("register returners: %w", err)
 		}

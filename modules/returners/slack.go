@@ -1,0 +1,131 @@
+package returners
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/host/web"
+	"brine/modules/text/pattern"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+const (
+	slackName = "slack_webhook"
+	slackBase = "https://hooks.slack.com/services/"
+)
+
+// slackOptions is where the returner finds its options. Source: salt/returners/slack_webhook_return.py, _get_options.
+var slackOptions = lookup{name: slackName, options: []string{"webhook", "success_title", "failure_title", "author_icon", "show_tasks"},
+	defaults: settings{"success_title": "{id} | Succeeded", "failure_title": "{id} | Failed", "author_icon": "", "show_tasks": false}}
+
+// slackFunctions post messages to Slack by its incoming webhooks.
+func slackFunctions() []modules.Func {
+	return []modules.Func{
+		taker(slackName, `Post the return to Slack.
+
+CLI Example:
+
+    salt '*' test.ping --return slack_webhook`, func(c *modules.Call, ret *payload.Map) error { return slackPost(c, ret, false) }),
+		listener(slackName, `Post the events that are returns of functions to Slack.`, func(c *modules.Call, events []any) error {
+			for _, e := range events {
+				event, _ := e.(*payload.Map)
+				ret := event.Map("data")
+				if ret.Has("fun") && !strings.Contains(word(ret, "fun"), "saltutil.find_job") {
+					if err := slackPost(c, ret, true); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+// slackWord is what Slack says is wrong; other texts may be anybody's, and are not shown.
+var slackWord = pattern.New(`^[a-z_]{1,60}$`)
+
+// slackPost posts one message. The address is a secret, and in no error.
+// Unlike Salt: what Slack did not take is an error, so that it is tried again; and the data of an event, which any minion may
+// have made, holds no options.
+func slackPost(c *modules.Call, ret *payload.Map, event bool) error {
+	from := ret
+	if event {
+		from = nil
+	}
+	opt, err := slackOptions.read(c, from)
+	if err != nil {
+		return err
+	}
+	base, _ := url.Parse(slackBase)
+	hook, err := url.Parse(opt.text("webhook"))
+	if err != nil || opt.text("webhook") == "" {
+		return unusable("slack_webhook.webhook is not defined in the configuration, or is no path")
+	}
+	text, err := dumps(slackName, slackMessage(c, opt, ret, event))
+	if err != nil {
+		return err
+	}
+	client, err := webClient(c.Opts(), base.ResolveReference(hook).Hostname())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "User-Agent": {"Salt http.query()"}}
+	answer, err := client.Ask(c.Ctx, http.MethodPost, base.ResolveReference(hook).String(), header, []byte("payload="+url.QueryEscape(text)))
+	if err != nil {
+		return fmt.Errorf("slack_webhook: %w", err)
+	}
+	said := string(answer.Body)
+	switch {
+	case answer.Status == http.StatusOK && said == "ok":
+		return nil
+	case !slackWord.MatchString(said):
+		said = ""
+	}
+	err = fmt.Errorf("slack_webhook: the server answers %d %s %s", answer.Status, http.StatusText(answer.Status), said)
+	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusRequestEntityTooLarge {
+		return &Unusable{err}
+	}
+	return err
+}
+
+// webClient is a client with the proxy that the options of a daemon tell (proxy_host and others). Source: salt/utils/http.py.
+func webClient(opts *payload.Map, host string) (*web.Client, error) {
+	o := web.Options{}
+	if opts.Str("proxy_host") != "" && modules.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"), host) {
+		proxy := &url.URL{Scheme: "http", Host: opts.Str("proxy_host") + ":" + word(opts, "proxy_port")}
+		if opts.Str("proxy_username") != "" && modules.Truthy(opts.Value("proxy_password")) {
+			proxy.User = url.UserPassword(opts.Str("proxy_username"), word(opts, "proxy_password"))
+		}
+		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
+	}
+	return web.New(o)
+}
+
+func contains(list []any, text string) bool {
+	for _, v := range list {
+		if v == text {
+			return true
+		}
+	}
+	return false
+}
+
+// sprinkle puts grains in place of {NAME} (_sprinkle).
+func sprinkle(c *modules.Call, text string) string {
+	var parts []string
+	for part := range strings.SplitSeq(text, "{") {
+		parts = append(parts, strings.Split(part, "}")...)
+	}
+	for i := 1; i < len(parts); i += 2 {
+		v, ok := c.Grain(parts[i])
+		if parts[i] = ""; ok {
+			parts[i] = pytext.Str(v)
+		}
+	}
+	return strings.Join(parts, "")
+}

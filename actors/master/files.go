@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"brine/modules/fileserver"
+	"brine/modules/fileserver/gitfs"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -27,7 +28,7 @@ type files struct {
 // newFiles reads the configuration once, so that what is wrong with it ends the start.
 func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error) {
 	f := &files{opt: opt, events: events, log: log}
-	s, err := fileserver.Configured(opt.values)
+	s, err := fileserver.Configured(opt.values, gitfs.Kind())
 	if s == nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error)
 // options are those of the FileServer. Unlike Salt: files of roots are looked through from time to time only for who wants the events.
 func (f *files) options() fileServerOptions {
 	o := fileServerOptions{publish: f.server.Store, log: f.log,
-		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values) }}
+		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values, gitfs.Kind()) }}
 	if f.opt.values.Bool("fileserver_events") {
 		o.updated = func(c *fileserver.Changes) { f.events.fire(event.TagFileserver(c.Backend), c.Event()) }
 	}
@@ -52,8 +53,14 @@ func (f *files) Answer(cmd string, load *payload.Map) (any, error) {
 }
 
 // Update looks for what has changed.
-func (f *files) Update(ctx context.Context, back []string) ([]*fileserver.Changes, error) {
-	return f.server.Load().Update(ctx, back)
+func (f *files) Update(ctx context.Context, back, remotes []string) ([]*fileserver.Changes, error) {
+	return f.server.Load().Refresh(ctx, back, remotes)
+}
+
+// Do does a chore of backends that keep copies.
+func (f *files) Do(chore fileserver.Chore, back []string, remote string) (done, failed []string, err error) {
+	done, failed = f.server.Load().Do(chore, back, remote)
+	return done, failed, nil
 }
 
 // Forget drops lists of environments.

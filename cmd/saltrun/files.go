@@ -12,6 +12,7 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/modules/fileserver"
+	"brine/modules/fileserver/gitfs"
 	"brine/wire/control"
 	"brine/wire/payload"
 )
@@ -26,12 +27,12 @@ func (f *masterFiles) open() (*fileserver.Server, error) {
 	if f.server != nil {
 		return f.server, nil
 	}
-	s, err := fileserver.Configured(f.session.Master.Raw)
+	s, err := fileserver.Configured(f.session.Master.Raw, gitfs.Kind())
 	if s == nil {
 		return nil, err
 	}
 	if err != nil {
-		f.session.Log.Warn("patterns of files that are not served are no patterns", "err", err)
+		f.session.Log.Warn("the file server leaves something out", "err", err)
 	}
 	f.server = s
 	return s, nil
@@ -48,12 +49,22 @@ func (f *masterFiles) Answer(cmd string, load *payload.Map) (any, error) {
 }
 
 // Update looks for what has changed.
-func (f *masterFiles) Update(ctx context.Context, back []string) ([]*fileserver.Changes, error) {
+func (f *masterFiles) Update(ctx context.Context, back, remotes []string) ([]*fileserver.Changes, error) {
 	s, err := f.open()
 	if err != nil {
 		return nil, err
 	}
-	return s.Update(ctx, back)
+	return s.Refresh(ctx, back, remotes)
+}
+
+// Do does a chore of backends that keep copies. A master that runs looks at the same copies, and sees it.
+func (f *masterFiles) Do(chore fileserver.Chore, back []string, remote string) (done, failed []string, err error) {
+	s, err := f.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	done, failed = s.Do(chore, back, remote)
+	return done, failed, nil
 }
 
 // Forget asks the running master of brine to drop its lists. One of Salt keeps them as files.

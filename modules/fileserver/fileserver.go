@@ -77,8 +77,12 @@ func New(opt Options) (*Server, error) {
 	return &Server{opt: opt, hashes: h, pieces: &sync.Pool{}}, nil
 }
 
-// backends are those that were asked for: all (nil, ""), names, or, where all names begin with "-", all but those.
+// backends are those that were asked for: all (nil, ""), names, short ones too, or, where all names begin with "-", all but those.
 func (s *Server) backends(want []string) (out []Backend) {
+	want = slices.Clone(want)
+	for i, name := range want {
+		want[i] = fullName(name)
+	}
 	without := len(want) > 0 && !slices.ContainsFunc(want, func(name string) bool { return !strings.HasPrefix(name, "-") })
 	for _, b := range s.opt.Backends {
 		if len(want) == 0 || without && !slices.Contains(want, "-"+b.Name()) || !without && slices.Contains(want, b.Name()) {

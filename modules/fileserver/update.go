@@ -56,12 +56,17 @@ func (s *Server) Rhythms() (out []Rhythm) {
 type Changes struct {
 	Backend                 string
 	Changed, Added, Removed []string
+	Unnamed                 bool // Changed are no files, and events do not name them
 }
 
 // Event is the data of the event of an update (salt/fileserver/BACKEND/update).
 func (c *Changes) Event() *payload.Map {
+	changed := len(c.Changed)+len(c.Added)+len(c.Removed) > 0
+	if c.Unnamed {
+		return payload.M("changed", changed, "backend", c.Backend)
+	}
 	files := payload.M("changed", payload.AnyList(c.Changed), "removed", payload.AnyList(c.Removed), "added", payload.AnyList(c.Added))
-	return payload.M("changed", len(c.Changed)+len(c.Added)+len(c.Removed) > 0, "files", files, "backend", c.Backend)
+	return payload.M("changed", changed, "files", files, "backend", c.Backend)
 }
 
 // Update lets some backends, nil for all, do what they do from time to time.
@@ -74,7 +79,6 @@ func (s *Server) Update(ctx context.Context, back []string) (all []*Changes, err
 		changes, bad := u.Update(ctx)
 		if bad != nil {
 			err = errors.Join(err, fmt.Errorf("update of %s: %w", b.Name(), bad))
-			continue
 		}
 		if changes != nil {
 			all = append(all, changes)

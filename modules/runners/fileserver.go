@@ -1,10 +1,12 @@
 package runners
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"brine/modules"
+	"brine/modules/fileserver"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -21,12 +23,12 @@ func (r *runner) fileserverFuncs() []modules.Func {
 			Doc: "Drop the remembered lists of files, so that new files show at once.\n\nCLI Example:\n\n    salt-run fileserver.clear_file_list_cache saltenv=base"},
 		{Name: "fileserver.update", Params: []modules.Param{back}, KWArgs: true, Run: r.filesUpdate,
 			Doc: "Let the backends look for what has changed.\n\nCLI Example:\n\n    salt-run fileserver.update backend=roots"},
-		{Name: "fileserver.clear_cache", Params: []modules.Param{back}, Run: r.nothingOf("No cache was cleared"),
-			Doc: "Drop the caches of backends that have one; roots has none.\n\nCLI Example:\n\n    salt-run fileserver.clear_cache"},
-		{Name: "fileserver.clear_lock", Params: []modules.Param{back, remote}, Run: r.nothingOf("No locks were removed"),
-			Doc: "Remove the locks of backends that have some; roots has none.\n\nCLI Example:\n\n    salt-run fileserver.clear_lock"},
-		{Name: "fileserver.lock", Params: []modules.Param{back, remote}, Run: r.nothingOf("No locks were set"),
-			Doc: "Keep backends that can be locked from updates; roots cannot.\n\nCLI Example:\n\n    salt-run fileserver.lock"},
+		{Name: "fileserver.clear_cache", Params: []modules.Param{back}, Run: r.fileChore(fileserver.ClearCache, "cleared", "No cache was cleared"),
+			Doc: "Drop the copies of repositories; the next update fetches them anew.\n\nCLI Example:\n\n    salt-run fileserver.clear_cache"},
+		{Name: "fileserver.clear_lock", Params: []modules.Param{back, remote}, Run: r.fileChore(fileserver.ClearLock, "cleared", "No locks were removed"),
+			Doc: "Let repositories be updated again, those whose URL matches remote.\n\nCLI Example:\n\n    salt-run fileserver.clear_lock"},
+		{Name: "fileserver.lock", Params: []modules.Param{back, remote}, Run: r.fileChore(fileserver.Lock, "locked", "No locks were set"),
+			Doc: "Keep updates from repositories, those whose URL matches remote.\n\nCLI Example:\n\n    salt-run fileserver.lock"},
 	}
 	for name, list := range map[string]struct{ cmd, what string }{
 		"file_list": {payload.CmdFileList, "files"}, "symlink_list": {payload.CmdSymlinkList, "symbolic links"},
@@ -103,10 +105,17 @@ func (r *runner) filesUpdate(c *modules.Call, a modules.Args) (any, error) {
 	if r.Files == nil {
 		return nil, unavailable("file server")
 	}
-	for name := range a.UserKW().All() { // Salt hands them to the backend, and that of roots takes none
-		return nil, &modules.ArgumentError{Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
+	var remotes []string
+	for name, value := range a.UserKW().All() { // Salt hands them to the backend
+		if name != "remotes" {
+			return nil, &modules.ArgumentError{Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
+		}
+		remotes = listOf(value)
 	}
-	changes, err := r.Files.Update(c.Ctx, listOf(a.Get("backend")))
+	changes, err := r.Files.Update(c.Ctx, listOf(a.Get("backend")), remotes)
+	if errors.Is(err, fileserver.ErrNoRemotes) {
+		return nil, &modules.ArgumentError{Message: err.Error()}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +130,27 @@ func (r *runner) filesUpdate(c *modules.Call, a modules.Args) (any, error) {
 	return true, nil
 }
 
-// nothingOf is the answer for what no backend of this master has.
-func (r *runner) nothingOf(text string) func(*modules.Call, modules.Args) (any, error) {
-	return func(*modules.Call, modules.Args) (any, error) { return text, nil }
+// fileChore asks backends that keep copies for something.
+func (r *runner) fileChore(chore fileserver.Chore, key, nothing string) func(*modules.Call, modules.Args) (any, error) {
+	return func(_ *modules.Call, a modules.Args) (any, error) {
+		if r.Files == nil {
+			return nil, unavailable("file server")
+		}
+		remote := ""
+		if chore != fileserver.ClearCache && a.Get("remote") != nil {
+			remote = pytext.Str(a.Get("remote"))
+		}
+		done, failed, err := r.Files.Do(chore, listOf(a.Get("backend")), remote)
+		out := payload.NewMap(2)
+		if len(done) > 0 {
+			out.Set(key, payload.AnyList(done))
+		}
+		if len(failed) > 0 {
+			out.Set("errors", payload.AnyList(failed))
+		}
+		if err != nil || out.Len() == 0 {
+			return nothing, err
+		}
+		return out, nil
+	}
 }

@@ -90,8 +90,10 @@ type MineReader interface {
 type Files interface {
 	// Answer answers a command of the wire about files (salt/master.py, AESFuncs).
 	Answer(cmd string, load *payload.Map) (any, error)
-	// Update looks for what has changed, by some backends, nil for all.
-	Update(ctx context.Context, back []string) ([]*fileserver.Changes, error)
+	// Update looks for what has changed, by some backends and remotes of them, nil for all.
+	Update(ctx context.Context, back, remotes []string) ([]*fileserver.Changes, error)
+	// Do does a chore of backends that keep copies (fileserver.Server.Do).
+	Do(chore fileserver.Chore, back []string, remote string) (done, failed []string, err error)
 	// Forget drops remembered lists of some environments and backends, nil for all, and returns which, by backend.
 	Forget(ctx context.Context, envs, back []string) (*payload.Map, error)
 }

@@ -43,7 +43,7 @@ func (c *core) children() []child {
 		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
 	}, c.reactions.rows(), c.schedules.rows(), []child{
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
-	})
+	}, c.engines.rows())
 }
 
 // spawn adds the children, each when the one before is ready. A death meanwhile ends it.

@@ -146,6 +146,10 @@ func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
 		disabled: modules.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
 }
 
+func engineOptionsOf(cfg *config.Master) engineOptions {
+	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID, eventMost: cfg.MaxEventSize}
+}
+
 func reactionOptionsOf(cfg *config.Master) reactionOptions {
 	return reactionOptions{values: cfg.Raw, refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
 		path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}

@@ -57,6 +57,7 @@ type core struct {
 	files        *files
 	reactions    *reactions
 	schedules    *schedules
+	engines      *engineRoom
 	pillars      *pillars
 	gate         *gate
 	signIns      *signIns
@@ -102,6 +103,12 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.functions.pillars.Store(c.pillars)
 	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
 	c.functions.reactor = c.reactions.managed
+	if c.engines, err = newEngineRoom(engineOptionsOf(cfg), c); err != nil {
+		return nil, err
+	}
+	if tuning := c.engines.set.Reactor; tuning != nil {
+		c.reactions.opt.tune(tuning.Refresh, tuning.Threads, tuning.Queue)
+	}
 	if err := c.reactions.start(cfg.Raw.Value("reactor")); err != nil {
 		return nil, err
 	}

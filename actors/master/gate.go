@@ -90,7 +90,7 @@ func (g *gate) forbidden(who speaker, tag string, data *payload.Map) string {
 	if tag == "" || len(tag) > payload.MaxTag || strings.IndexFunc(tag, unicode.IsControl) >= 0 {
 		return "no tag of an event"
 	}
-	if imitates(tag) && !g.whitelisted(tag) {
+	if event.Imitates(tag) && !g.whitelisted(tag) {
 		return "a tag that looks like that of a job to whoever searches tags for one"
 	}
 	voice, id, made := gateFor(tag)

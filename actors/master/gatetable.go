@@ -1,9 +1,9 @@
 package master
 
 import (
-	"slices"
 	"strings"
 
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -104,37 +104,6 @@ func (r gateRule) match(parts []string) (id string, ok bool) {
 	return id, len(parts) == len(r.pattern)
 }
 
-// inTag are the words behind which tools of Salt search tags for a job, wherever these stand: theirs are expressions such as
-// (salt/job|syndic/.*)/JID.
-const (
-	jobInTag    = "salt/job/"
-	syndicInTag = "syndic/"
-)
-
-// imitates tells whether a tag is none of a job, and is taken for one by who searches it: it begins with a job id, or holds one
-// behind what the tags of jobs begin with.
-func imitates(tag string) bool {
-	first, _, _ := strings.Cut(tag, "/")
-	if payload.BeginsWithJID(first) && !payload.IsJID(first) {
-		return true
-	}
-	if strings.HasPrefix(tag, syndicInTag) { // what a syndic forwards holds the tags of jobs; nobody else has tags of this kind
-		return false
-	}
-	for i, part := range strings.Split(tag, jobInTag) {
-		if i > 0 && (i > 1 || !strings.HasPrefix(tag, jobInTag)) && payload.BeginsWithJID(part) {
-			return true
-		}
-	}
-	_, behind, found := strings.Cut(tag, syndicInTag)
-	return found && jidInside(behind)
-}
-
-// jidInside tells whether a part of a tag begins with the digits of a job id.
-func jidInside(tag string) bool {
-	return slices.ContainsFunc(strings.Split(tag, "/"), payload.BeginsWithJID)
-}
-
 // believed are the fields of an event of a job by which tools of Salt learn of other minions, and end: only the master
 // says them.
 var believed = []string{"error", "minions", "missing", "return", "syndic"}
@@ -151,5 +120,5 @@ func ofJob(tag string) (direct, forwarded bool) {
 	if len(parts) == 0 || parts[0] != "syndic" {
 		return false, false
 	}
-	return false, jidInside(tag)
+	return false, event.HoldsJID(tag)
 }

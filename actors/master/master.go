@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/engines"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -60,7 +61,9 @@ func Start(opt Options) (*Master, error) {
 	tree := m.core.supervised()
 	tree.Unmeasured = opt.Unmeasured
 	tree.OnDeath = func(d stats.Death) {
-		failed(errors.New(d.Reason)) // of no effect once all has started
+		if !engines.IsChild(d.Path) {
+			failed(errors.New(d.Reason)) // of no effect once all has started
+		}
 		if opt.OnDeath != nil {
 			opt.OnDeath(d)
 		}

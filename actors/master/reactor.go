@@ -55,11 +55,26 @@ type reactionOptions struct {
 	queue   int           // reactor_worker_hwm
 	path    string        // of the backlog
 	id      string        // of this master
+	always  bool          // there is a Reactor without rules, too: it is among the engines
+}
+
+// tune takes the options of the engine reactor, of which those below zero are not given. Times are seconds.
+func (o *reactionOptions) tune(refresh, threads, queue int) {
+	o.always = true
+	if refresh >= 0 {
+		o.refresh = time.Duration(refresh) * time.Second
+	}
+	if threads >= 0 {
+		o.threads = threads
+	}
+	if queue >= 0 {
+		o.queue = queue
+	}
 }
 
 // start makes the Reactor's part, if rules ask for one.
 func (r *reactions) start(rules any) error {
-	if !reacting.Configured(rules) {
+	if !r.opt.always && !reacting.Configured(rules) {
 		return nil
 	}
 	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue, Path: r.opt.path, ID: r.opt.id,

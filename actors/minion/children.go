@@ -96,7 +96,11 @@ func (m *Minion) pinger(l *link) child {
 // spawn adds the children. None begins before all are known to each other.
 func (m *Minion) spawn(mem memory) error {
 	defer close(m.wired)
-	err := m.add(m.top, m.children(mem))
+	rows, err := m.engineRows()
+	if err != nil {
+		return err
+	}
+	err = m.add(m.top, append(m.children(mem), rows...))
 	m.job = m.newJobOptions()
 	return err
 }

@@ -23,11 +23,13 @@ type ownOptions struct {
 	returners         []string // option return
 	disabled          []string // disable_returners
 	scheduleReturners []string // schedule_returner
+	engines           any      // of any shape
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
 	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
-		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner"))}
+		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner")),
+		engines: cfg.Raw.Value("engines")}
 }
 
 // keepsPillarIn is the folder below which the pillar is kept in files; "": it is not.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/cmd/session"
 	"brine/config"
 	"brine/modules/eauth"
+	"brine/modules/engines"
 	"brine/wire/payload"
 )
 
@@ -27,6 +29,7 @@ func CheckStanding(s *session.Session) error {
 	if s.Master != nil {
 		faults = append(faults, unknownBackends(s.Master)...)
 	}
+	faults = append(faults, engineFaults(s)...)
 	s.Unhonoured = notices
 	return faults.Err()
 }
@@ -36,6 +39,24 @@ func TellStanding(s *session.Session) {
 	for _, n := range s.Unhonoured {
 		s.Log.Log(context.Background(), n.Level, n.Text)
 	}
+}
+
+// engineFaults are what is wrong with the engines and the programs beside a daemon. One that is not there is a fault: somebody relies
+// on it, and Salt's daemons would not start it either, but say nothing.
+func engineFaults(s *session.Session) (faults config.Faults) {
+	role := s.Common.Raw.Str("__role")
+	fault := func(key string, err error) {
+		if err != nil {
+			faults = append(faults, s.Common.NotYet(key, s.Common.Raw.Value(key), "%s", strings.ReplaceAll(err.Error(), "\n", "; ")))
+		}
+	}
+	_, err := engines.Parse(s.Common.Raw.Value("engines"), role)
+	fault("engines", err)
+	if s.Master != nil {
+		_, _, err = engines.ParseExt(s.Common.Raw.Value("ext_processes"))
+		fault("ext_processes", err)
+	}
+	return faults
 }
 
 // unknownBackends are faults of a master whose external_auth names backends with which nobody can log in here.

@@ -25,6 +25,17 @@ func NewVars(pairs []string) *Vars {
 	return v
 }
 
+// Inherited are those of this process that have one of the names.
+func Inherited(names []string) *Vars {
+	v := NewVars(nil)
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
 // Set gives a variable its value.
 func (v *Vars) Set(name, value string) {
 	if _, ok := v.values[name]; !ok {

@@ -161,6 +161,27 @@ func TestFilesAgainstSalt(t *testing.T) {
 	}
 }
 
+// TestFormulasAgainstSalt does the same with the trees of testdata/formulas.
+func TestFormulasAgainstSalt(t *testing.T) {
+	calls := readCalls(t, formulaCalls)
+	theirs, ours := confDir(t), confDir(t)
+	serveFormulas(t, theirs)
+	real := runSalt(t, theirs, calls)
+	if *record {
+		writeRecord(t, formulaAnswers, calls, real, theirs)
+	}
+	serveFormulas(t, ours)
+	env, log := formulaEnv(t, ours, func(opts *payload.Map) *payload.Map {
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+	})
+	for i, c := range calls {
+		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
+		if got != want && c.mark == 0 {
+			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
+		}
+	}
+}
+
 // layout maps what lies below a folder to its content, and to what its owner may do with it: others may do less here.
 func layout(t *testing.T, dir, sub string) map[string]string {
 	t.Helper()

@@ -173,7 +173,7 @@ func filterBy(c *modules.Call, a modules.Args) (any, error) {
 	if !ok {
 		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
 	}
-	v, errText := dicts.FilterBy{Table: table, Path: a.Str("grain"), In: c.Grains(), Merge: a.Get("merge"), Default: a.Get("default"),
+	v, errText := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Str("grain"), In: c.Grains(), Merge: a.Get("merge"), Default: a.Get("default"),
 		Base: a.Get("base")}.Pick()
 	if errText != "" {
 		return nil, modules.Raise("salt.exceptions.SaltException", "%s", errText)

@@ -261,7 +261,7 @@ func filterBy(c *modules.Call, a modules.Args) (any, error) {
 	if !ok {
 		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
 	}
-	v, wrong := dicts.FilterBy{Table: table, Path: a.Str("pillar"), In: c.Pillar(), Merge: a.Get("merge"), Default: a.Get("default"),
+	v, wrong := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Str("pillar"), In: c.Pillar(), Merge: a.Get("merge"), Default: a.Get("default"),
 		Base: a.Get("base")}.Pick()
 	if wrong != "" {
 		return nil, modules.Raise("salt.exceptions.SaltException", "%s", wrong)

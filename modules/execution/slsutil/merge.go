@@ -9,28 +9,34 @@ import (
 	"brine/wire/payload"
 )
 
-// update is dictupdate.update. Neither argument is changed.
+// target is a map that a function of Python changes where it stands, and returns: the template's own, else a copy, since what
+// a job was given stays as it is.
+func target(c *modules.Call, v any) any {
+	if c.Nested() {
+		return v
+	}
+	return dicts.Clone(v)
+}
+
+// update is dictupdate.update; it changes dest.
 func update(dest, upd any, mergeLists bool) (any, error) {
 	d, ok := dest.(*payload.Map)
 	u, okUpd := upd.(*payload.Map)
 	if !ok || !okUpd {
 		return nil, &modules.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
 	}
-	out := dicts.Clone(d).(*payload.Map)
-	dicts.Update(out, dicts.Clone(u).(*payload.Map), mergeLists)
-	return out, nil
+	dicts.Update(d, dicts.Clone(u).(*payload.Map), mergeLists)
+	return d, nil
 }
 
-func runUpdate(_ *modules.Call, a modules.Args) (any, error) {
-	merged, err := update(a.Get("dest"), a.Get("upd"), a.Bool("merge_lists"))
-	if err != nil || a.Bool("recursive_update") {
-		return merged, err
+func runUpdate(c *modules.Call, a modules.Args) (any, error) {
+	dest := target(c, a.Get("dest"))
+	upd, ok := a.Get("upd").(*payload.Map)
+	if d, isMap := dest.(*payload.Map); isMap && ok && !a.Bool("recursive_update") {
+		d.Update(dicts.Clone(upd).(*payload.Map))
+		return d, nil
 	}
-	out := dicts.Clone(a.Get("dest")).(*payload.Map)
-	for k, v := range a.Get("upd").(*payload.Map).All() {
-		out.Set(k, v)
-	}
-	return out, nil
+	return update(dest, a.Get("upd"), a.Bool("merge_lists"))
 }
 
 // mergingOf reads the arguments that the merging functions share.
@@ -76,7 +82,7 @@ func emptyFor(v any, convert bool) any {
 	return v
 }
 
-func defaultsMerge(_ *modules.Call, a modules.Args) (any, error) {
+func defaultsMerge(c *modules.Call, a modules.Args) (any, error) {
 	convert := a.Bool("convert_none")
 	dest, src := a.Get("dest"), emptyFor(a.Get("src"), convert)
 	if dest == nil && convert {
@@ -85,12 +91,17 @@ func defaultsMerge(_ *modules.Call, a modules.Args) (any, error) {
 		}
 		dest = payload.NewMap(0)
 	}
+	if a.Bool("in_place") {
+		dest = target(c, dest)
+	} else {
+		dest = dicts.Clone(dest)
+	}
 	return update(dest, src, a.Bool("merge_lists"))
 }
 
 func deepcopy(_ *modules.Call, a modules.Args) (any, error) { return dicts.Clone(a.Get("source")), nil }
 
-func defaultsUpdate(_ *modules.Call, a modules.Args) (any, error) {
+func defaultsUpdate(c *modules.Call, a modules.Args) (any, error) {
 	convert := a.Bool("convert_none")
 	dest := a.Get("dest")
 	if a.Bool("in_place") && dest == nil {
@@ -100,18 +111,18 @@ func defaultsUpdate(_ *modules.Call, a modules.Args) (any, error) {
 	if !ok {
 		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(dest))
 	}
+	if a.Bool("in_place") {
+		nodes = target(c, nodes).(*payload.Map)
+	} else {
+		nodes = dicts.Clone(nodes).(*payload.Map)
+	}
 	defaults := emptyFor(a.Get("defaults"), convert)
-	out := payload.NewMap(nodes.Len())
-	for name, node := range nodes.All() {
-		base := defaults
-		if base == nil {
-			return nil, &modules.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
-		}
-		merged, err := update(base, emptyFor(node, convert), a.Bool("merge_lists"))
+	for _, name := range nodes.Keys() {
+		merged, err := update(dicts.Clone(defaults), emptyFor(nodes.Value(name), convert), a.Bool("merge_lists"))
 		if err != nil {
 			return nil, err
 		}
-		out.Set(name, merged)
+		nodes.Set(name, merged)
 	}
-	return out, nil
+	return nodes, nil
 }

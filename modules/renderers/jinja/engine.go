@@ -36,7 +36,8 @@ type YAML interface {
 	Dump(v any, flow bool) (string, error)
 }
 
-// Func is a function that a template may call. Arguments and result are values of wire/payload.
+// Func is a function that a template may call. Arguments and result are values of wire/payload. A map among the arguments is
+// the function's own; when it is what the function returns, changed or not, the template has changed its dictionary, too.
 type Func func(ctx context.Context, args []any, kwargs *payload.Map) (any, error)
 
 // Limits bound what one rendering may cost. 0 is the default, below 0 means no limit.
@@ -151,23 +152,29 @@ func value(v any) any {
 // goFunc makes a Func a value.
 func goFunc(name string, f Func) *py.Func {
 	return &py.Func{Name: name, Do: func(w *py.Work, a py.Args) (any, error) {
-		args := make([]any, len(a.Pos))
+		args, copies := make([]any, len(a.Pos)), py.NewCopies()
 		var err error
 		for i, v := range a.Pos {
-			if args[i], err = py.To(w, v); err != nil {
+			if args[i], err = copies.To(w, v); err != nil {
 				return nil, err
 			}
 		}
 		kwargs := payload.NewMap(len(a.Kw))
 		for _, k := range a.Kw {
-			v, err := py.To(w, k.Value)
+			v, err := copies.To(w, k.Value)
 			if err != nil {
 				return nil, err
 			}
 			kwargs.Set(k.Name, v)
 		}
 		out, err := f(w.Context(), args, kwargs)
-		return value(out), err
+		if err != nil {
+			return nil, err
+		}
+		if m, ok := out.(*payload.Map); ok {
+			return copies.Back(w, m)
+		}
+		return value(out), nil
 	}}
 }
 

@@ -123,6 +123,7 @@ type FilterBy struct {
 	Merge   any
 	Default any
 	Base    any
+	Own     bool // the table may be changed: what is merged over one of its rows changes that row, as in Salt
 }
 
 // Pick evaluates the filter.
@@ -149,8 +150,10 @@ func (f FilterBy) Pick() (value any, errText string) {
 	if !ok {
 		return merge, ""
 	}
-	target = Clone(target).(*payload.Map)
-	Update(target, merge, false)
+	if !f.Own {
+		target = Clone(target).(*payload.Map)
+	}
+	Update(target, Clone(merge).(*payload.Map), false)
 	return target, ""
 }
 

@@ -47,9 +47,9 @@ func From(v any, class string) any {
 }
 
 // To makes a value of wire/payload, a copy. Tuples and sets become lists, generators are read.
-func To(w *Work, v any) (any, error) { return to(w, v, 0) }
+func To(w *Work, v any) (any, error) { return (*Copies)(nil).to(w, v, 0) }
 
-func to(w *Work, v any, depth int) (any, error) {
+func (c *Copies) to(w *Work, v any, depth int) (any, error) {
 	if depth > maxNesting {
 		return nil, tooDeep()
 	}
@@ -71,7 +71,7 @@ func to(w *Work, v any, depth int) (any, error) {
 	case *Undefined:
 		return nil, v.Err()
 	case *Dict:
-		return dictTo(w, v, depth)
+		return c.dictTo(w, v, depth)
 	case *List, *Tuple, *Set, *View, *Range, *Iter:
 		items, err := Collect(w, v)
 		if err != nil {
@@ -79,7 +79,7 @@ func to(w *Work, v any, depth int) (any, error) {
 		}
 		out := make([]any, len(items))
 		for i, item := range items {
-			if out[i], err = to(w, item, depth+1); err != nil {
+			if out[i], err = c.to(w, item, depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -88,26 +88,36 @@ func to(w *Work, v any, depth int) (any, error) {
 	return Str(w, v)
 }
 
-func dictTo(w *Work, d *Dict, depth int) (any, error) {
+func (c *Copies) dictTo(w *Work, d *Dict, depth int) (any, error) {
 	out := payload.NewMap(d.Len())
+	if c != nil {
+		c.of[out] = d
+	}
 	for k, v := range d.All() {
-		key, err := to(w, k, depth+1)
+		key, err := keyTo(w, k, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		switch key.(type) {
-		case []any, *payload.Map: // a tuple
-			if key, err = Repr(w, k); err != nil {
-				return nil, err
-			}
-		}
-		val, err := to(w, v, depth+1)
+		val, err := c.to(w, v, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		out.Set(key, val)
 	}
 	return out, nil
+}
+
+// keyTo makes the key of a map; a tuple is written out.
+func keyTo(w *Work, k any, depth int) (any, error) {
+	key, err := (*Copies)(nil).to(w, k, depth)
+	if err != nil {
+		return nil, err
+	}
+	switch key.(type) {
+	case []any, *payload.Map: // a tuple
+		return Repr(w, k)
+	}
+	return key, nil
 }
 
 // ParseInt is int(s, base).

@@ -1,0 +1,2 @@
+{% from 'monitoring/data/note.txt' import nothing %}
+x: {{ nothing }}

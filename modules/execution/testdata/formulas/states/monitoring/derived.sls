@@ -1,0 +1,3 @@
+{% extends 'monitoring/base.jinja' %}
+{% block head %}# derived from {{ super() }}{% endblock %}
+{% block tail %}{{ grains.id }}{% endblock %}

@@ -1,0 +1,2 @@
+#!json
+{"plain": {"test.nop": [{"name": "{{ not rendered }}"}]}}

@@ -1,0 +1,3 @@
+a: 1
+b: {{ pillar.nosuch.deeper }}
+c: 3

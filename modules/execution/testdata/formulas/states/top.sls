@@ -1,0 +1,7 @@
+base:
+  '*':
+    - web
+    - users
+  'web1':
+    - db
+    - monitoring

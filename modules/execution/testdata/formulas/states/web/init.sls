@@ -1,0 +1,6 @@
+# -*- coding: utf-8 -*-
+# vim: ft=sls
+include:
+  - .install
+  - .config
+  - .service

@@ -30,6 +30,8 @@ func brineDefaults(role string) *payload.Map {
 		"event_queue_max", 10000,
 		"allow_weak_keys", false,
 		"journal_fsync", false,
+		"return_spool_max_bytes", 256<<20,
+		"return_spool_max_age", 14*86400,
 	)
 	if role == roleMaster {
 		common.Update(payload.M(
@@ -69,8 +71,6 @@ func brineDefaults(role string) *payload.Map {
 	}
 	common.Update(payload.M(
 		"multiprocessing", false, // Unlike Salt: a function runs in a goroutine of its job's actor
-		"return_spool_max_bytes", 256<<20,
-		"return_spool_max_age", 14*86400,
 		"job_queue_max", 10000,
 		"minion_jid_queue_age", 7*86400,
 		"command_output_max_bytes", 0,

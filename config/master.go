@@ -75,7 +75,11 @@ type Master struct {
 	MasterJobCache             string        `mapstructure:"master_job_cache"`
 	JobCache                   bool          `mapstructure:"job_cache"`
 	JobCacheStoreEndtime       bool          `mapstructure:"job_cache_store_endtime"`
-	KeepJobsSeconds            time.Duration `mapstructure:"keep_jobs_seconds"` // 0: jobs are kept for ever
+	KeepJobsSeconds            time.Duration `mapstructure:"keep_jobs_seconds"`              // 0: jobs are kept for ever
+	EventReturnQueue           int           `mapstructure:"event_return_queue"`             // events that are handed over together
+	EventReturnQueueMaxSeconds time.Duration `mapstructure:"event_return_queue_max_seconds"` // 0: fewer wait for the end
+	EventReturnWhitelist       []string      `mapstructure:"event_return_whitelist"`
+	EventReturnBlacklist       []string      `mapstructure:"event_return_blacklist"`
 	FileserverBackend          []string      `mapstructure:"fileserver_backend"`
 	PresenceEvents             bool          `mapstructure:"presence_events"`
 	DetectRemoteMinions        bool          `mapstructure:"detect_remote_minions"`
@@ -102,6 +106,11 @@ type Master struct {
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
 	// JobStoreQueueMax is how many returns wait for the job store; what comes beyond it is refused, and its minion keeps it.
 	JobStoreQueueMax int `mapstructure:"job_store_queue_max"`
+	// ReturnSpoolMaxBytes caps what is kept on disk for the returners of event_return, and as much again for those of
+	// master_job_cache and ext_job_cache: beyond it the oldest goes, for returners that do not have it yet.
+	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
+	// ReturnSpoolMaxAge drops of it what is older. 0: never.
+	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
 	// EventBusMax is how many events wait for the bus, EventBusMaxBytes how many bytes of them. Beyond it who fires has to
 	// wait: tools as long as it takes, the master itself for two seconds.
 	EventBusMax      int   `mapstructure:"event_bus_max"`

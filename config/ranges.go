@@ -22,6 +22,8 @@ func spans() []span {
 		{"job_store_queue_max", 1, many},
 		{"event_bus_max", 1, many},
 		{"event_bus_max_bytes", 1, math.MaxInt64},
+		{"return_spool_max_bytes", 0, math.MaxInt64},
+		{"return_spool_max_age", 0, many},
 		{"max_connections", 0, many},
 		{"pub_max_topics", 1, math.MaxInt32},
 		{"target_timeout", 0.1, many},

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +28,57 @@ func Redacted(opts *payload.Map) *payload.Map {
 		}
 	}
 	return out
+}
+
+// Masker masks in a text what Redacted masks in options, and their values wherever they are quoted: for who tells what somebody
+// else, such as the driver of a database, says. Values of three characters and less, which stand in other words as well, are
+// left.
+func Masker(opts *payload.Map) func(text string) string {
+	found := map[string]bool{}
+	collectSecrets(opts, Redacted(opts), found)
+	secrets := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return func(text string) string {
+		for _, s := range secrets {
+			text = strings.ReplaceAll(text, s, Masked)
+		}
+		return redactedText(text)
+	}
+}
+
+// collectSecrets notes the texts of v in the places where shown, which is v redacted, is masked.
+func collectSecrets(v, shown any, found map[string]bool) {
+	hidden := shown == Masked
+	at := func(other any) any {
+		if hidden {
+			return Masked
+		}
+		return other
+	}
+	switch x := v.(type) {
+	case *payload.Map:
+		other, _ := shown.(*payload.Map)
+		for k, e := range x.All() {
+			collectSecrets(e, at(other.Value(k)), found)
+		}
+	case []any:
+		other, _ := shown.([]any)
+		for i, e := range x {
+			if i < len(other) || hidden {
+				collectSecrets(e, at(elementOf(other, i)), found)
+			}
+		}
+	case string:
+		if hidden && len(x) > 3 {
+			found[x] = true
+		}
+	}
+}
+
+func elementOf(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
 }
 
 func redactedValue(v any) any {

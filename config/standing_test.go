@@ -111,7 +111,8 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "auth.enable_expanded_auth_matching: True", "auth.enable_expanded_auth_matching", ""},
 		{roleMaster, "fips_mode: True", "fips_mode", ""},
 		{roleMaster, "request_server_aes_session: 60", "request_server_aes_session", ""},
-		{roleMaster, "event_return: mysql", "event_return", ""},
+		{roleMaster, "event_return: [rawfile_json, nobody]", "event_return", ""},
+		{roleMaster, "event_return: rawfile_json", "", ""},
 		{roleMaster, "event_return: []\nschedule: {}\nreactor:\n", "", ""},
 		{roleMaster, "reactor: [{'a/b': [/x.sls]}]", "", ""},
 		{roleMaster, "reactor: /etc/salt/reactor.map", "", ""},
@@ -120,7 +121,7 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "ext_job_cache: redis", "ext_job_cache", ""},
 		{roleMaster, "master_job_cache: redis", "master_job_cache", ""},
 		{roleMaster, "master_job_cache: local_cache", "", ""},
-		{roleMaster, "event_return_queue: 5", "", "event_return_queue"},
+		{roleMaster, "event_return_niceness: 5", "", "event_return_niceness"},
 		{roleMaster, "publisher_acll: {ann: [test.ping]}", "", "publisher_acll"},
 		{roleMaster, "log_granular_levels: {salt: debug}", "", "log_granular_levels"},
 		{roleMaster, "master_type: func", "", ""}, // an option of minions

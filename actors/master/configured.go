@@ -154,3 +154,9 @@ func reactionOptionsOf(cfg *config.Master) reactionOptions {
 	return reactionOptions{values: cfg.Raw, refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
 		path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
 }
+
+func eventReturnOptionsOf(cfg *config.Master) eventReturnOptions {
+	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue, maxWait: cfg.EventReturnQueueMaxSeconds,
+		allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist, dir: filepath.Join(cfg.CacheDir, "event_return"),
+		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+}

@@ -19,6 +19,7 @@ import (
 	"brine/modules/host/steady"
 	"brine/supervisor"
 	"brine/wire/auth"
+	"brine/wire/bus"
 	"brine/wire/payload"
 )
 
@@ -58,6 +59,7 @@ type core struct {
 	reactions    *reactions
 	schedules    *schedules
 	engines      *engineRoom
+	elsewhere    *elsewhere
 	pillars      *pillars
 	gate         *gate
 	signIns      *signIns
@@ -115,12 +117,28 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if c.schedules, err = newSchedules(scheduleOptionsOf(cfg, opt.RunningUser), in, c.functions); err != nil {
 		return nil, err
 	}
+	if err := c.giveElsewhere(); err != nil {
+		return nil, err
+	}
 	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
 		jobs: c.jobs, publications: c.publications, events: c.events, log: log}
 	if err := c.furnish(st, mines); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// giveElsewhere makes the parts that hand something to returners.
+func (c *core) giveElsewhere() (err error) {
+	opt := eventReturnOptionsOf(c.cfg)
+	if opt.call, err = newReturnerCalls(c.functions.onMaster); err != nil {
+		return err
+	}
+	opt.fire, opt.calm = c.events.fire, c.steady.Calm
+	opt.subscribe = func(name string, sink bus.Sink) { c.events.ref.Send(&Subscribe{Name: name, Sink: sink}) }
+	c.elsewhere = &elsewhere{}
+	c.elsewhere.events, err = newEventReturn(opt, c.log)
+	return err
 }
 
 // measure makes the counters, where somebody wants them.

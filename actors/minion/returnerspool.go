@@ -40,9 +40,6 @@ type (
 
 // Limits of the ReturnerSpool.
 const (
-	returnerTimeout   = time.Minute // of one call
-	returnerPause     = time.Second // after the first failure; twice as long after each more
-	returnerPauseMax  = 5 * time.Minute
 	returnersUnkept   = 64 // calls at once for returns that the disk has no room for
 	expireCopiesEvery = time.Hour
 )
@@ -198,7 +195,7 @@ func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func
 	if !ok {
 		return &returners.Unusable{Err: errors.New("the record holds no return")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, returnerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, returners.CallTimeout)
 	defer cancel()
 	return returners.Return(modules.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
 }
@@ -233,7 +230,7 @@ func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
 func (s *returnerSpool) rest(ctx actor.Context, m *returnerCalled) {
 	line := s.lines[m.item.Line]
 	line.busy, line.resting = false, true
-	line.pause = min(max(2*line.pause, returnerPause), returnerPauseMax)
+	line.pause = returners.Pause(line.pause)
 	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after", line.pause,
 		"waiting", s.spool.Len(), "err", m.err)
 	after(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})

@@ -35,7 +35,7 @@ func TestFailOpenRefused(t *testing.T) {
 		{"master", "request_server_aes_session", "request_server_aes_session: 10"},
 		{"master", "transport", "transport: tcp"},
 		{"master", "external_auth", "external_auth: {pam: {ann: ['.*']}}"},
-		{"master", "event_return", "event_return: mysql"},
+		{"master", "event_return", "event_return: nobody"},
 		{"master", "engines", "engines: [{logstash: {}}]"},
 		{"master", "schedule", "schedule: {ping: {function: test.ping, seconds: 9}}"},
 		{"minion", "ssl", "ssl: True"},
@@ -79,8 +79,8 @@ func TestFailOpenRefused(t *testing.T) {
 
 // TestFailOpenNamed starts a master with options that are not honoured: each is named once.
 func TestFailOpenNamed(t *testing.T) {
-	s := newBareSite(t, "event_return_queue: 9\nlog_granular_levels: {salt: debug}\nautosing_file: /x\n")
-	for _, name := range []string{"'event_return_queue'", "'log_granular_levels'", "did you mean 'autosign_file'"} {
+	s := newBareSite(t, "event_return_niceness: 9\nlog_granular_levels: {salt: debug}\nautosing_file: /x\n")
+	for _, name := range []string{"'event_return_niceness'", "'log_granular_levels'", "did you mean 'autosign_file'"} {
 		if n := strings.Count(s.logOf(s.master), name); n != 1 {
 			t.Errorf("%s stands in the log %d times", name, n)
 		}

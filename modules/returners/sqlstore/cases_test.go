@@ -1,16 +1,19 @@
 package sqlstore_test
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/modules"
 	"brine/modules/execution/configmod"
 	"brine/modules/modtest"
+	"brine/modules/outputters"
 	"brine/modules/returners"
 	"brine/wire/payload"
 
@@ -62,6 +65,8 @@ type host struct {
 	t   testing.TB
 	env *modules.Env
 	reg *modules.Registry
+
+	within time.Duration // what a call may take; 0: as long as the test
 }
 
 func newHost(t testing.TB, opts ...any) *host {
@@ -85,7 +90,13 @@ func (h *host) call(fun string, args ...any) (any, error) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return f.Run(modules.NewCall(h.t.Context(), h.env, fun, nil), bound)
+	ctx := h.t.Context()
+	if h.within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, h.within)
+		defer cancel()
+	}
+	return f.Run(modules.NewCall(ctx, h.env, fun, nil), bound)
 }
 
 // must is call without an error.
@@ -98,11 +109,13 @@ func (h *host) must(fun string, args ...any) any {
 	return v
 }
 
-// same compares values of the wire.
+// same compares values of the wire; jsonb keeps no order of keys.
 func same(t testing.TB, what string, got, want any) {
 	t.Helper()
-	if !payload.Equal(payload.Canon(got), payload.Canon(want)) {
-		t.Errorf("%s:\ngot  %v\nwant %v", what, got, want)
+	a, aOK := outputters.DumpJSON(got, outputters.JSONOptions{Indent: -1, Sort: true})
+	b, bOK := outputters.DumpJSON(want, outputters.JSONOptions{Indent: -1, Sort: true})
+	if a != b || !aOK || !bOK {
+		t.Errorf("%s:\ngot  %s\nwant %s", what, a, b)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"brine/modules"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
@@ -19,7 +21,8 @@ type dialect struct {
 	wire   []string // options that say where a connection goes and how it is protected
 	kept   bool     // connections are kept for a while; otherwise opened for a call
 
-	sql statements
+	sql     statements
+	archive *archive // nil: there is no clean_old_jobs
 
 	open    func(options) (*sql.DB, error)                   // makes, but connects nothing
 	refuses func(error) bool                                 // whether the database will never take what it was given
@@ -34,7 +37,7 @@ type dialect struct {
 type statements struct {
 	ret      string // a return; its values are those of dialect.row
 	event    string // the head of an insert of events; "" where there is no event_return
-	place    func(n int) string
+	eventRow string // the values of one, "($%d, $%d, $%d)"; without verbs for a database whose places have no numbers
 	load     string // jid, load
 	getLoad  string // jid: load
 	getJID   string // jid: id, full_ret
@@ -47,6 +50,24 @@ type statements struct {
 
 // options are those of one call.
 type options map[string]any
+
+// text is an option as text; "" for none. So is None, in which Salt's documentation says that an option is not used.
+func (o options) text(name string) string {
+	v := o[name]
+	if v == nil || v == "None" || v == "none" {
+		return ""
+	}
+	return pytext.Str(v)
+}
+
+// port is the option of that name, as text.
+func (o options) port() (string, error) {
+	n, err := modules.ToInt(o["port"])
+	if err != nil || n < 1 || n > 65535 {
+		return "", refuse("the option port is no port: %s", pytext.Repr(o["port"]))
+	}
+	return strconv.FormatInt(n, 10), nil
+}
 
 // refused is an error of what was asked for: a value or an option that makes no sense.
 type refused struct{ error }

@@ -116,3 +116,14 @@ func saltReads(t *testing.T, h *host, release, name string, opts *payload.Map, e
 		}
 	}
 }
+
+// drivers are the Python libraries that Salt's returners want (.ci/store-peers), as an environment.
+func drivers(t testing.TB, release string) []string {
+	t.Helper()
+	cache := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(modtest.SaltProgram(t, release, "python")))))
+	dir := filepath.Join(cache, "returners", "sql")
+	if _, err := os.Stat(filepath.Join(dir, ".complete")); err != nil {
+		t.Skip("no drivers of databases for Salt here (.ci/store-peers): ", err)
+	}
+	return []string{"PYTHONPATH=" + dir}
+}

@@ -25,7 +25,7 @@ func sqlite() *dialect {
 		filled:  func(full string) any { return payload.M("return", readJSON(full)) },
 		sql: statements{
 			ret:     `INSERT INTO salt_returns (fun, jid, id, fun_args, date, full_ret, success) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			load:    `INSERT INTO jids (jid, load) VALUES (?, ?) ON CONFLICT (jid) DO NOTHING`,
+			load:    `INSERT INTO jids (jid, load) VALUES (?, ?) ON CONFLICT DO NOTHING`,
 			getLoad: `SELECT jid, load FROM jids WHERE jid = ?`,
 			getJID:  `SELECT id, full_ret FROM salt_returns WHERE jid = ? ORDER BY rowid`,
 			getFun: `SELECT s.id, s.full_ret FROM salt_returns s

@@ -33,7 +33,7 @@ type Wanted struct {
 // Functions are those of all databases.
 func Functions(host Host) []modules.Func {
 	var all []modules.Func
-	for _, d := range []*dialect{sqlite()} {
+	for _, d := range []*dialect{sqlite(), postgres(), pgjsonb()} {
 		s := &store{dialect: d, host: host, pool: newPool()}
 		all = append(all, s.functions()...)
 	}
@@ -67,6 +67,9 @@ func (s *store) functions() []modules.Func {
 	}
 	if s.sql.filtered != "" {
 		all = append(all, s.function("get_jids_filter", s.getJIDsFilter, "The latest jobs.", modules.Req("count"), modules.Opt("filter_find_job", true)))
+	}
+	if s.archive != nil {
+		all = append(all, s.function("clean_old_jobs", s.cleanOldJobs, "Remove, or put into the tables of the archive, what is older than keep_jobs_seconds."))
 	}
 	return all
 }

@@ -196,7 +196,11 @@ func (s *store) eventInsert(n int) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, " (%s, %s, %s)", s.sql.place(3*i+1), s.sql.place(3*i+2), s.sql.place(3*i+3))
+		if strings.Contains(s.sql.eventRow, "%") {
+			fmt.Fprintf(&b, s.sql.eventRow, 3*i+1, 3*i+2, 3*i+3)
+		} else {
+			b.WriteString(s.sql.eventRow)
+		}
 	}
 	return b.String()
 }

@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/modules"
 	"brine/modules/host/program"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/pyjson"
+	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
@@ -90,9 +92,18 @@ func (s *script) once(ctx context.Context, to Surroundings, last map[string]*pay
 		return context.Cause(ctx)
 	}
 	if code := live.Close(0); code != 0 {
-		to.Log.Error(fmt.Sprintf("Command '%v' returned non-zero exit status %d.", s.argv, code))
+		to.Log.Error(fmt.Sprintf("Command '%s' returned non-zero exit status %d.", shown(s.argv), code))
 	}
 	return nil
+}
+
+// shown is a command as Python prints a list.
+func shown(argv []string) string {
+	words := make([]any, len(argv))
+	for i, w := range argv {
+		words[i] = w
+	}
+	return pytext.Repr(words)
 }
 
 func (s *script) lines(ctx context.Context, to Surroundings, from *lines, last map[string]*payload.Map) error {
@@ -126,8 +137,12 @@ func (s *script) line(ctx context.Context, to Surroundings, line string, last ma
 		data, ok = payload.NewMap(0), true
 	}
 	tag := m.Value("tag")
-	if tag == nil || tag == "" {
+	if !modules.Truthy(tag) {
 		return nil
+	}
+	name, isText := tag.(string)
+	if !isText {
+		return fmt.Errorf("a line of %s has a tag that is no text: %s", s.argv[0], payload.Show(line))
 	}
 	if !ok {
 		return fmt.Errorf("a line of %s has data that are no map: %s", s.argv[0], payload.Show(line))
@@ -135,7 +150,6 @@ func (s *script) line(ctx context.Context, to Surroundings, line string, last ma
 	if data.Len() > 0 && !data.Has("id") {
 		data.Set("id", to.ID)
 	}
-	name := text(tag)
 	if before, known := last[name]; s.onChange && known && payload.Equal(before, data) {
 		return nil
 	}

@@ -70,6 +70,7 @@ func TestScriptEnds(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no JSON", "echo nonsense", "a line of "},
 		{"no map", "echo '[1]'", "no map with a tag"},
+		{"tag is a number", `echo '{"tag": 5}'`, "a tag that is no text"},
 		{"data are a text", `echo '{"tag": "a", "data": "b"}'`, "data that are no map"},
 		{"a line without end", "exec tr '\\0' x < /dev/zero", errLongLine.Error()},
 	} {

@@ -1,0 +1,209 @@
+//go:build interop
+
+package interop
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// scheduleFor is how long the runs of two masters are compared; -schedule 3m takes the longer look.
+var scheduleFor = flag.Duration("schedule", time.Minute, "how long the schedules of a brine master and of a real one are compared")
+
+// masterSchedule is a schedule of runner functions; soon is a time that comes while it is compared, FILE takes the returns of those runs that
+// are counted.
+func masterSchedule(soon time.Time, file string) string {
+	return strings.ReplaceAll(fmt.Sprintf(`loop_interval: 60
+schedule:
+  interval: {function: test.arg, args: [1, "a=b"], kwargs: {k: v}, seconds: 10, metadata: {who: me}, KEPT}
+  splayed: {function: test.arg, seconds: 20, splay: {start: 10, end: 10}, KEPT}
+  slow: {function: test.sleep, args: [15], seconds: 10, KEPT}
+  by_cron: {function: test.arg, cron: "* * * * *", KEPT}
+  by_when: {function: test.arg, when: "%s", KEPT}
+  by_once: {function: test.arg, once: "%s", KEPT}
+  at_start: {function: test.arg, hours: 1, KEPT}
+  disabled: {function: test.arg, seconds: 10, enabled: False, KEPT}
+  over: {function: test.arg, once: "2001-01-01T00:00:00", KEPT}
+  outside: {function: test.arg, seconds: 10, run_on_start: False, range: {start: "2001-01-01", end: "2001-01-02"}, KEPT}
+  later: {function: test.arg, seconds: 10, run_on_start: False, after: "2099-01-01", KEPT}
+  passed: {function: test.arg, seconds: 10, run_on_start: False, until: "2001-01-01", KEPT}
+  told: {function: test.raw_arg, args: [x], kwargs: {k: v}, seconds: 10, metadata: {who: me}}
+  nocache: {function: test.arg, seconds: 10, return_job: nocache}
+  unknown: {function: no.such, seconds: 10}
+  wheel: {function: key.list_all, seconds: 10}
+  silent: {function: test.arg, args: [silent], seconds: 10, return_job: False}
+`, soon.Format("2006-01-02 15:04:05"), soon.Format("2006-01-02T15:04:05")), "KEPT", "returner: rawfile_json") + "rawfile_json.filename: " + file + "\n"
+}
+
+// scheduling is a master whose runs are looked at.
+type scheduling struct {
+	*fleet
+	kind, file string
+	w          *watcher
+}
+
+// newScheduling starts a master with the schedule.
+func newScheduling(t *testing.T, kind string, soon time.Time) *scheduling {
+	t.Helper()
+	s := &scheduling{fleet: newFleet(t, kind, kind, nil, plain), kind: kind}
+	s.file = s.masterPath("runs")
+	s.write(filepath.Join(s.masterDir(), "master.d", "schedule.conf"), masterSchedule(soon, s.file))
+	s.startMaster(kind)
+	s.w = s.watch(brine, func() { s.mustRun(brine, "salt-run", "test.arg", "x") })
+	return s
+}
+
+// runs are the times of the runs that are counted, by job: those of their job ids.
+func (s *scheduling) runs() map[string][]time.Time {
+	s.t.Helper()
+	b, err := os.ReadFile(s.file)
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	out := map[string][]time.Time{}
+	for line := range strings.Lines(string(b)) {
+		var ret struct{ Schedule, JID string }
+		if !strings.HasSuffix(line, "\n") {
+			continue // it is being written
+		}
+		if err := json.Unmarshal([]byte(line), &ret); err != nil || len(ret.JID) != 20 {
+			s.t.Fatalf("%s: %v", line, err)
+		}
+		at, err := time.ParseInLocation("20060102150405.000000", ret.JID[:14]+"."+ret.JID[14:], time.UTC)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		out[ret.Schedule] = append(out[ret.Schedule], at)
+	}
+	return out
+}
+
+// within leaves the runs of a job in the time in which they are compared.
+func within(all []time.Time, from time.Time) (some []time.Time) {
+	for _, at := range all {
+		if at.Before(from.Add(*scheduleFor)) {
+			some = append(some, at)
+		}
+	}
+	return some
+}
+
+// TestScheduleOfMasters gives a brine master and one of Salt 3008 the same schedule: they run the same jobs at the same times, as far as
+// the looks of Salt's allow, and tell the same of them.
+func TestScheduleOfMasters(t *testing.T) {
+	t.Parallel()
+	onlyWith(t, reference)
+	soon := time.Now().Add(*scheduleFor * 2 / 3)
+	theirs, ours := newScheduling(t, reference, soon), newScheduling(t, brine, soon)
+	for _, s := range []*scheduling{theirs, ours} {
+		s.eventually(*scheduleFor+3*time.Minute, "the runs of "+s.kind, func() error {
+			all := s.runs()
+			for _, name := range []string{"interval", "by_cron", "by_when", "by_once", "at_start", "slow"} {
+				if len(all[name]) == 0 {
+					return fmt.Errorf("%s has not run", name)
+				}
+			}
+			if first := all["at_start"][0]; time.Since(first) < *scheduleFor+30*time.Second { // the last ones have ended
+				return fmt.Errorf("it began at %s", first)
+			}
+			return nil
+		})
+	}
+	ranAlike(t, theirs.runs(), ours.runs())
+	toldAlike(t, theirs, ours)
+}
+
+// ranAlike compares when jobs were run. Salt looks each 10 s and what that takes, and runs a once at each look for a minute.
+func ranAlike(t *testing.T, theirs, ours map[string][]time.Time) {
+	t.Helper()
+	a, b := theirs["at_start"][0], ours["at_start"][0]
+	for name, all := range ours {
+		t.Logf("%-10s brine %d, Salt %d", name, len(within(all, b)), len(within(theirs[name], a)))
+	}
+	slack := 1 + int(*scheduleFor/time.Minute)
+	for _, name := range []string{"interval", "splayed", "slow"} {
+		if n, m := len(within(theirs[name], a)), len(within(ours[name], b)); n-m > slack || m-n > slack {
+			t.Errorf("%s: brine has run it %d times, Salt %d times", name, m, n)
+		}
+	}
+	if n, want := len(within(ours["interval"], b)), int(*scheduleFor/(10*time.Second)); n < want-1 || n > want+1 {
+		t.Errorf("brine has run an interval of 10 s %d times", n)
+	}
+	for _, once := range []string{"at_start", "by_when", "by_once"} {
+		if len(ours[once]) != 1 {
+			t.Errorf("%s: brine has run it %d times", once, len(ours[once]))
+		}
+	}
+	for name := range theirs {
+		if len(ours[name]) == 0 {
+			t.Errorf("%s: brine has not run it, and Salt has", name)
+		}
+	}
+	for _, never := range []string{"disabled", "over", "outside", "later", "passed"} {
+		if len(ours[never]) > 0 || len(theirs[never]) > 0 {
+			t.Errorf("%s: brine has run it %d times, Salt %d times", never, len(ours[never]), len(theirs[never]))
+		}
+	}
+	from, to := a, b
+	if from.Before(b) {
+		from, to = b, a
+	}
+	minutes := func(all []time.Time) (out []string) {
+		for _, at := range all {
+			if minute := at.Truncate(time.Minute); minute.After(from) && minute.Before(to.Add(*scheduleFor)) {
+				out = append(out, minute.Format("15:04"))
+			}
+		}
+		return out
+	}
+	if diff := cmp.Diff(minutes(theirs["by_cron"]), minutes(ours["by_cron"])); diff != "" {
+		t.Errorf("minutes in which cron has run, Salt - brine +\n%s", diff)
+	}
+}
+
+// toldAlike compares what the buses of the masters have been told.
+func toldAlike(t *testing.T, theirs, ours *scheduling) {
+	t.Helper()
+	a, b := theirs.w.toldOfRuns(), ours.w.toldOfRuns()
+	for _, name := range []string{"told", "nocache", "unknown", "wheel", "interval"} {
+		if a[name] == nil || b[name] == nil {
+			t.Errorf("%s was not told: Salt %v, brine %v", name, a[name], b[name])
+			continue
+		}
+		if diff := cmp.Diff(a[name], b[name]); diff != "" {
+			t.Errorf("%s: Salt - brine +\n%s", name, diff)
+		}
+	}
+	if a["silent"] != nil || b["silent"] != nil {
+		t.Error("a job with return_job: False was told of")
+	}
+}
+
+// toldOfRuns is the first return on the bus of each job, without what is different each time.
+func (w *watcher) toldOfRuns() map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for line := range strings.Lines(w.output()) {
+		tag, text, _ := strings.Cut(line, "\t")
+		var ret map[string]any
+		if tag != "__schedule_return" || json.Unmarshal([]byte(text), &ret) != nil {
+			continue
+		}
+		name := fmt.Sprint(ret["schedule"])
+		if out[name] == nil {
+			if jid := fmt.Sprint(ret["jid"]); jid != "req" && jid != "nocache" {
+				delete(ret, "jid")
+			}
+			forget(ret, "_stamp", "pid", "__pub_jid", "__pub_pid", "_TS", "_TT", "_TOS")
+			out[name] = ret
+		}
+	}
+	return out
+}

@@ -62,3 +62,17 @@ func TestSlackBesideSalt(t *testing.T) {
 	compareSlack(t, record(t, "slack.json", seen).([]any), seen)
 	compareSlack(t, seen, slackCases(t, r, brineSlack(t)))
 }
+
+// Real Salt sends the mails that are recorded.
+func TestSMTPBesideSalt(t *testing.T) {
+	judge := realSalt(t)
+	s := newMailServer(t, &mailServer{kinds: "LOGIN"})
+	seen := smtpCases(t, s, func(opts *payload.Map, fun string, arg any) error {
+		if _, failed := judge.call(t, opts, fun, arg); failed != "" {
+			return errors.New(failed)
+		}
+		return nil
+	})
+	compareMails(t, record(t, "smtp.json", seen).([]any), seen)
+	compareMails(t, seen, smtpCases(t, s, brineSMTP(t)))
+}

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"brine/modules"
+	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
@@ -20,6 +21,8 @@ import (
 type Options struct {
 	Stdout io.Writer // where local prints; nil: nowhere
 	Syslog string    // socket of the system's log; "": /dev/log
+
+	Home func(user string) string // finds home directories; nil: the system's
 }
 
 // Register adds all returners.
@@ -30,12 +33,16 @@ func Register(reg *modules.Registry, opt Options) error {
 	if opt.Syslog == "" {
 		opt.Syslog = "/dev/log"
 	}
+	if opt.Home == nil {
+		opt.Home = program.Home
+	}
 	all := [][]modules.Func{
 		localFunctions(opt.Stdout),
 		multiFunctions(reg),
 		rawfileFunctions(),
 		redisFunctions(),
 		slackFunctions(),
+		smtpFunctions(opt.Home),
 		sqlFunctions(),
 		syslogFunctions(opt.Syslog),
 	}

@@ -1,6 +1,7 @@
 package returners
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,16 +32,20 @@ CLI Example:
 
     salt '*' test.ping --return slack_webhook`, func(c *modules.Call, ret *payload.Map) error { return slackPost(c, ret, false) }),
 		listener(slackName, `Post the events that are returns of functions to Slack.`, func(c *modules.Call, events []any) error {
+			var hopeless []error // of events that keep no other from being posted
 			for _, e := range events {
 				event, _ := e.(*payload.Map)
 				ret := event.Map("data")
-				if ret.Has("fun") && !strings.Contains(word(ret, "fun"), "saltutil.find_job") {
-					if err := slackPost(c, ret, true); err != nil {
-						return err
-					}
+				if !ret.Has("fun") || strings.Contains(word(ret, "fun"), "saltutil.find_job") {
+					continue
+				}
+				if err := slackPost(c, ret, true); Hopeless(err) {
+					hopeless = append(hopeless, err)
+				} else if err != nil {
+					return err
 				}
 			}
-			return nil
+			return errors.Join(hopeless...)
 		}),
 	}
 }

@@ -76,3 +76,17 @@ func TestSMTPBesideSalt(t *testing.T) {
 	compareMails(t, record(t, "smtp.json", seen).([]any), seen)
 	compareMails(t, seen, smtpCases(t, s, brineSMTP(t)))
 }
+
+// Real Salt asks Elasticsearch for what is recorded.
+func TestElasticBesideSalt(t *testing.T) {
+	judge := realSalt(t)
+	r := elasticServer(t)
+	seen := elasticCases(t, r, func(opts *payload.Map, fun string, args ...any) error {
+		if _, failed := judge.call(t, opts, fun, args...); failed != "" {
+			return errors.New(failed)
+		}
+		return nil
+	})
+	compareElastic(t, record(t, "elasticsearch.json", seen).([]any), seen)
+	compareElastic(t, seen, elasticCases(t, elasticServer(t), brineElastic(t)))
+}

@@ -37,6 +37,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		opt.Home = program.Home
 	}
 	all := [][]modules.Func{
+		elasticFunctions(),
 		localFunctions(opt.Stdout),
 		multiFunctions(reg),
 		rawfileFunctions(),

@@ -9,7 +9,6 @@ import copy
 import fnmatch
 import json
 import logging
-import math
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import sys
 import tempfile
 
 import cases
+from generate_show import show
 
 import salt.config
 import salt.key
@@ -26,26 +26,6 @@ import salt.utils.path
 
 logging.disable(logging.CRITICAL)
 os.environ["PATH"] = "/usr/bin:/bin"
-
-
-def show(v):
-    if v is None:
-        return "null"
-    if isinstance(v, bool):
-        return "true" if v else "false"
-    if isinstance(v, int):
-        return f"int {v}"
-    if isinstance(v, float):
-        return "float " + ("nan" if math.isnan(v) else "inf" if v == math.inf else "-inf" if v == -math.inf else "%.17g" % v)
-    if isinstance(v, str):
-        return "str " + v
-    if isinstance(v, bytes):
-        return "bytes " + v.hex()
-    if isinstance(v, (set, frozenset)):
-        return "[" + "|".join(sorted(show(x) for x in v)) + "]"
-    if isinstance(v, dict):
-        return "{" + "|".join(show(k) + "=>" + show(x) for k, x in v.items()) + "}"
-    return "[" + "|".join(show(x) for x in v) + "]"
 
 
 def replaced(v, root):

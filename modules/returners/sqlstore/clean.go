@@ -3,11 +3,12 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"brine/modules"
 )
 
-// archive are the statements of clean_old_jobs. Those of keep and remove have the time as their one parameter.
+// archive are the statements of clean_old_jobs. The parameters of keep and remove are the time.
 type archive struct {
 	stamp  string   // seconds: the time before which rows are old, as text
 	make   []string // tables of the archive
@@ -52,11 +53,20 @@ func (s *store) cleanOldJobs(c *modules.Call, _ modules.Args) (any, error) {
 		}
 		return inTx(ctx, db, func(tx *sql.Tx) error {
 			for _, text := range statements {
-				if _, err := tx.ExecContext(ctx, text, stamp); err != nil {
+				if _, err := tx.ExecContext(ctx, text, stamps(text, stamp)...); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	})
+}
+
+// stamps is the time for each place of a statement: places without numbers have one each.
+func stamps(text, stamp string) []any {
+	out := []any{stamp}
+	for range strings.Count(text, "?") - 1 {
+		out = append(out, stamp)
+	}
+	return out
 }

@@ -410,7 +410,7 @@ func TestSilentServer(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	for _, name := range []string{"returner.postgres", "returner.pgjsonb"} {
+	for _, name := range []string{"returner.postgres", "returner.pgjsonb", "mysql"} {
 		h := newHost(t, name, payload.M("host", "127.0.0.1", "port", int64(port)))
 		h.within = 50 * time.Millisecond
 		if _, err := h.call(strings.TrimPrefix(name, "returner.")+".returner", cases()[0].ret); err == nil || returners.Hopeless(err) {

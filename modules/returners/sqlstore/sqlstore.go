@@ -33,7 +33,7 @@ type Wanted struct {
 // Functions are those of all databases.
 func Functions(host Host) []modules.Func {
 	var all []modules.Func
-	for _, d := range []*dialect{sqlite(), postgres(), pgjsonb()} {
+	for _, d := range []*dialect{sqlite(), postgres(), pgjsonb(), mySQL()} {
 		s := &store{dialect: d, host: host, pool: newPool()}
 		all = append(all, s.functions()...)
 	}

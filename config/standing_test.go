@@ -118,8 +118,9 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "reactor: /etc/salt/reactor.map", "", ""},
 		{roleMaster, "engines: [reactor]", "", ""}, // which there are is known to modules/engines
 		{roleMaster, "schedule: {j: {function: test.arg, seconds: 5}}", "", ""},
-		{roleMaster, "ext_job_cache: redis", "ext_job_cache", ""},
-		{roleMaster, "master_job_cache: redis", "master_job_cache", ""},
+		{roleMaster, "ext_job_cache: nobody", "ext_job_cache", ""},
+		{roleMaster, "master_job_cache: nobody", "master_job_cache", ""},
+		{roleMaster, "master_job_cache: redis\next_job_cache: sqlite3", "", ""},
 		{roleMaster, "master_job_cache: local_cache", "", ""},
 		{roleMaster, "event_return_niceness: 5", "", "event_return_niceness"},
 		{roleMaster, "publisher_acll: {ann: [test.ping]}", "", "publisher_acll"},

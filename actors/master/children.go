@@ -35,7 +35,7 @@ func (c *core) children() []child {
 	past := &remembered{rotated: time.Now(), began: time.Now()}
 	return slices.Concat([]child{
 		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
-		c.elsewhere.eventRow(),
+	}, c.elsewhere.rows(), []child{
 		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
 		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
 		c.tracer(),

@@ -89,7 +89,7 @@ func keyManagerOf(cfg *config.Master, st *stores) func(preserve bool) *keys.Mana
 
 func insideOptionsOf(cfg *config.Master, running string) insideOptions {
 	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
-		User: running, KeyOwner: cfg.User, SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
+		User: running, KeyOwner: cfg.User, ExtJobCache: cfg.ExtJobCache, SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
 }
 
 func functionOptionsOf(opt Options, st *stores) functionOptions {
@@ -138,7 +138,7 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 }
 
 func peerOptionsOf(cfg *config.Master) peerOptions {
-	return peerOptions{user: cfg.User, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
+	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
 }
 
 func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
@@ -159,4 +159,13 @@ func eventReturnOptionsOf(cfg *config.Master) eventReturnOptions {
 	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue, maxWait: cfg.EventReturnQueueMaxSeconds,
 		allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist, dir: filepath.Join(cfg.CacheDir, "event_return"),
 		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+}
+
+func jobCopyOptionsOf(cfg *config.Master) jobCopyOptions {
+	o := jobCopyOptions{ext: cfg.ExtJobCache, returns: cfg.JobCache && cfg.ExtJobCache == "", endTimes: cfg.JobCacheStoreEndtime,
+		dir: filepath.Join(cfg.CacheDir, "job_cache"), maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+	if name := cfg.File.Str("master_job_cache"); name != localCache {
+		o.master = name
+	}
+	return o
 }

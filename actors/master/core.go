@@ -131,14 +131,21 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 // giveElsewhere makes the parts that hand something to returners.
 func (c *core) giveElsewhere() (err error) {
 	opt := eventReturnOptionsOf(c.cfg)
-	if opt.call, err = newReturnerCalls(c.functions.onMaster); err != nil {
-		return err
-	}
-	opt.fire, opt.calm = c.events.fire, c.steady.Calm
+	opt.call, opt.fire, opt.calm = c.functions.calls, c.events.fire, c.steady.Calm
 	opt.subscribe = func(name string, sink bus.Sink) { c.events.ref.Send(&Subscribe{Name: name, Sink: sink}) }
 	c.elsewhere = &elsewhere{}
-	c.elsewhere.events, err = newEventReturn(opt, c.log)
-	return err
+	if c.elsewhere.events, err = newEventReturn(opt, c.log); err != nil {
+		return err
+	}
+	c.jobs.copies, err = newJobCopies(jobCopyOptionsOf(c.cfg), c.functions.calls, c.events.fire, c.steady.Calm, c.log)
+	if err != nil || c.jobs.copies == nil {
+		return err
+	}
+	c.elsewhere.jobs = c.jobs.copies.part
+	if store, ok := c.jobs.store.(*copiedJobs); ok {
+		store.to.Store(c.jobs.copies)
+	}
+	return nil
 }
 
 // measure makes the counters, where somebody wants them.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 // elsewhere is what this master hands to returners: its events, and jobs. Either may be missing.
 type elsewhere struct {
 	events *returning.Part // event_return; nil: none
+	jobs   *returning.Part // master_job_cache, ext_job_cache; nil: none
 }
 
 // eventReturnOptions are what the configuration says of event_return.
@@ -53,15 +53,6 @@ const mostEvents = 500
 type returnerCalls struct {
 	registry *modules.Registry
 	env      *modules.Env
-}
-
-// newReturnerCalls finds the returners of this program. Their options are those of the master.
-func newReturnerCalls(env *modules.Env) (*returnerCalls, error) {
-	reg := modules.NewRegistry()
-	if err := returners.Register(reg, returners.Options{Stdout: os.Stdout}); err != nil {
-		return nil, err
-	}
-	return &returnerCalls{reg, env}, nil
 }
 
 // events hands events to one returner.
@@ -122,18 +113,20 @@ func globsOf(patterns []string) []*matchers.Glob {
 	return out
 }
 
-// eventRow is EventReturn as a child of the master.
-func (e *elsewhere) eventRow() child {
-	if e.events == nil {
-		return child{}
+// rows are EventReturn and JobCache as children of the master.
+func (e *elsewhere) rows() (out []child) {
+	for _, p := range []*returning.Part{e.events, e.jobs} {
+		if p != nil {
+			out = append(out, child{nil, p.Child()})
+		}
 	}
-	return child{nil, e.events.Child()}
+	return out
 }
 
 // close closes what waits, when the actors have ended.
 func (e *elsewhere) close() error {
 	var all []error
-	for _, p := range []*returning.Part{e.events} {
+	for _, p := range []*returning.Part{e.events, e.jobs} {
 		if p != nil {
 			all = append(all, p.Close())
 		}

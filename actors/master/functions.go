@@ -33,9 +33,10 @@ type ownFunctions struct {
 	inside
 	run       runFunc
 	jobs      *jobs
-	onMaster  *modules.Env                      // of execution functions on this machine
-	envs      map[runners.Kind]*modules.Env     // of the others
-	reactor   func() (runners.Reactor, bool)    // the Reactor, if there is one
+	onMaster  *modules.Env                   // of execution functions on this machine
+	envs      map[runners.Kind]*modules.Env  // of the others
+	reactor   func() (runners.Reactor, bool) // the Reactor, if there is one
+	calls     *returnerCalls
 	returners func() (*modules.Registry, error) // all of this machine
 	busy      sync.Map                          // name of a runner's actor → its runners.Request
 	pillars   atomic.Pointer[pillars]           // they need onMaster, and are needed by runners
@@ -51,10 +52,15 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		return nil, err
 	}
 	onMaster.Host.Log = logger{in.log}
+	kept, err := machine.Returners()
+	if err != nil {
+		return nil, err
+	}
+	f.calls = &returnerCalls{kept, onMaster}
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
 			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
 		}))
@@ -67,7 +73,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	env := func(reg *modules.Registry) *modules.Env {
 		return &modules.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: modules.Host{Log: logger{in.log}}}
 	}
-	f.returners = machine.Returners
+	f.returners = func() (*modules.Registry, error) { return kept, nil }
 	f.onMaster, f.envs = onMaster, map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)

@@ -20,6 +20,7 @@ type jobs struct {
 	writer *supervisor.Ref // JobStore; set when that has started
 	room   *room           // of the returns that wait in it
 	owed   *owed           // to the store
+	copies *jobCopies      // what returners get; nil: nothing
 	ids    *jobids.Book
 	book   *ledger.Book
 }
@@ -76,7 +77,9 @@ func (j *jobs) endTime(jid string) string {
 // AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
 // just seen the end of may come before the disk has.
 func (m *Master) AwaitJobs(ctx context.Context) error {
-	return m.core.jobs.await(ctx)
+	err := m.core.jobs.await(ctx)
+	m.core.jobs.copies.handed(ctx)
+	return err
 }
 
 // KeepJob stores a job of one participant with its return, such as a runner that a tool has run.

@@ -464,13 +464,17 @@ func TestLocalCache(t *testing.T) {
 	equal(t, "after a restart", r.stored(jid).Map("m1").Value("return"), true)
 }
 
-// TestUnknownJobCache: a job cache that does not exist here is said, and brine's own takes its place.
+// TestUnknownJobCache: a job cache that lacks what one needs keeps a master from starting.
 func TestUnknownJobCache(t *testing.T) {
-	r := newRig(t, "master_job_cache: redis")
-	r.log.Await(t, "this master job cache does not exist here")
-	m := r.minion("m1")
-	m.giveBack(someJID, "test.ping", true)
-	equal(t, "stored", r.stored(someJID).Has("m1"), true)
+	r := newSite(t, "master_job_cache: rawfile_json", "ext_job_cache: nobody")
+	own, err := LoadKeys(r.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Start(Options{Config: r.cfg, Logger: r.logger(), Keys: own, RunningUser: userName()})
+	if err == nil || !strings.Contains(err.Error(), "rawfile_json.save_load, rawfile_json.get_load, rawfile_json.get_jid, nobody.save_load") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestSigningKey(t *testing.T) {

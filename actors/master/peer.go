@@ -19,6 +19,7 @@ import (
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/wire/auth"
+	"brine/wire/client"
 	"brine/wire/payload"
 )
 
@@ -31,6 +32,7 @@ const maxPeerTimeout = 60 * time.Second
 // peerOptions are what the configuration says of it.
 type peerOptions struct {
 	user     string        // of the master, in whose name minions publish
+	ext      string        // ext_job_cache
 	cacheDir string        // has peerDir
 	patience time.Duration // how long a runner of a minion may take: by then its request has been answered
 }
@@ -75,7 +77,7 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 		return pub, who, false
 	}
 	pub = payload.NewPublishRequest(payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", ask.Field(payload.FieldFun),
-		"arg", parseArgs(ask), "tgt_type", tgtType, "ret", ask.Field(payload.FieldRet),
+		"arg", parseArgs(ask), "tgt_type", tgtType, "ret", d.returners(ask),
 		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.opt.user))
 	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
@@ -92,6 +94,15 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 		pub.AimAt(who.Minions)
 	}
 	return pub, who, true
+}
+
+// returners are those that a minion asks for, and the external job cache, as for the jobs of tools.
+func (d *peerDesk) returners(ask payload.PeerRequest) any {
+	ret := ask.Field(payload.FieldRet)
+	if text, ok := ret.(string); ok || ret == nil && d.opt.ext != "" {
+		return client.WithReturner(text, d.opt.ext)
+	}
+	return ret
 }
 
 // parseArgs types the arguments of a minion's request, as the command line types its words.

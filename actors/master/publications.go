@@ -57,11 +57,13 @@ func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishEx
 	p.announce(ask, who)
 	one := jobstore.Load{JID: ask.JID(), Load: ask.WithoutSecrets(), Minions: who.Minions, NoCache: extra.NoCache()}
 	if p.jobs.files {
+		p.jobs.copies.published(one, false)
 		p.writeFiles(one)
 		p.send(pub, who)
 		return
 	}
 	noted := from.noFiles && p.note(one)
+	p.jobs.copies.published(one, !from.noFiles)
 	p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
 	p.send(pub, who)
 	if !noted {

@@ -69,15 +69,12 @@ func (s *stores) close() error {
 const localCache = "local_cache"
 
 // openJobs opens the job cache. Unlike Salt: one embedded file, unless master_job_cache stands in the
-// configuration with Salt's default as its value. A store that is damaged is put aside under another name,
+// configuration with Salt's default as its value; a returner gets a copy. A store that is damaged is put aside under another name,
 // loudly, and begun anew.
 func openJobs(opt jobstore.Options, name string, log *slog.Logger) (jobCache, error) {
 	switch name {
 	case localCache:
 		return jobstore.OpenLocalCache(opt)
-	case "":
-	default:
-		log.Error("this master job cache does not exist here, brine's own is used", "master_job_cache", name)
 	}
 	store, err := jobstore.Open(opt)
 	if errors.Is(err, packedfile.ErrDamaged) {
@@ -87,6 +84,9 @@ func openJobs(opt jobstore.Options, name string, log *slog.Logger) (jobCache, er
 	}
 	if err != nil {
 		return nil, err
+	}
+	if name != "" {
+		return &copiedJobs{Store: store}, nil
 	}
 	return store, nil
 }

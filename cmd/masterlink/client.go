@@ -38,7 +38,7 @@ func NewClient(s *session.Session) *client.Client {
 	opt := client.Options{
 		MasterURI: s.Client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
 		User: session.LoginName(), KeyOwner: m.User,
-		Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
+		ExtJobCache: m.ExtJobCache, Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
 		Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
 		Gone:     func(ctx context.Context, jid string, ids []string) []string { return gone(ctx, s, jid, ids) },
 		Standing: func(ctx context.Context, jid string, ids []string) client.Standing { return standing(ctx, s, jid, ids) },

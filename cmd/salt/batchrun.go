@@ -76,7 +76,7 @@ func (b *batchRun) spec(driver string) batch.Spec {
 		wait = float64(n)
 	}
 	return batch.Spec{JID: payload.NewUniqueJID(time.Now(), b.Master.UniqueJID), Fun: b.cmd.fun, Arg: b.cmd.arg, Tgt: b.cmd.tgt, TgtType: b.cmd.tgtType,
-		Ret: b.returners(), User: b.Master.User, Driver: driver, Size: size, Failhard: b.Opt.Bool("failhard"),
+		Ret: b.Opt.Str("return"), User: b.Master.User, Driver: driver, Size: size, Failhard: b.Opt.Bool("failhard"),
 		Wait: time.Duration(wait * float64(time.Second)), Timeout: b.timeout(), Gather: b.Master.GatherJobTimeout}
 }
 

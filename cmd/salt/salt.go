@@ -109,7 +109,7 @@ func (t *saltTool) job(ctx context.Context) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, err
 	}
-	return client.Job{Tgt: tgt, TgtType: tgtType, Fun: t.cmd.fun, Arg: t.cmd.arg, Ret: t.returners(), Kwargs: kwargs, Timeout: t.timeout()}, nil
+	return client.Job{Tgt: tgt, TgtType: tgtType, Fun: t.cmd.fun, Arg: t.cmd.arg, Ret: t.Opt.Str("return"), Kwargs: kwargs, Timeout: t.timeout()}, nil
 }
 
 // addJobOptions adds the options that travel with a job.
@@ -132,15 +132,6 @@ func (t *saltTool) addJobOptions(kwargs *payload.Map) {
 	if t.Opt.Bool("start_event") {
 		kwargs.Set("start_event", true)
 	}
-}
-
-// returners are those that --return and ext_job_cache name.
-func (t *saltTool) returners() string {
-	ret, ext := t.Opt.Str("return"), t.Master.ExtJobCache
-	if ret != "" && ext != "" {
-		return ret + "," + ext
-	}
-	return ret + ext
 }
 
 // start publishes without waiting for returns.

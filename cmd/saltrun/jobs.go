@@ -6,7 +6,9 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
+	"brine/modules"
 	"brine/modules/fleet/jobstore"
+	"brine/modules/returners/jobcache"
 	"brine/modules/runners"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -131,4 +133,41 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 	}
 	_, err = files.Commit([]jobstore.Load{{JID: jid, Load: load, Minions: []string{}}}, []jobstore.Return{{JID: jid, ID: id, Load: load}})
 	return err
+}
+
+// jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them first what the
+// bus has told of.
+func jobCaches(s *session.Session, jobs jobCache, env *modules.Env) (func(name string) runners.JobCache, error) {
+	kept, err := MachineOf(s.Master.ID, s.Master.Raw).Returners()
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) runners.JobCache {
+		return settledCache{jobcache.Cache{Name: name, Registry: kept, Env: env}, jobs}
+	}, nil
+}
+
+// settledCache is a returner that a master writes to.
+type settledCache struct {
+	jobcache.Cache
+	jobs jobCache
+}
+
+// settle waits until the master has written, but not for a returner that is away.
+func (c settledCache) settle() {
+	if asked, ok := c.jobs.(askedJobs); ok {
+		asked.EndTime("")
+	}
+}
+
+// GetLoad is that of the returner.
+func (c settledCache) GetLoad(ctx context.Context, jid string) (*payload.Map, error) {
+	c.settle()
+	return c.Cache.GetLoad(ctx, jid)
+}
+
+// GetJIDs is that of the returner.
+func (c settledCache) GetJIDs(ctx context.Context) (*payload.Map, error) {
+	c.settle()
+	return c.Cache.GetJIDs(ctx)
 }

@@ -28,6 +28,10 @@ func (r *runTool) build() error {
 	if err != nil {
 		return err
 	}
+	caches, err := jobCaches(r.Session, r.jobs, execEnv)
+	if err != nil {
+		return err
+	}
 	manager := manager(r.Session)
 	exp := masterlink.Expander(r.Session)
 	reg, wheels := modules.NewRegistry(), modules.NewRegistry()
@@ -35,7 +39,7 @@ func (r *runTool) build() error {
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
-			Publisher: runPublisher{r}, Jobs: r.jobs, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
+			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
 			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },

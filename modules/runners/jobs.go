@@ -73,7 +73,7 @@ func (r *runner) jobsActive(c *modules.Call, a modules.Args) (any, error) {
 			}
 		}
 	}
-	return out, r.addReturned(out)
+	return out, r.addReturned(c, out)
 }
 
 // addRunning notes that a minion runs a job.
@@ -89,12 +89,13 @@ func addRunning(out *payload.Map, id any, job *payload.Map) {
 	record.Set("Running", append(record.List("Running"), running))
 }
 
-func (r *runner) addReturned(out *payload.Map) error {
-	if r.Jobs == nil {
-		return nil
+func (r *runner) addReturned(c *modules.Call, out *payload.Map) error {
+	from, err := r.source(c, "")
+	if err != nil {
+		return nil // this process has no job cache
 	}
 	for jid, v := range out.All() {
-		returns, err := r.Jobs.Returns(pytext.Str(jid))
+		returns, err := from.returns(c, pytext.Str(jid))
 		if err != nil {
 			return err
 		}
@@ -105,76 +106,43 @@ func (r *runner) addReturned(out *payload.Map) error {
 	return nil
 }
 
-// job reads one job as jobs.list_job shows it, without the jid.
-func (r *runner) job(jid string) (*payload.Map, error) {
-	if r.Jobs == nil {
-		return nil, unavailable("job cache")
-	}
-	load, err := r.Jobs.Load(jid)
+func (r *runner) listJob(c *modules.Call, jid, ext string) (*payload.Map, error) {
+	from, err := r.source(c, ext)
 	if err != nil {
 		return nil, err
 	}
-	record := jidInstance(jid, load)
-	returns, err := r.Jobs.Returns(jid)
-	if err != nil {
-		return nil, err
-	}
-	if returns == nil {
-		returns = payload.NewMap(0)
-	}
-	return record.Set("Result", returns), nil
-}
-
-// withEnd adds the time a job ended, where it is kept.
-func (r *runner) withEnd(c *modules.Call, jid string, record *payload.Map) *payload.Map {
-	ends, ok := r.Jobs.(EndTimes)
-	if ok && c.Opts().Bool("job_cache_store_endtime") {
-		if end := ends.EndTime(jid); end != "" {
-			record.Set("EndTime", end)
-		}
-	}
-	return record
-}
-
-func (r *runner) listJob(c *modules.Call, jid string) (*payload.Map, error) {
-	record, err := r.job(jid)
+	record, err := from.job(c, jid)
 	if err != nil {
 		return nil, err
 	}
 	out := payload.M("jid", jid)
 	out.Update(record)
-	return r.withEnd(c, jid, out), nil
+	return out, r.addEnd(c, jid, out)
 }
 
 func (r *runner) jobsListJob(c *modules.Call, a modules.Args) (any, error) {
-	r.progress(c, a.Bool("display_progress"), "Querying returner: "+jobCache(c, a))
-	return r.listJob(c, a.Str("jid"))
-}
-
-// jobCache is the name of the returner asked, for progress texts.
-func jobCache(c *modules.Call, a modules.Args) string {
-	for _, name := range []string{c.Opts().Str("ext_job_cache"), a.Str("ext_source"), c.Opts().Str("master_job_cache")} {
-		if name != "" {
-			return name
-		}
-	}
-	return "local_cache"
+	r.progress(c, a.Bool("display_progress"), "Querying returner: "+jobCacheName(c, a.Str("ext_source")))
+	return r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 }
 
 func (r *runner) jobsPrintJob(c *modules.Call, a modules.Args) (any, error) {
-	return r.printJob(c, a.Str("jid"))
+	return r.printJob(c, a.Str("jid"), a.Str("ext_source"))
 }
 
-func (r *runner) printJob(c *modules.Call, jid string) (*payload.Map, error) {
-	record, err := r.job(jid)
+func (r *runner) printJob(c *modules.Call, jid, ext string) (*payload.Map, error) {
+	from, err := r.source(c, ext)
 	if err != nil {
 		return nil, err
 	}
-	return payload.M(jid, r.withEnd(c, jid, record)), nil
+	record, err := from.job(c, jid)
+	if err != nil {
+		return nil, err
+	}
+	return payload.M(jid, record), r.addEnd(c, jid, record)
 }
 
 func (r *runner) jobsLookup(c *modules.Call, a modules.Args) (any, error) {
-	record, err := r.listJob(c, a.Str("jid"))
+	record, err := r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +151,12 @@ func (r *runner) jobsLookup(c *modules.Call, a modules.Args) (any, error) {
 	outputter := ""
 	for id, v := range returns.All() {
 		r.progress(c, a.Bool("display_progress"), pytext.Str(id))
-		ret, _ := v.(*payload.Map)
+		ret, isMap := v.(*payload.Map)
 		if out.Len() == 0 && outputter == "" {
 			outputter = ret.Str("out")
 		}
 		if a.Bool("returned") {
-			out.Set(id, ret.Value("return"))
+			out.Set(id, bare(ret, isMap, v))
 		}
 	}
 	if a.Bool("missing") {
@@ -210,17 +178,17 @@ func named(outputter string, data any) any {
 }
 
 func (r *runner) jobsExitSuccess(c *modules.Call, a modules.Args) (any, error) {
-	record, err := r.listJob(c, a.Str("jid"))
+	record, err := r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 	if err != nil {
 		return nil, err
 	}
 	out := payload.NewMap(0)
 	result := record.Map("Result")
 	for _, id := range record.List("Minions") {
-		out.Set(id, modules.Truthy(result.Map(pytext.Str(id)).Value("return")))
+		out.Set(id, false)
 	}
 	for id, v := range result.All() {
-		if ret, ok := v.(*payload.Map); ok && modules.Truthy(ret.Value("return")) {
+		if ret, isMap := v.(*payload.Map); modules.Truthy(bare(ret, isMap, v)) {
 			out.Set(id, true)
 		}
 	}
@@ -228,8 +196,8 @@ func (r *runner) jobsExitSuccess(c *modules.Call, a modules.Args) (any, error) {
 }
 
 func (r *runner) jobsListJobs(c *modules.Call, a modules.Args) (any, error) {
-	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCache(c, a)+" for jobs.")
-	found, err := r.search(jobFilter{
+	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCacheName(c, a.Str("ext_source"))+" for jobs.")
+	found, err := r.search(c, a.Str("ext_source"), jobFilter{
 		metadata: a.Get("search_metadata"), function: words(a.Get("search_function")),
 		target: words(a.Get("search_target")), start: a.Get("start_time"), end: a.Get("end_time")})
 	if err != nil {
@@ -243,7 +211,20 @@ func (r *runner) jobsListJobsFilter(c *modules.Call, a modules.Args) (any, error
 	if err != nil {
 		return nil, err
 	}
-	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCache(c, a)+" for jobs.")
+	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCacheName(c, a.Str("ext_source"))+" for jobs.")
+	from, err := r.source(c, a.Str("ext_source"))
+	if err != nil {
+		return nil, err
+	}
+	out, err := from.newest(c, count, a.Bool("filter_find_job"))
+	if err != nil {
+		return nil, err
+	}
+	return named(a.Str("outputter"), out), nil
+}
+
+// newest lists the newest jobs of the own store, the oldest of them first.
+func (r *runner) newest(count int64, skipFindJob bool) (any, error) {
 	jids, loads, err := r.loads()
 	if err != nil {
 		return nil, err
@@ -254,14 +235,14 @@ func (r *runner) jobsListJobsFilter(c *modules.Call, a modules.Args) (any, error
 			break
 		}
 		load := loads.Map(jid)
-		if a.Bool("filter_find_job") && load.Str("fun") == "saltutil.find_job" {
+		if skipFindJob && load.Str("fun") == "saltutil.find_job" {
 			continue
 		}
 		record := jobInstance(load)
 		out = append(out, record.Set("JID", jid).Set("StartTime", jobrecord.Time(jid)))
 	}
 	slices.Reverse(out)
-	return named(a.Str("outputter"), out), nil
+	return out, nil
 }
 
 func (r *runner) jobsLastRun(c *modules.Call, a modules.Args) (any, error) {
@@ -269,7 +250,7 @@ func (r *runner) jobsLastRun(c *modules.Call, a modules.Args) (any, error) {
 	if _, isMap := metadata.(*payload.Map); modules.Truthy(metadata) && !isMap {
 		return false, nil
 	}
-	found, err := r.search(jobFilter{metadata: metadata, function: words(a.Get("function")),
+	found, err := r.search(c, a.Str("ext_source"), jobFilter{metadata: metadata, function: words(a.Get("function")),
 		target: words(a.Get("target"))})
 	if err != nil {
 		return nil, err
@@ -282,5 +263,5 @@ func (r *runner) jobsLastRun(c *modules.Call, a modules.Args) (any, error) {
 	for _, jid := range jids {
 		newest = max(newest, pytext.Str(jid))
 	}
-	return r.printJob(c, newest)
+	return r.printJob(c, newest, a.Str("ext_source"))
 }

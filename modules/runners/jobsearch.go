@@ -45,7 +45,7 @@ type jobFilter struct {
 }
 
 // search lists the jobs that fit every filter given.
-func (r *runner) search(f jobFilter) (*payload.Map, error) {
+func (r *runner) search(c *modules.Call, ext string, f jobFilter) (*payload.Map, error) {
 	start, hasStart, err := parseTime(f.start)
 	if err != nil {
 		return nil, err
@@ -54,15 +54,19 @@ func (r *runner) search(f jobFilter) (*payload.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	jids, loads, err := r.loads()
+	from, err := r.source(c, ext)
+	if err != nil {
+		return nil, err
+	}
+	records, err := from.records(c)
 	if err != nil {
 		return nil, err
 	}
 	out := payload.NewMap(0)
-	for _, jid := range jids {
-		record := jidInstance(jid, loads.Map(jid))
-		record.Delete("Minions")
-		if !f.fits(record) {
+	for k, v := range records.All() {
+		jid := pytext.Str(k)
+		record, ok := v.(*payload.Map)
+		if !ok || !f.fits(record) {
 			continue
 		}
 		at, known := jobrecord.Moment(jid)

@@ -51,6 +51,17 @@ type JobStore interface {
 	Loads() (*payload.Map, error)
 }
 
+// JobCache reads the jobs that a returner keeps, as Salt's functions of that returner show them.
+type JobCache interface {
+	// GetLoad returns the publish load of a job, GetJID what is kept of its returns, by minion; nil or empty for none.
+	GetLoad(ctx context.Context, jid string) (*payload.Map, error)
+	GetJID(ctx context.Context, jid string) (*payload.Map, error)
+	// GetJIDs maps job ids to records, as jobs.list_jobs shows them. GetJIDsFilter lists the newest.
+	GetJIDs(ctx context.Context) (*payload.Map, error)
+	GetJIDsFilter(ctx context.Context, count int64, skipFindJob bool) (any, error)
+	EndTime(ctx context.Context, jid string) (string, error)
+}
+
 // EndTimes is a JobStore that knows when jobs ended (job_cache_store_endtime).
 type EndTimes interface {
 	EndTime(jid string) string
@@ -110,6 +121,7 @@ type Pillar interface {
 type Options struct {
 	Publisher Publisher
 	Jobs      JobStore
+	JobCaches func(name string) JobCache // of returners (ext_job_cache, ext_source, master_job_cache)
 	Data      DataCache
 	Keys      *keys.Manager
 	Presence  Presence

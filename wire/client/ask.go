@@ -43,7 +43,7 @@ func (r *Run) ask(ctx context.Context) {
 // takes it apart: where it names most of those whom the job's own target means, that target is sent instead. Those who
 // have returned say that they do not run the job.
 func (r *Run) findJob(ctx context.Context, ids []string) (Published, error) {
-	job := Job{Tgt: ids, TgtType: "list", Fun: "saltutil.find_job", Arg: []any{r.JID},
+	job := Job{Tgt: ids, TgtType: "list", Fun: funFindJob, Arg: []any{r.JID},
 		Kwargs: findJobKwargs(r.job.Kwargs), Timeout: r.track.gather}
 	if tgt := r.job; r.byID() && len(ids) > fewIDs && 2*len(ids) > len(r.Minions) {
 		whole := job

@@ -29,6 +29,7 @@ type Options struct {
 	SyndicWait       time.Duration // option syndic_wait, 5 s
 	OrderMasters     bool          // option order_masters: minions may turn up below syndics
 	Tries            int           // sendings of one request, 3
+	ExtJobCache      string        // option ext_job_cache: a returner that jobs name, besides their own
 
 	EventPub  string // address of the event bus to listen to; "": master_event_pub.ipc in SockDir
 	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir

@@ -58,6 +58,25 @@ func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	return readPublished(reply)
 }
 
+// funFindJob asks minions whether they run a job.
+const funFindJob = "saltutil.find_job"
+
+// returners are those of a job. Unlike Salt: not for the questions of the client itself.
+func (c *Client) returners(job Job) string {
+	if job.Fun == funFindJob {
+		return job.Ret
+	}
+	return WithReturner(job.Ret, c.opt.ExtJobCache)
+}
+
+// WithReturner adds a returner to the comma-separated ones of a job; "" adds none.
+func WithReturner(ret, more string) string {
+	if ret != "" && more != "" {
+		return ret + "," + more
+	}
+	return ret + more
+}
+
 // publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub).
 func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	tgtType := job.TgtType
@@ -68,7 +87,7 @@ func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	}
 	load := payload.M(
 		"cmd", payload.CmdPublish, "tgt", job.Tgt, "fun", job.Fun, "arg", arg, "key", c.Key(),
-		"tgt_type", tgtType, "ret", job.Ret, "jid", job.JID,
+		"tgt_type", tgtType, "ret", c.returners(job), "jid", job.JID,
 	)
 	if job.Kwargs.Len() > 0 {
 		load.Set("kwargs", job.Kwargs)

@@ -90,3 +90,36 @@ func TestElasticBesideSalt(t *testing.T) {
 	compareElastic(t, record(t, "elasticsearch.json", seen).([]any), seen)
 	compareElastic(t, seen, elasticCases(t, elasticServer(t), brineElastic(t)))
 }
+
+// Real Salt leaves in etcd what is recorded, and it and brine read what the other has written.
+func TestEtcdBesideSalt(t *testing.T) {
+	judge := realSalt(t)
+	seen := payload.NewMap(0)
+	theirs, ours := etcdServerAt(t), etcdServerAt(t)
+	for _, kind := range etcdKinds {
+		asks := func(opts *payload.Map) func(fun string, args ...any) any {
+			return func(fun string, args ...any) any {
+				v, failed := judge.call(t, opts, fun, args...)
+				if failed != "" {
+					t.Fatalf("Salt: %s: %s: %s", kind, fun, failed)
+				}
+				return v
+			}
+		}
+		salts := asks(etcdOpts(theirs, kind))
+		etcdFill(t, kind, func(fun string, args ...any) { salts(fun, args...) })
+		reads := etcdReads(kind, salts)
+		seen.Set(kind, payload.M("holds", etcdDump(t, etcdOpts(theirs, kind)), "reads", reads))
+		s := brine(t, etcdOpts(ours, kind))
+		etcdFill(t, kind, func(fun string, args ...any) { s.call(fun, args...) })
+		if diff := cmp.Diff(sorted(t, reads), sorted(t, etcdReads(kind, brine(t, etcdOpts(theirs, kind)).call))); diff != "" {
+			t.Errorf("%s: brine reads what Salt wrote (-Salt +brine):\n%s", kind, diff)
+		}
+		if diff := cmp.Diff(sorted(t, reads), sorted(t, etcdReads(kind, asks(etcdOpts(ours, kind))))); diff != "" {
+			t.Errorf("%s: Salt reads what brine wrote (-its own +brine's):\n%s", kind, diff)
+		}
+	}
+	if diff := cmp.Diff(sorted(t, record(t, "etcd.json", seen)), sorted(t, seen)); diff != "" {
+		t.Errorf("Salt (-recorded +now):\n%s", diff)
+	}
+}

@@ -38,6 +38,7 @@ func Register(reg *modules.Registry, opt Options) error {
 	}
 	all := [][]modules.Func{
 		elasticFunctions(),
+		etcdFunctions(),
 		localFunctions(opt.Stdout),
 		multiFunctions(reg),
 		rawfileFunctions(),

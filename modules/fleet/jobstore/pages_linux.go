@@ -15,10 +15,10 @@ const releaseEvery = time.Second
 // looked at stays, with the pages around it, until nearly all of it counts as memory of the master. Nothing is lost: a page that is
 // needed again comes out of the page cache. What cannot be done is left, for only the memory depends on it.
 func (s *Store) release(now time.Time) {
-	if now.Sub(s.released).Abs() < releaseEvery {
+	last := s.released.Load()
+	if now.Sub(time.Unix(0, last)).Abs() < releaseEvery || !s.released.CompareAndSwap(last, now.UnixNano()) {
 		return
 	}
-	s.released = now
 	_ = s.view(func(tx *bbolt.Tx) error { // which keeps the mapping where it is
 		page := int64(os.Getpagesize())
 		if _, _, no := unix.Syscall(unix.SYS_MADVISE, tx.DB().Info().Data, uintptr(tx.Size()/page*page), unix.MADV_DONTNEED); no != 0 {

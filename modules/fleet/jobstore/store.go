@@ -63,7 +63,7 @@ type Store struct {
 	closed  bool       // guarded by writing
 	retry   time.Time  // when Compact may try again after it could not
 
-	released time.Time // when the pages of the file were given back; of the goroutine that calls Commit
+	released atomic.Int64 // when the pages of the file were given back, in nanoseconds since 1970
 }
 
 // Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the

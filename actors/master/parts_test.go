@@ -148,7 +148,7 @@ func TestPresence(t *testing.T) {
 		for _, a := range addrs {
 			conns = append(conns, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a), 1234)})
 		}
-		if err := r.m.core.upkeep.firePresence(past); err != nil {
+		if err := r.m.core.upkeep.firePresence(past, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestPresence(t *testing.T) {
 	change([]any{}, []any{"m1"})
 	present("m2")
 	r.m.core.attendance.finder = &presence.Finder{Peers: func() ([]presence.Conn, error) { return nil, errors.New("no table") }}
-	if err := r.m.core.upkeep.firePresence(past); err == nil {
+	if err := r.m.core.upkeep.firePresence(past, time.Now()); err == nil {
 		t.Error("no error")
 	}
 }

@@ -32,6 +32,7 @@ const (
 type remembered struct {
 	rotated time.Time       // when the shared key was made
 	present map[string]bool // who was connected; nil before the first look
+	kept    time.Time       // when that was written down
 	began   time.Time       // of this process
 	clock   steady.Watch
 }
@@ -103,7 +104,7 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 		o.tasks = append(o.tasks, func(time.Time) error { return u.writeKeyCache() })
 	}
 	if opt.presence {
-		o.tasks = append(o.tasks, func(time.Time) error { return u.firePresence(past) })
+		o.tasks = append(o.tasks, func(now time.Time) error { return u.firePresence(past, now) })
 	}
 	if opt.ping {
 		o.ping = u.pingAll
@@ -195,7 +196,7 @@ func (u *upkeep) writeKeyCache() error {
 }
 
 // firePresence tells who is connected (presence_events).
-func (u *upkeep) firePresence(past *remembered) error {
+func (u *upkeep) firePresence(past *remembered, at time.Time) error {
 	connected, err := u.attendance.Connected()
 	if err != nil {
 		return err
@@ -204,12 +205,22 @@ func (u *upkeep) firePresence(past *remembered) error {
 	for id := range connected {
 		now[id] = true
 	}
-	if come, gone := without(now, past.present), without(past.present, now); len(come)+len(gone) > 0 {
+	if past.present == nil {
+		if past.present, err = readPresent(u.opt.cacheDir, at); err != nil {
+			u.log.Warn("presence events begin anew", "err", err)
+		}
+	}
+	come, gone, all := without(now, past.present), without(past.present, now), without(now, nil)
+	if len(come)+len(gone) > 0 {
 		u.events.fire(event.TagPresenceChange, event.PresenceChange(come, gone))
 	}
-	u.events.fire(event.TagPresent, event.Presence(without(now, nil)))
+	u.events.fire(event.TagPresent, event.Presence(all))
 	past.present = now
-	return nil
+	if len(come)+len(gone) == 0 && at.Sub(past.kept) < presentAnew && !at.Before(past.kept) {
+		return nil
+	}
+	past.kept = at
+	return writePresent(u.opt.cacheDir, all, at)
 }
 
 // without lists the ids of a that are not in b, in order.
@@ -247,6 +258,9 @@ func (u *upkeep) pingAll() {
 		if err != nil {
 			u.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return
+		}
+		if len(connected) == 0 {
+			return // Salt's client publishes nothing either
 		}
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}

@@ -103,3 +103,19 @@ func TestRedactedLeaves(t *testing.T) {
 		t.Errorf("%d of %d options", n, m.Raw.Len())
 	}
 }
+
+// What somebody else says is masked by the values of the options that are secrets, wherever they are.
+func TestMasker(t *testing.T) {
+	mask := Masker(payload.M("postgres.passwd", "Sesame", "mysql", payload.M("pass", "Sesame open", "host", "db1"), "redis.password", "abc",
+		"etcd", []any{payload.M("token", "T0ken")}))
+	for text, want := range map[string]string{
+		"user salt with Sesame open at db1": "user salt with " + Masked + " at db1",
+		"(Sesame) T0ken":                    "(" + Masked + ") " + Masked,
+		"abc":                               "abc",
+		"dial pg://salt:xyz@db1/":           "dial pg://salt:" + Masked + "@db1/",
+	} {
+		if got := mask(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func TestSplitGroups(t *testing.T) {
 
 // TestJob: the options travel with the job in Salt's order, with node groups written out.
 func TestJob(t *testing.T) {
-	const groups = "nodegroups:\n  webs: 'L@web1,web2'\n  all: 'N@webs or db*'\next_job_cache: mysql\n"
+	const groups = "nodegroups:\n  webs: 'L@web1,web2'\n  all: 'N@webs or db*'\n"
 	r := tooltest.MustOpen(t, saltParser, groups, "-C", "--return=redis", "--metadata={a: 1}", "--module-executors=[x]", "--start-event", "-t", "9",
 		"N@all and not G@a:b", "test.ping")
 	cmd, err := readCommand(r.Session)
@@ -118,7 +118,7 @@ func TestJob(t *testing.T) {
 	if d := cmp.Diff(tooltest.Packed(t, want), tooltest.Packed(t, got.Kwargs)); d != "" {
 		t.Error(d)
 	}
-	if got.Tgt != "( ( L@web1,web2 ) or db* ) and not G@a:b" || got.TgtType != "compound" || got.Ret != "redis,mysql" || got.Timeout.Seconds() != 9 {
+	if got.Tgt != "( ( L@web1,web2 ) or db* ) and not G@a:b" || got.TgtType != "compound" || got.Ret != "redis" || got.Timeout.Seconds() != 9 {
 		t.Errorf("target %q %s, returners %s, timeout %v", got.Tgt, got.TgtType, got.Ret, got.Timeout)
 	}
 	cmd.tgt = "N@nope"

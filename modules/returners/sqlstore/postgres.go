@@ -12,9 +12,7 @@ import (
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // connectMost is how long a server may take to answer a new connection, where no option says it.
@@ -90,19 +88,18 @@ func openPostgres(opt options, secret string) (*sql.DB, error) {
 			fmt.Fprintf(&dsn, "%s='%s' ", words[i], strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(words[i+1]))
 		}
 	}
-	conf, err := pgx.ParseConfig(dsn.String())
+	conf, err := pgconn.ParseConfig(dsn.String())
 	if err != nil { // the text of the error may hold what it parsed
 		return nil, refuse("options for the connection make no sense: %w", parseError(err, opt.text(secret)))
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = connectMost
 	}
-	// No named statements, so that proxies which share connections (PgBouncer) do not matter.
-	conf.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return stdlib.OpenDB(*conf), nil
+	conf.RuntimeParams["client_encoding"] = "UTF8"
+	return sql.OpenDB(pgConnector{conf}), nil
 }
 
-// parseError is the cause of an error of pgx.ParseConfig, without the connection string.
+// parseError is the cause of an error of pgconn.ParseConfig, without the connection string.
 func parseError(err error, secret string) error {
 	cause := err
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {

@@ -19,12 +19,14 @@ import (
 	"time"
 
 	"brine/modules/returners"
+	"brine/modules/returners/sqlstore"
 	"brine/wire/payload"
 )
 
 // server is a database server that a test started.
 type server struct {
 	port int
+	dir  string
 	db   *sql.DB // as the owner of the tables
 	stop func()
 }
@@ -159,7 +161,7 @@ func startPostgres(t testing.TB) *server {
 	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(hba), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{port: freePort(t)}
+	s := &server{port: freePort(t), dir: dir}
 	s.stop = start(t, as, dir, syscall.SIGQUIT, program, "-D", data, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir,
 		"-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=30")
 	boss := openAs(t, s.port, "boss", "postgres")
@@ -175,7 +177,7 @@ func startPostgres(t testing.TB) *server {
 
 func openAs(t testing.TB, port int, role, name string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", port, role, name))
+	db, err := sqlstore.OpenPG(fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", port, role, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,110 @@
+package sqlstore_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/modules/returners"
+	"brine/wire/payload"
+)
+
+// certificate writes a certificate for 127.0.0.1 that signs itself, and its key, readable for the server's user.
+func certificate(t testing.TB, dir, name string) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, model, model, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")
+	if err := errors.Join(os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644),
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		t.Fatal(err)
+	} else if owner, ok := ownerOf(info); ok {
+		if err := os.Chown(key, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// ownerOf is the user of a file.
+func ownerOf(info os.FileInfo) (uid int, ok bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return int(stat.Uid), ok && os.Getuid() == 0
+}
+
+// protected writes with options for TLS, and holds what happens to want: "" for success, else a part of the error.
+func protected(t *testing.T, opts *payload.Map, name, place string, want string, tls ...any) {
+	t.Helper()
+	m := opts.Map(place).Clone()
+	m.Update(payload.M(tls...))
+	_, err := hostOf(t, opts, place, m).call(name+".returner", cases()[0].ret)
+	if want == "" && err != nil || want != "" && (err == nil || returners.Hopeless(err) || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%s with %v: %v, want %q", name, tls, err, want)
+	}
+}
+
+// A server must be the one that the options name, and connections are protected when the options say so.
+func TestTLS(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		s := startPostgres(t)
+		cert, key := certificate(t, s.dir, "server")
+		other, _ := certificate(t, t.TempDir(), "other")
+		for _, text := range []string{"ALTER SYSTEM SET ssl_cert_file = '" + cert + "'", "ALTER SYSTEM SET ssl_key_file = '" + key + "'", "ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()"} {
+			if _, err := s.db.Exec(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db, opts := pgDatabase(t, s, "pgjsonb")
+		for on := ""; on != "on"; { // the server takes it over by and by
+			conn := openAs(t, s.port, "boss", "postgres")
+			if err := errors.Join(conn.QueryRow("SHOW ssl").Scan(&on), conn.Close()); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "verify-full", "sslrootcert", cert)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "certificate", "sslmode", "verify-full", "sslrootcert", other)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "certificate", "sslmode", "verify-ca", "sslrootcert", other)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "require")
+		var n int
+		if err := db.QueryRow("SELECT count(*) FROM salt_returns").Scan(&n); err != nil || n != 2 {
+			t.Errorf("%d rows, %v", n, err)
+		}
+	})
+	t.Run("mysql", func(t *testing.T) {
+		keys, _ := unprivileged(t)
+		cert, key := certificate(t, keys, "server")
+		other, _ := certificate(t, t.TempDir(), "other")
+		s := startMySQL(t, "--ssl-cert="+cert, "--ssl-key="+key, "--ssl-ca="+cert)
+		_, opts := mysqlDatabase(t, s, "utf8")
+		protected(t, opts, "mysql", "mysql", "", "ssl_ca", cert)
+		protected(t, opts, "mysql", "mysql", "certificate", "ssl_ca", other)
+		protected(t, opts, "mysql", "mysql", "", "ssl_cert", cert, "ssl_key", key)
+	})
+}

@@ -4,6 +4,7 @@ package interop
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,32 +43,28 @@ var pillarTree = map[string]string{
 	"states/app.sls":       "say:\n  test.configurable_test_state:\n    - changes: True\n    - result: True\n    - comment: {{ pillar.app.port }} {{ salt['pillar.get']('app:name') }} {{ pillar.team.members.a.shell }}\n",
 }
 
-// pillarFleet starts a master of a kind with the pillar tree, and real minions.
-func pillarFleet(t *testing.T, master string) *fleet {
+// treeFleet starts a master of a kind with a tree of files below its folder tree, and real minions. conf is what the configuration
+// says of the tree, with ROOT for that folder.
+func treeFleet(t *testing.T, master string, files map[string]string, conf string) *fleet {
 	t.Helper()
 	kinds := map[string]string{}
 	for _, release := range chosen(reference, "3006") {
 		kinds["m"+release] = release
 	}
 	f := newFleet(t, master, brine, kinds, plain)
-	for name, text := range pillarTree {
+	for name, text := range files {
 		f.write(f.masterPath("tree/"+name), text)
 	}
-	at := func(name string) string { return f.masterPath("tree/" + name) }
-	f.configMaster(fleetMaster + fmt.Sprintf("pillar_roots:\n  base: [%s]\n  dev: [%s]\nfile_roots:\n  base: [%s]\non_demand_ext_pillar: [cmd_yaml]\n"+
-		"ext_pillar:\n  - cmd_yaml: \"echo 'ext: {from: %%s}'\"\n", at("pillar"), at("dev"), at("states")))
+	f.configMaster(fleetMaster + strings.ReplaceAll(conf, "ROOT", f.masterPath("tree")))
 	f.startAll()
 	f.acceptAll()
 	return f
 }
 
-// TestCompiledPillar gives minions of Salt behind a brine master and behind one of Salt 3008 the same pillar tree and the same commands: their
-// answers are the same, and so are those of the runners.
-func TestCompiledPillar(t *testing.T) {
-	t.Parallel()
-	onlyWith(t, reference)
-	ours, theirs := pillarFleet(t, brine), pillarFleet(t, reference)
-	for i, words := range pillarCommands {
+// answersAlike gives both fleets the same commands: their answers are the same.
+func answersAlike(t *testing.T, ours, theirs *fleet, commands [][]string) {
+	t.Helper()
+	for i, words := range commands {
 		t.Run(fmt.Sprintf("%02d %s", i, words[0]), func(t *testing.T) {
 			got := make(chan map[string]any, 1)
 			go func() {
@@ -81,6 +78,19 @@ func TestCompiledPillar(t *testing.T) {
 			t.Logf("%.300v", want)
 		})
 	}
+}
+
+// pillarRoots are the options of the pillar tree.
+const pillarRoots = "pillar_roots:\n  base: [ROOT/pillar]\n  dev: [ROOT/dev]\nfile_roots:\n  base: [ROOT/states]\non_demand_ext_pillar: [cmd_yaml]\n" +
+	"ext_pillar:\n  - cmd_yaml: \"echo 'ext: {from: %s}'\"\n"
+
+// TestCompiledPillar gives minions of Salt behind a brine master and behind one of Salt 3008 the same pillar tree and the same commands: their
+// answers are the same, and so are those of the runners.
+func TestCompiledPillar(t *testing.T) {
+	t.Parallel()
+	onlyWith(t, reference)
+	ours, theirs := treeFleet(t, brine, pillarTree, pillarRoots), treeFleet(t, reference, pillarTree, pillarRoots)
+	answersAlike(t, ours, theirs, pillarCommands)
 	id := ours.ids[0]
 	for _, words := range [][]string{{"pillar.show_pillar", id}, {"pillar.show_pillar", id, "pillarenv=dev"}, {"pillar.show_pillar", "nosuch", "role=web"}, {"pillar.show_top", id}} {
 		args := append([]string{"--out=json"}, words...)

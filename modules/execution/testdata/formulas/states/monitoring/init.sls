@@ -2,12 +2,11 @@
 {%- import_json root ~ '/data/thresholds.json' as thresholds %}
 {%- import_text 'monitoring/data/note.txt' as note %}
 {%- set checks = salt['slsutil.merge'](thresholds, salt['pillar.get']('monitoring:checks', {})) %}
-{%- set map = salt['slsutil.findup'](slspath ~ '/checks', ['map.yaml', 'defaults.yaml']) %}
+{%- set map = salt['slsutil.findup'](slspath, ['map.yaml', 'defaults.yaml']) %}
 {%- set defaults = salt['defaults.get']('monitoring:agent', {}) %}
 {%- include 'monitoring/header.jinja' %}
 
 include:
-  - .checks
   - monitoring.agent
 
 monitoring-agent-conf:

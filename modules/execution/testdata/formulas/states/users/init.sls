@@ -81,4 +81,4 @@ users_none:
 
 users_count:
   test.show_notification:
-    - text: {{ 'There are %d users, sudo: %s' | format(used.n, used.sudo) }}
+    - text: {{ 'There are %d users, sudo: %s' | format(used.n, used.sudo) | yaml_dquote }}

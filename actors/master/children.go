@@ -41,6 +41,7 @@ func (c *core) children() []child {
 		c.tracer(),
 		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.upkeep.options(past)} }}},
 		{&c.pillars.ref, supervisor.Spec{Name: "Pillar", New: pillarOf(c.pillars.options(), newPillarWork())}},
+		c.pillars.gitChild(),
 		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
 	}, c.reactions.rows(), c.schedules.rows(), []child{
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},

@@ -101,7 +101,9 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if c.functions, err = newOwnFunctions(functionOptionsOf(opt, st), in, st, c.attendance, c.jobs); err != nil {
 		return nil, err
 	}
-	c.pillars = newPillars(cfg.Raw, c.functions.onMaster, c.targets, cfg.RequestTimeout, log)
+	if c.pillars, err = newPillars(cfg.Raw, c.functions.onMaster, c.targets, cfg.RequestTimeout, log); err != nil {
+		return nil, err
+	}
 	c.functions.pillars.Store(c.pillars)
 	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
 	c.functions.reactor = c.reactions.managed

@@ -12,16 +12,21 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/fileserver/gitfs"
 	limits "brine/modules/host/memory"
 	"brine/modules/pillar"
 	"brine/modules/renderers/jinja"
 	"brine/supervisor"
 	"brine/wire/payload"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // pillars is the pillars of minions: how they are asked for. Any number of goroutines may use it.
 type pillars struct {
 	compiler *pillar.Compiler
+	git      *gitfs.Pillars // nil: no external pillar git
+	log      *slog.Logger
 	within   time.Duration   // so long may one take
 	ref      *supervisor.Ref // the Pillar
 }
@@ -30,13 +35,23 @@ type pillars struct {
 const pillarShare = 8
 
 // newPillars reads the options of pillars once. on has the functions that templates call.
-func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within time.Duration, log *slog.Logger) *pillars {
-	p := &pillars{within: within}
+func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars, error) {
+	p := &pillars{within: within, log: log}
+	var trees pillar.GitTrees
+	git, err := gitfs.NewPillars(opts, logger{log}.Log)
+	switch {
+	case err != nil && (!opts.Has("git_pillar_verify_config") || modules.Truthy(opts.Value("git_pillar_verify_config"))):
+		return nil, fmt.Errorf("ext_pillar: %w", err)
+	case err != nil:
+		log.Error("git external pillars are not there: pillars will say so", "err", err)
+	case git != nil:
+		p.git, trees = git, git
+	}
 	most := 0 // the engine's own limit
 	if least := limits.ForGo() / pillarShare; least < 512<<20 {
 		most = int(least)
 	}
-	p.compiler = pillar.New(pillar.Options{Opts: opts, Functions: pillar.FunctionsOf(on), Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
+	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on), Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
 		Means: func(ctx context.Context, target any, id string) bool {
 			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)
 			return err == nil && slices.Contains(who.Minions, id)
@@ -44,7 +59,16 @@ func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within tim
 	if missed := pillar.NotYet(opts.Value("ext_pillar")); len(missed) > 0 {
 		log.Warn("external pillars that are not there yet: pillars will say so, and states refuse them", "ext_pillar", strings.Join(missed, ", "))
 	}
-	return p
+	return p, nil
+}
+
+// gitChild is the GitPillar as a child of the master; none without repositories.
+func (p *pillars) gitChild() child {
+	if p.git == nil {
+		return child{}
+	}
+	opt := gitPillarOptions{update: p.git.Update, every: p.git.Interval(), log: p.log}
+	return child{nil, supervisor.Spec{Name: "GitPillar", New: func() actor.Actor { return &gitPillar{opt: opt} }}}
 }
 
 // options are those of the Pillar.

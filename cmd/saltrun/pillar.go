@@ -7,6 +7,7 @@ import (
 
 	"brine/cmd/session"
 	"brine/modules"
+	"brine/modules/fileserver/gitfs"
 	"brine/modules/matchers"
 	"brine/modules/pillar"
 	"brine/wire/payload"
@@ -20,8 +21,14 @@ type masterPillar struct {
 }
 
 func (p *masterPillar) compiler() *pillar.Compiler {
-	return pillar.New(pillar.Options{Opts: p.session.Master.Raw, Functions: pillar.FunctionsOf(p.on),
-		Log: func(level slog.Level, text string) { p.session.Log.Log(context.Background(), level, text) },
+	log := func(level slog.Level, text string) { p.session.Log.Log(context.Background(), level, text) }
+	var trees pillar.GitTrees
+	if git, err := gitfs.NewPillars(p.session.Master.Raw, log); err != nil {
+		log(slog.LevelError, "ext_pillar: "+err.Error())
+	} else if git != nil {
+		trees = git
+	}
+	return pillar.New(pillar.Options{Opts: p.session.Master.Raw, Git: trees, Functions: pillar.FunctionsOf(p.on), Log: log,
 		Means: func(ctx context.Context, target any, id string) bool {
 			who, err := p.expander.Expand(ctx, target, "compound", "", true)
 			return err == nil && slices.Contains(who.Minions, id)

@@ -130,13 +130,13 @@ func TestNobodyGetsAnothers(t *testing.T) {
 
 // TestRefusedByName: an external pillar that Salt has and brine does not is no silent gap.
 func TestRefusedByName(t *testing.T) {
-	option := []any{payload.M("git", []any{"x"}), payload.M("cmd_yaml", "true"), payload.M("nosuch", nil)}
+	option := []any{payload.M("mongo", []any{"x"}), payload.M("cmd_yaml", "true"), payload.M("nosuch", nil)}
 	c := compiler(t, payload.M("base/top.sls", topOfAll, "base/a.sls", "x: 1\n"), payload.M("ext_pillar", option))
-	want := "{str x=>int 1|str _errors=>[str Failed to load ext_pillar git: brine does not have this external pillar yet]}"
+	want := "{str x=>int 1|str _errors=>[str Failed to load ext_pillar mongo: brine does not have this external pillar yet]}"
 	if got := answer(c.Compile(t.Context(), Question{ID: "m"})); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := NotYet(option); len(got) != 1 || got[0] != "git" {
+	if got := NotYet(option); len(got) != 1 || got[0] != "mongo" {
 		t.Errorf("NotYet: got %v", got)
 	}
 }

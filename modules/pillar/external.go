@@ -47,7 +47,7 @@ var extPillars = map[string]extPillar{
 
 // notYet are the external pillars of Salt and of its extensions that are missed here: a pillar that lacks them says so.
 var notYet = []string{"cmd_yamlex", "cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
-	"foreman", "git", "git_pillar", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
+	"foreman", "git_pillar", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
 	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "redis", "rethinkdb_pillar",
 	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
 	"vmware_pillar"}
@@ -140,6 +140,9 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 // callExternal sets ext to what one external pillar gives; it stays as it is where that fails.
 func (r *run) callExternal(name string, given any, pillar *payload.Map, ext *any) {
 	p, ok := extPillars[name]
+	if name == "git" { // it compiles pillars itself, so it cannot stand in the table
+		p, ok = extPillar{varArgs: true, run: gitPillar}, true
+	}
 	switch {
 	case ok:
 	case slices.Contains(notYet, name):

@@ -26,6 +26,9 @@ type Options struct {
 	// Means tells whether a compound target means a minion, as the master knows it. nil: it never does.
 	Means func(ctx context.Context, target any, id string) bool
 
+	// Git has the trees of git external pillars. nil: there are none here.
+	Git GitTrees
+
 	Limits jinja.Limits // of each template
 	Log    func(level slog.Level, text string)
 }

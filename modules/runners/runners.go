@@ -143,7 +143,7 @@ type Options struct {
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
+		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.gitPillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
 }
 
 // runner carries the options into the functions.

@@ -56,6 +56,12 @@ func (o *objects) read(kind plumbing.ObjectType, h plumbing.Hash) (data []byte, 
 	return data, obj.Type(), err
 }
 
+// size is how many bytes a file has.
+func (o *objects) size(h plumbing.Hash) (n int64, err error) {
+	defer rescue(&err)
+	return o.store.EncodedObjectSize(h)
+}
+
 // rescue makes an error of a panic of the library.
 func rescue(err *error) {
 	if p := recover(); p != nil {

@@ -35,6 +35,7 @@ type repo struct {
 	opened   *state // whose objects are open
 	listings map[plumbing.Hash]*listing
 	fetched  time.Time
+	used     map[string]time.Time // trees that were written out, by their folder
 }
 
 // state is what was fetched last. It is never changed.

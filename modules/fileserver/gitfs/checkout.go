@@ -1,6 +1,7 @@
 package gitfs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,8 +25,8 @@ func hashOf(text string) plumbing.Hash { return plumbing.NewHash(text) }
 // compiles a pillar sees one commit, whatever is fetched meanwhile. Links that lead out of the tree are left out.
 func (r *repo) checkout(st *state, commit plumbing.Hash) (string, error) {
 	l, err := r.list(st, commit)
-	if err != nil {
-		return "", err
+	if err != nil || l == nil {
+		return "", errors.Join(err, errIf(l == nil, errNoCommit))
 	}
 	name := l.tree.String()
 	dir := filepath.Join(r.dir, "trees", name)

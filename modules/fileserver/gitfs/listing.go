@@ -20,37 +20,58 @@ type listing struct {
 // list reads a tree whole. Names that are no UTF-8 are left out: they would break the lists of all.
 func (o *objects) list(tree plumbing.Hash) (*listing, error) {
 	l := &listing{tree: tree, entries: map[string]entry{}, targets: map[string]string{}}
-	return l, o.walk(l, tree, "", 0)
+	w := &walk{objects: o, listing: l, known: map[plumbing.Hash][]entry{}}
+	return l, w.dir(tree, "", 0)
 }
 
-func (o *objects) walk(l *listing, tree plumbing.Hash, dir string, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("more than %d folders lie within each other", maxDepth)
+// walk goes through a tree. Folders of the same content are read once.
+type walk struct {
+	*objects
+	*listing
+	known map[plumbing.Hash][]entry
+}
+
+func (w *walk) names(tree plumbing.Hash) ([]entry, error) {
+	if names, ok := w.known[tree]; ok {
+		return names, nil
 	}
-	data, _, err := o.read(plumbing.TreeObject, tree)
+	data, _, err := w.read(plumbing.TreeObject, tree)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names, err := parseTree(data)
 	if err != nil {
-		return fmt.Errorf("tree %s: %w", tree, err)
+		return nil, fmt.Errorf("tree %s: %w", tree, err)
 	}
+	w.known[tree] = names
+	return names, nil
+}
+
+func (w *walk) dir(tree plumbing.Hash, dir string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("%w: more than %d folders lie within each other", errTooMuch, maxDepth)
+	}
+	names, err := w.names(tree)
+	if err != nil {
+		return err
+	}
+	l := w.listing
 	for _, e := range names {
 		if !utf8.ValidString(e.name) || e.mode&modeKind == modeModule {
 			continue
 		}
 		if len(l.entries) >= maxEntries {
-			return fmt.Errorf("a commit has more than %d names", maxEntries)
+			return fmt.Errorf("%w: a commit with more than %d names", errTooMuch, maxEntries)
 		}
 		full := path.Join(dir, e.name)
 		l.entries[full] = e
 		switch e.mode & modeKind {
 		case modeDir:
-			if err := o.walk(l, e.hash, full, depth+1); err != nil {
+			if err := w.dir(e.hash, full, depth+1); err != nil {
 				return err
 			}
 		case modeLink:
-			target, _, err := o.read(plumbing.BlobObject, e.hash)
+			target, _, err := w.read(plumbing.BlobObject, e.hash)
 			if err != nil {
 				return err
 			}

@@ -17,13 +17,13 @@ import (
 
 // Limits of what is read of a repository.
 const (
-	maxMeta     = 64 << 20  // bytes of one commit, tag or tree
-	maxBlob     = 1 << 30   // bytes of one file
-	maxEntries  = 1_000_000 // names in all trees of a commit
-	maxDepth    = 256       // folders within each other
-	maxTagChain = 16        // tags of tags
-	inMemory    = 4 << 20   // bytes of a file up to which it is read whole; greater ones are streamed where the pack allows it
-	objectCache = 4 << 20   // bytes of objects that one repository remembers
+	maxMeta     = 64 << 20 // bytes of one commit, tag or tree
+	maxBlob     = 1 << 30  // bytes of one file
+	maxEntries  = 300_000  // names in all trees of a commit
+	maxDepth    = 256      // folders within each other
+	maxTagChain = 16       // tags of tags
+	inMemory    = 4 << 20  // bytes of a file up to which it is read whole; greater ones are streamed where the pack allows it
+	objectCache = 4 << 20  // bytes of objects that one repository remembers
 )
 
 // objects reads the objects of a repository. It is not for two goroutines at a time.
@@ -45,7 +45,7 @@ func (o *objects) read(kind plumbing.ObjectType, h plumbing.Hash) (data []byte, 
 		return nil, 0, fmt.Errorf("object %s: %w", h, err)
 	}
 	if obj.Size() > maxMeta {
-		return nil, 0, fmt.Errorf("object %s has %d bytes, and %d are the most", h, obj.Size(), maxMeta)
+		return nil, 0, fmt.Errorf("%w: object %s with %d bytes", errTooMuch, h, obj.Size())
 	}
 	r, err := obj.Reader()
 	if err != nil {
@@ -111,6 +111,9 @@ func parents(data []byte) (out []plumbing.Hash) {
 	return out
 }
 
+// errNoCommit means that a tag means a file or a tree. It is no environment.
+var errNoCommit = errors.New("a tag of what is no commit")
+
 // treeOf is the tree of a commit, or of what a tag means.
 func (o *objects) treeOf(h plumbing.Hash) (plumbing.Hash, error) {
 	_, kind, data, err := o.peel(h)
@@ -119,7 +122,7 @@ func (o *objects) treeOf(h plumbing.Hash) (plumbing.Hash, error) {
 	}
 	tree, ok := field(data, "tree ")
 	if kind != plumbing.CommitObject || !ok {
-		return plumbing.ZeroHash, fmt.Errorf("object %s is no commit", h)
+		return plumbing.ZeroHash, errNoCommit
 	}
 	return tree, nil
 }

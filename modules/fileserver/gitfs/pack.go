@@ -110,8 +110,12 @@ func weigh(ctx context.Context, f *os.File, lim Limits) error {
 			return fmt.Errorf("%w: an object of %d bytes", errTooMuch, size)
 		}
 		head := &prefix{}
-		if _, _, err := s.NextObject(head); err != nil {
+		n, _, err := s.NextObject(head)
+		if err != nil {
 			return err
+		}
+		if !h.Type.Valid() || h.Type == 5 || n != size { // 5 is kept free by git
+			return fmt.Errorf("damaged pack: an object of kind %d with %d bytes instead of %d", h.Type, n, size)
 		}
 		if h.Type.IsDelta() {
 			_, n := binary.Uvarint(head.b)

@@ -188,6 +188,9 @@ func (r *repo) tree(want *remote, env string) (Tree, error) {
 				continue
 			}
 			dir, err := r.checkout(st, h)
+			if errors.Is(err, errNoCommit) {
+				continue
+			}
 			if err != nil {
 				return Tree{}, err
 			}

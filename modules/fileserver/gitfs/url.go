@@ -20,6 +20,9 @@ var (
 	plainPath = regexp.MustCompile(`^(?:[A-Za-z0-9\-._~!$&'();=:@,/]|%[0-9A-Fa-f]{2})*$`)
 )
 
+// urlSigns are those of Salt's URLValidator, and the one that stands for others.
+const urlSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!$&'()*+,;=%"
+
 // schemes are those that there are; Salt's ftp and sftp no version of git's libraries has.
 var schemes = []string{"http", "https", "ssh", "file"}
 
@@ -70,6 +73,9 @@ func validURL(s string) error {
 func endpoint(s string) (*transport.Endpoint, error) {
 	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && plainPath.MatchString(m[3]) {
 		return &transport.Endpoint{Protocol: "ssh", User: m[1], Host: m[2], Path: m[3]}, nil
+	}
+	if strings.Trim(s, urlSigns) != "" {
+		return nil, errors.New("bad url data: there are signs that no URL has")
 	}
 	u, err := url.Parse(s)
 	if err != nil {

@@ -1,0 +1,77 @@
+package gitfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"brine/modules/host/wholefile"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// unread notes that an object cannot be read, unless that is for its size.
+func (r *repo) unread(err error) error {
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, errTooMuch) {
+		r.damaged.Store(true)
+	}
+	return fmt.Errorf("%s remote '%s': %w", r.role, redactURL(r.id), err)
+}
+
+// blob writes the content of a file below the cache, once, and returns its path.
+func (r *repo) blob(st *state, h plumbing.Hash) (string, error) {
+	name := h.String()
+	path := filepath.Join(r.dir, "blobs", name[:2], name[2:])
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return path, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o, err := r.open(st)
+	if err != nil {
+		return "", err
+	}
+	return path, r.unread(o.write(h, path, 0o600))
+}
+
+// write puts a file beside its place and moves it there when it is whole.
+func (o *objects) write(h plumbing.Hash, path string, mode fs.FileMode) (err error) {
+	defer rescue(&err)
+	obj, err := o.store.EncodedObject(plumbing.BlobObject, h)
+	if err != nil {
+		return fmt.Errorf("object %s: %w", h, err)
+	}
+	if obj.Size() > maxBlob {
+		return fmt.Errorf("%w: file %s with %d bytes", errTooMuch, h, obj.Size())
+	}
+	r, err := obj.Reader()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), wholefile.TempPrefix)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(r, obj.Size()+1))
+	if err == nil && n != obj.Size() {
+		err = fmt.Errorf("file %s has %d bytes instead of %d", h, n, obj.Size())
+	}
+	err = errors.Join(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -129,7 +129,7 @@ func TestCheckStanding(t *testing.T) {
 		{roleMinion, "master_type: func\nmaster: a.b", "master_type", ""},
 		{roleMinion, "master_type: failover\nmaster: [a, b]", "master_type", ""},
 		{roleMinion, "master_type: disable", "master_type", ""},
-		{roleMinion, "return: redis", "return", ""},
+		{roleMinion, "return: mongo", "return", ""},
 		{roleMinion, "schedule: {enabled: true, __mine_interval: {function: mine.update, minutes: 60}}", "", ""},
 		{roleMinion, "schedule: {__mine_interval: {}, j: {function: test.ping}}", "", ""},
 		{roleMinion, "master_type: str", "", ""},

@@ -75,6 +75,40 @@ func configOption(c *modules.Call, name string) (any, error) {
 	return c.Call("config.option", []any{name}, nil)
 }
 
+// configured is read without the ret_kwargs of a return.
+func (l lookup) configured(c *modules.Call, ret *payload.Map) (settings, error) {
+	if ret == nil {
+		return l.read(c, nil)
+	}
+	plain := payload.NewMap(1)
+	if v, ok := ret.Get(payload.FieldRetConfig); ok {
+		plain.Set(payload.FieldRetConfig, v)
+	}
+	return l.read(c, plain)
+}
+
+// guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way: who may run
+// a function is not for that one who may know the password. Unlike Salt.
+func (l lookup) guard(c *modules.Call, ret *payload.Map, places ...string) error {
+	given := ret.Map(payload.FieldRetKwargs)
+	if modules.Truthy(given.Value("password")) {
+		return nil
+	}
+	for _, name := range places {
+		if !given.Has(name) {
+			continue
+		}
+		own, err := l.configured(c, ret)
+		if err != nil {
+			return err
+		}
+		if own.text("password") != "" {
+			return unusable("%s: ret_kwargs name %s, but no password: that of the configuration goes nowhere else (use ret_config)", l.name, name)
+		}
+	}
+	return nil
+}
+
 // text is an option as text.
 func (s settings) text(name string) string {
 	if v, ok := s[name]; ok && v != nil {

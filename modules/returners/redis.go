@@ -57,6 +57,9 @@ CLI Example:
 // redisServer is the server that the options name.
 func redisServer(c *modules.Call, ret *payload.Map) (redisdb.Options, error) {
 	opt, err := redisOptions.read(c, ret)
+	if err == nil {
+		err = redisOptions.guard(c, ret, "host", "port", "unix_socket_path", "cluster_mode", "startup_nodes", "cluster.startup_nodes")
+	}
 	if err != nil {
 		return redisdb.Options{}, err
 	}

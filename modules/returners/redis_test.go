@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,66 @@ func TestRedisFails(t *testing.T) {
 		}
 	}
 	brine(t, redisOpts(socket).Set("redis.password", "right")).call("redis.returner", one)
+}
+
+// The password of the configuration goes to no server of ret_kwargs.
+func TestRedisGuard(t *testing.T) {
+	socket, other := redisServerAt(t, "--requirepass", "geheim"), redisServerAt(t, "--requirepass", "geheim")
+	s := brine(t, redisOpts(socket).Set("redis.password", "geheim"))
+	for _, kw := range []*payload.Map{payload.M("unix_socket_path", other), payload.M("host", "127.0.0.1"), payload.M("port", int64(1)),
+		payload.M("cluster_mode", true, "startup_nodes", []any{payload.M("host", "127.0.0.1")})} {
+		if _, err := s.try("redis.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) || !strings.Contains(err.Error(), "password") {
+			t.Errorf("%v: %v", kw, err)
+		}
+	}
+	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("unix_socket_path", other, "password", "geheim")))
+	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("db", "2")))
+	for where, want := range map[*redisdb.Options]int{{Socket: other, DB: 1, Password: "geheim"}: 3, {Socket: socket, DB: 2, Password: "geheim"}: 3} {
+		if got := redisDump(t, *where).Len(); got != want {
+			t.Errorf("%d keys, want %d", got, want)
+		}
+	}
+}
+
+// A cluster takes what one server takes.
+func TestRedisCluster(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	node := redisdb.Options{Host: "127.0.0.1", Port: port}
+	ask := func(words ...any) error {
+		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error { return db.Do(ctx, words...).Err() })
+	}
+	startStore(t, func() error { return ask("PING") }, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+		"--cluster-port", "0", "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
+	if err := ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
+		t.Skip("this redis-server makes no cluster of one: ", err)
+	}
+	for deadline := time.Now().Add(time.Minute); ask("SET", "x", "y") != nil; <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster does not come up")
+		}
+	}
+	if err := ask("DEL", "x"); err != nil {
+		t.Fatal(err)
+	}
+	s := brine(t, payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{payload.M("host", "127.0.0.1", "port", int64(port))},
+		"redis.cluster.skip_full_coverage_check", true, "keep_jobs_seconds", int64(7200)))
+	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
+	want := testFile(t, "redis.json").(*payload.Map)
+	if diff := cmp.Diff(sorted(t, want.Value("holds")), sorted(t, redisDump(t, node))); diff != "" {
+		t.Errorf("the cluster holds (-Salt in one server +brine):\n%s", diff)
+	}
+	if diff := cmp.Diff(sorted(t, want.Value("reads")), sorted(t, redisReads(s.call))); diff != "" {
+		t.Errorf("reads:\n%s", diff)
+	}
+	s.call("redis.clean_old_jobs")
 }
 
 // A server that says nothing is let go with the call.

@@ -45,14 +45,17 @@ CLI Example:
 			if err != nil {
 				return err
 			}
-			own, err := smtpOptions.read(c, payload.NewMap(1).Set(payload.FieldRetConfig, ret.Str(payload.FieldRetConfig)))
+			own, err := smtpOptions.configured(c, ret)
+			if err == nil {
+				err = smtpOptions.guard(c, ret, "host", "port", "tls")
+			}
+			if err != nil {
+				return err
+			}
 			for _, name := range smtpOwn {
 				if delete(opt, name); own[name] != nil {
 					opt[name] = own[name]
 				}
-			}
-			if err != nil {
-				return err
 			}
 			return smtpSend(c, opt, ret, home)
 		}),

@@ -179,6 +179,23 @@ func TestSMTPOwnOptions(t *testing.T) {
 	}
 }
 
+// The password of the configuration goes to no server of ret_kwargs.
+func TestSMTPGuard(t *testing.T) {
+	s, evil := newMailServer(t, &mailServer{kinds: "PLAIN"}), newMailServer(t, &mailServer{kinds: "PLAIN"})
+	opts := smtpOpts(s).Set("smtp.username", "user").Set("smtp.password", "geheim").Set("smtp.verify_ssl", false)
+	for _, kw := range []*payload.Map{payload.M("port", int64(evil.port)), payload.M("host", "localhost"), payload.M("tls", false)} {
+		if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) || len(evil.take()) != 0 {
+			t.Errorf("%v: %v", kw, err)
+		}
+	}
+	if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", payload.M("port", int64(evil.port), "password", "own"))); err != nil {
+		t.Error(err)
+	}
+	if got := evil.take(); len(got) != 1 || got[0].signedIn != "PLAIN user own" {
+		t.Errorf("the other server got %v", got)
+	}
+}
+
 // An event that a template cannot show keeps no other from being sent.
 func TestSMTPEvents(t *testing.T) {
 	s := newMailServer(t, &mailServer{})

@@ -43,7 +43,7 @@ func (c *core) children() []child {
 		{&c.pillars.ref, supervisor.Spec{Name: "Pillar", New: pillarOf(c.pillars.options(), newPillarWork())}},
 		c.pillars.gitChild(),
 		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
-	}, c.reactions.rows(), c.schedules.rows(), []child{
+	}, c.reactions.rows(), []child{
 		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
 	}, c.engines.rows())
 }

@@ -77,7 +77,7 @@ func Start(opt Options) (*Master, error) {
 	return m, nil
 }
 
-// begin starts the children between the health files of before and after.
+// begin starts the children between the health files of before and after, and the Scheduler when all is there.
 func (m *Master) begin(starting context.Context) error {
 	cfg := m.core.cfg
 	if err := clearHealth(cfg.CacheDir); err != nil {
@@ -86,7 +86,10 @@ func (m *Master) begin(starting context.Context) error {
 	if err := m.spawn(starting); err != nil {
 		return err
 	}
-	return m.mark(cfg.CacheDir, cfg.SockDir)
+	if err := m.mark(cfg.CacheDir, cfg.SockDir); err != nil {
+		return err
+	}
+	return m.add(starting, m.core.schedules.rows()) // its jobs may ask this master at once
 }
 
 // Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their

@@ -115,6 +115,10 @@ func (s *schedules) call(ctx context.Context, run schedule.Run, ret *payload.Map
 	}
 	c := modules.NewCall(ctx, env, run.Fun, payload.M("jid", run.JID, "user", s.opt.user))
 	value, err := runners.Call(c, f, list, kw)
+	if err != nil && ctx.Err() != nil {
+		s.note(slog.LevelInfo, run, "the run ends with the master")
+		return crashed(ret, unhandled(run.Fun, "the master was stopped"))
+	}
 	if err != nil {
 		text := unhandled(run.Fun, modules.Traceback(run.Fun, err))
 		s.note(slog.LevelError, run, "Unhandled exception running "+run.Fun, "err", err)

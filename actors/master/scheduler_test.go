@@ -106,8 +106,10 @@ func TestScheduleReturner(t *testing.T) {
 	r := scheduled(t, `  kept: {function: test.arg, args: [one], hours: 1, return_job: false, return_kwargs: {filename: DIR/kept}}
   mark: {function: test.arg, seconds: 1, return_job: false, return_kwargs: {filename: DIR/mark}}
   fails: {function: error.error, args: [ValueError, boom], hours: 1, return_job: false, return_kwargs: {filename: DIR/kept}}
+  asks: {function: jobs.active, hours: 1, return_job: false, return_kwargs: {filename: DIR/asks}}
 `, "schedule_returner: rawfile_json")
 	r.lines("mark", 2)
+	r.lines("asks", 1) // at its start, and the master can be asked already
 	if kept := r.lines("kept", 1); len(kept) != 1 || !strings.Contains(kept[0], `"schedule": "kept"`) || !strings.Contains(kept[0], `"ret_kwargs"`) {
 		t.Errorf("got %v", kept)
 	}

@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -178,6 +179,12 @@ func mysqlErrors(t *testing.T, s *server) {
 		_, err := hostOf(t, opts).call("mysql.returner", ret.Clone().Set(field, v))
 		return err
 	}
+	writeBulk := func(size int) error {
+		if !bulky {
+			return errors.ErrUnsupported
+		}
+		return write("return", strings.Repeat("x", size))
+	}
 	for _, tt := range []struct {
 		name, text string
 		hopeless   bool
@@ -191,9 +198,12 @@ func mysqlErrors(t *testing.T, s *server) {
 		{"no file of TLS", "no such file", false, with("mysql.ssl_ca", "/nonexistent")},
 		{"host of a job", "ret_kwargs name host", true, write("ret_kwargs", payload.M("host", "127.0.0.2"))},
 		{"long function", "too long", true, write("fun", strings.Repeat("f", 51))},
-		{"long for mediumtext", "too long", true, write("return", strings.Repeat("x", 17<<20))},
-		{"long for a packet", "max_allowed_packet", true, write("return", strings.Repeat("x", 30<<20))},
+		{"long for mediumtext", "too long", true, writeBulk(17 << 20)},
+		{"long for a packet", "max_allowed_packet", true, writeBulk(30 << 20)},
 	} {
+		if errors.Is(tt.err, errors.ErrUnsupported) {
+			continue
+		}
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.text) || returners.Hopeless(tt.err) != tt.hopeless {
 			t.Errorf("%s: %v, hopeless %v", tt.name, tt.err, returners.Hopeless(tt.err))
 		}

@@ -388,7 +388,11 @@ func large(t *testing.T, h *host, name string, refusesDeep bool) {
 	ret := func(jid string, v any) *payload.Map {
 		return payload.M("id", "web1", "jid", jid, "fun", "test.echo", "return", v, "success", true)
 	}
-	text := strings.Repeat("thirty megabytes ☃ \"\n", 30<<20/22)
+	size := 1 << 20
+	if bulky {
+		size = 30 << 20
+	}
+	text := strings.Repeat("thirty megabytes ☃ \"\n", size/22)
 	h.must(name+".returner", ret("1", text))
 	if got := h.must(name+".get_jid", "1").(*payload.Map).Map("web1").Value("return"); got != text {
 		t.Errorf("30 MB come back as %T", got)

@@ -412,6 +412,9 @@ func TestLock(t *testing.T) {
 	if _, err := b.Update(t.Context()); !errors.Is(err, errLocked) && (err == nil || !strings.Contains(err.Error(), errLocked.Error())) {
 		t.Errorf("locked: %v", err)
 	}
+	if raw, err := os.ReadFile(b.repos[0].lockFile()); err != nil || !strings.HasPrefix(string(raw), "0\n") {
+		t.Errorf("the lock names a process, which may end: %q, %v", raw, err)
+	}
 	if told, err := b.ClearLock(""); err != nil || len(told) != 1 || !strings.HasPrefix(told[0], "Removed update lock for gitfs remote 'file://") {
 		t.Errorf("got %v, %v", told, err)
 	}

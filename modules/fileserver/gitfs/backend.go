@@ -288,7 +288,7 @@ func (b *Backend) ClearCache() error {
 }
 
 // Lock keeps updates from the remotes whose URL matches a glob, all for "", and tells of each.
-func (b *Backend) Lock(glob string) ([]string, error) { return b.each(glob, (*repo).lock) }
+func (b *Backend) Lock(glob string) ([]string, error) { return b.each(glob, (*repo).keep) }
 
 // ClearLock lets them be updated again.
 func (b *Backend) ClearLock(glob string) ([]string, error) { return b.each(glob, (*repo).unlock) }

@@ -28,8 +28,14 @@ func machineID() string {
 // errLocked means that somebody keeps updates away.
 var errLocked = errors.New("the update lock is held")
 
-// lock makes the lock file. One whose process has gone, on this machine, is taken over.
-func (r *repo) lock() (string, error) {
+// lock makes the lock file of an update. One whose process has gone, on this machine, is taken over.
+func (r *repo) lock() (string, error) { return r.lockFor(os.Getpid()) }
+
+// keep makes the lock file of an operator, which stays until it is removed: it names no process. Unlike Salt, where the lock of
+// salt-run fileserver.lock is taken over because salt-run has ended.
+func (r *repo) keep() (string, error) { return r.lockFor(0) }
+
+func (r *repo) lockFor(pid int) (string, error) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return "", err
 	}
@@ -37,7 +43,7 @@ func (r *repo) lock() (string, error) {
 	for range 2 {
 		f, err := os.OpenFile(r.lockFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {
-			_, err = fmt.Fprintf(f, "%d\n%s\n", os.Getpid(), id)
+			_, err = fmt.Fprintf(f, "%d\n%s\n", pid, id)
 			if err = errors.Join(err, f.Close()); err != nil {
 				return "", err
 			}
@@ -46,9 +52,12 @@ func (r *repo) lock() (string, error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
-		pid, host := r.holder()
-		if pid > 0 && running(pid) || host != id && r.globalLock {
-			return "", fmt.Errorf("%w by process %d: %s", errLocked, pid, r.lockFile())
+		holder, host := r.holder()
+		if holder == 0 {
+			return "", fmt.Errorf("%w until fileserver.clear_lock: %s", errLocked, r.lockFile())
+		}
+		if holder > 0 && running(holder) || host != id && r.globalLock {
+			return "", fmt.Errorf("%w by process %d: %s", errLocked, holder, r.lockFile())
 		}
 		if err := os.Remove(r.lockFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -57,14 +66,16 @@ func (r *repo) lock() (string, error) {
 	return "", fmt.Errorf("%w: %s", errLocked, r.lockFile())
 }
 
-// holder is who has made the lock file.
+// holder is who has made the lock file: 0 is an operator, -1 nobody knows.
 func (r *repo) holder() (pid int, machine string) {
 	raw, err := os.ReadFile(r.lockFile())
 	if err != nil {
-		return 0, ""
+		return -1, machineID()
 	}
 	first, rest, _ := strings.Cut(string(raw), "\n")
-	pid, _ = strconv.Atoi(strings.TrimSpace(first))
+	if pid, err = strconv.Atoi(strings.TrimSpace(first)); err != nil || pid < 0 {
+		return -1, machineID()
+	}
 	return pid, strings.TrimSpace(rest)
 }
 

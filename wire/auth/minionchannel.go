@@ -82,7 +82,19 @@ func (m *Minion) sign(load *payload.Map, algo string, but ...string) error {
 // Open opens the reply to a request. ErrReauth: the master answered with text, or with a key we do not have;
 // crypt.ErrBadNonce: the reply to another request; ErrBadReply. A box that is not Salt's is an empty map.
 func (m *Minion) Open(reply []byte, nonce string) (any, error) {
-	v, err := payload.Unmarshal(reply)
+	return m.open(reply, nonce, payload.Unmarshal, (*crypt.Box).Open)
+}
+
+// OpenShared is Open for a large reply that nobody else needs: it is opened where it stands, and what is long in its value shares
+// its memory (payload.UnmarshalShared).
+func (m *Minion) OpenShared(reply []byte, nonce string) (any, error) {
+	return m.open(reply, nonce, payload.UnmarshalShared, (*crypt.Box).OpenInPlace)
+}
+
+type opener func(b *crypt.Box, sealed []byte, nonce string) ([]byte, error)
+
+func (m *Minion) open(reply []byte, nonce string, unmarshal func([]byte) (any, error), opener opener) (any, error) {
+	v, err := unmarshal(reply)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
 	}
@@ -90,7 +102,7 @@ func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 	if sealed == nil {
 		return nil, fmt.Errorf("%w: a %T in place of a ciphertext", ErrBadReply, v)
 	}
-	packed, err := m.openBox(sealed, nonce)
+	packed, err := m.openBox(sealed, nonce, opener)
 	switch {
 	case errors.Is(err, crypt.ErrBadMAC):
 		if text, ok := v.(string); ok {
@@ -102,7 +114,7 @@ func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	if v, err = payload.Unmarshal(packed); err != nil {
+	if v, err = unmarshal(packed); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadReply, err)
 	}
 	return v, nil
@@ -110,16 +122,16 @@ func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 
 // openBox opens a reply with the keys of now, or with those before the last sign-in, under which it may have
 // been on its way.
-func (m *Minion) openBox(sealed []byte, nonce string) ([]byte, error) {
+func (m *Minion) openBox(sealed []byte, nonce string, open opener) ([]byte, error) {
 	m.mu.Lock()
 	c, previous := m.creds, m.previous
 	m.mu.Unlock()
 	if c == nil {
 		return nil, ErrNotSignedIn
 	}
-	packed, err := c.session.Open(sealed, nonce)
+	packed, err := open(c.session, sealed, nonce)
 	if previous != nil && errors.Is(err, crypt.ErrBadMAC) {
-		return previous.session.Open(sealed, nonce)
+		return open(previous.session, sealed, nonce)
 	}
 	return packed, err
 }

@@ -364,3 +364,40 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestOpenShared: large answers are opened where they stand, by the keys of now and of before, and are what Open gives.
+func TestOpenShared(t *testing.T) {
+	key, nonce := crypt.NewKeyString(), newNonce()
+	box, err := crypt.NewBox(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := newMinion(t, nil)
+	signedInto(t, m, key, 3)
+	for _, size := range []int{0, 10, 5000, 200000} {
+		packed := marshal(t, payload.M("data", strings.Repeat("t", size), "dest", "d"))
+		reply := marshal(t, box.Seal(packed, nonce))
+		want, err1 := m.Open(reply, nonce)
+		got, err2 := m.OpenShared(reply, nonce)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		a, b := want.(*payload.Map), got.(*payload.Map)
+		if string(a.Bytes("data")) != string(b.Bytes("data")) || b.Str("dest") != "d" || len(b.Bytes("data")) != size {
+			t.Errorf("%d bytes: another answer", size)
+		}
+		if data, ok := b.Value("data").([]byte); ok == (size < 4096) {
+			t.Errorf("%d bytes: a %T", size, b.Value("data"))
+		} else if ok && testing.AllocsPerRun(5, func() { _, _ = m.OpenShared(marshal(t, box.Seal(packed, nonce)), nonce) }) > 40 {
+			t.Errorf("%d bytes: many allocations for %d", size, len(data))
+		}
+	}
+	for _, bad := range []any{payload.TextBadLoad, strings.Repeat("x", 10000), make([]byte, 10000)} {
+		if _, err := m.OpenShared(marshal(t, bad), nonce); !errors.Is(err, ErrReauth) {
+			t.Errorf("%.20v: %v", bad, err)
+		}
+	}
+	if _, err := m.OpenShared(marshal(t, box.Seal(make([]byte, 9000), newNonce())), nonce); !errors.Is(err, crypt.ErrBadNonce) {
+		t.Errorf("another nonce: %v", err)
+	}
+}

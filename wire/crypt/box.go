@@ -38,6 +38,7 @@ func NewKeyString() string {
 //	text "pickle::" | nonce (32, replies only) | msgpack | PKCS#7 padding
 type Box struct {
 	block cipher.Block
+	key   []byte    // of block
 	macs  sync.Pool // of hash.Hash with the key set
 }
 
@@ -54,6 +55,7 @@ func NewBox(keyString string) (*Box, error) {
 	hmacKey := key[aesKeySize:]
 	return &Box{
 		block: block,
+		key:   key[:aesKeySize:aesKeySize],
 		macs:  sync.Pool{New: func() any { return hmac.New(sha256.New, hmacKey) }},
 	}, nil
 }
@@ -102,7 +104,9 @@ func (b *Box) finish(box []byte, nonce string, end int) {
 	for pad := byte(len(text) - n); n < len(text); n++ {
 		text[n] = pad
 	}
-	cipher.NewCBCEncrypter(b.block, iv).CryptBlocks(text, text)
+	if !largeCBC(b.key, iv, text, true) {
+		cipher.NewCBCEncrypter(b.block, iv).CryptBlocks(text, text)
+	}
 	b.mac(box[:len(box)-macSize], box[len(box)-macSize:len(box)-macSize])
 }
 
@@ -121,7 +125,12 @@ func (b *Box) mac(data, dst []byte) []byte {
 // ErrNotOurs (Salt reads an empty map). With a nonce that is not empty the text must begin with it:
 // ErrBadNonce. Like Salt, the padding is not checked beyond its last byte.
 // Source: salt/crypt.py, Crypticle.decrypt and loads.
-func (b *Box) Open(box []byte, nonce string) ([]byte, error) {
+func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, false) }
+
+// OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it is.
+func (b *Box) OpenInPlace(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, true) }
+
+func (b *Box) open(box []byte, nonce string, inPlace bool) ([]byte, error) {
 	if len(box) < macSize {
 		return nil, ErrBadMAC
 	}
@@ -133,8 +142,13 @@ func (b *Box) Open(box []byte, nonce string) ([]byte, error) {
 	if len(sealed) < 2*aes.BlockSize || len(sealed)%aes.BlockSize != 0 {
 		return nil, ErrNotOurs
 	}
-	text := make([]byte, len(sealed)-aes.BlockSize)
-	cipher.NewCBCDecrypter(b.block, sealed[:aes.BlockSize]).CryptBlocks(text, sealed[aes.BlockSize:])
+	text := sealed[aes.BlockSize:]
+	if !inPlace {
+		text = append([]byte(nil), text...)
+	}
+	if iv := sealed[:aes.BlockSize]; !largeCBC(b.key, iv, text, false) {
+		cipher.NewCBCDecrypter(b.block, iv).CryptBlocks(text, text)
+	}
 	text = text[:max(0, len(text)-int(text[len(text)-1]))]
 	if len(text) < len(prefix) || string(text[:len(prefix)]) != prefix {
 		return nil, ErrNotOurs

@@ -3,6 +3,7 @@ package crypt
 import (
 	"bytes"
 	"crypto/aes"
+	"crypto/cipher"
 	"errors"
 	"strings"
 	"testing"
@@ -140,4 +141,41 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLargeBoxes: by libcrypto and by Go a large box is the same, and each opens the other's, in place and not.
+func TestLargeBoxes(t *testing.T) {
+	b, err := NewBox(NewKeyString())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 15, 16, 3900, 4095, 4096, 4097, 65536, 1 << 20} {
+		packed := make([]byte, n)
+		for i := range packed {
+			packed[i] = byte(i * i)
+		}
+		box := b.Seal(packed, "")
+		text := bytes.Clone(packed)
+		text = append([]byte(prefix), text...)
+		pad := aes.BlockSize - len(text)%aes.BlockSize
+		text = append(text, bytes.Repeat([]byte{byte(pad)}, pad)...)
+		cipher.NewCBCEncrypter(b.block, box[:aes.BlockSize]).CryptBlocks(text, text)
+		if !bytes.Equal(text, box[aes.BlockSize:len(box)-macSize]) {
+			t.Errorf("%d bytes: another ciphertext than Go's", n)
+		}
+		before := bytes.Clone(box)
+		got, err := b.Open(box, "")
+		if err != nil || !bytes.Equal(got, packed) || !bytes.Equal(box, before) {
+			t.Errorf("%d bytes: Open: %v", n, err)
+		}
+		forged := bytes.Clone(box)
+		forged[len(forged)/2]++
+		held := bytes.Clone(forged)
+		if _, err := b.OpenInPlace(forged, ""); !errors.Is(err, ErrBadMAC) || !bytes.Equal(forged, held) {
+			t.Errorf("%d bytes, forged: %v", n, err)
+		}
+		if got, err := b.OpenInPlace(box, ""); err != nil || !bytes.Equal(got, packed) {
+			t.Errorf("%d bytes: OpenInPlace: %v", n, err)
+		}
+	}
 }

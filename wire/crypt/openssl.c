@@ -2,6 +2,8 @@
 
 #include "openssl.h"
 
+#include <limits.h>
+
 #include <openssl/err.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
@@ -13,6 +15,16 @@ static const EVP_MD *md_of(int hash) {
 // done ends an operation: the context goes, errors of this thread are forgotten.
 static int done(EVP_PKEY_CTX *ctx, int ok) {
 	EVP_PKEY_CTX_free(ctx);
+	if (!ok)
+		ERR_clear_error();
+	return ok;
+}
+
+int brine_aes192_cbc(int seal, const unsigned char *key, const unsigned char *iv, unsigned char *text, size_t n) {
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	int len = 0, ok = n <= INT_MAX && ctx != NULL && EVP_CipherInit_ex(ctx, EVP_aes_192_cbc(), NULL, key, iv, seal) > 0 &&
+		EVP_CIPHER_CTX_set_padding(ctx, 0) > 0 && EVP_CipherUpdate(ctx, text, &len, text, (int)n) > 0;
+	EVP_CIPHER_CTX_free(ctx);
 	if (!ok)
 		ERR_clear_error();
 	return ok;

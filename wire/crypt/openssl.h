@@ -1,4 +1,4 @@
-// The few operations on RSA private keys that wire/crypt takes from libcrypto (1.1.1 and later).
+// The few operations, on RSA private keys and on large boxes, that wire/crypt takes from libcrypto (1.1.1 and later).
 #ifndef BRINE_CRYPT_OPENSSL_H
 #define BRINE_CRYPT_OPENSSL_H
 
@@ -17,5 +17,9 @@ void brine_rsa_free(EVP_PKEY *key);
 int brine_rsa_sign(EVP_PKEY *key, int hash, const unsigned char *digest, size_t n, unsigned char *out, size_t *outlen);
 int brine_rsa_oaep(EVP_PKEY *key, int hash, const unsigned char *ct, size_t n, unsigned char *out, size_t *outlen);
 int brine_rsa_raw(EVP_PKEY *key, const unsigned char *block, size_t n, unsigned char *out, size_t *outlen);
+
+// brine_aes192_cbc encrypts (seal is 1) or decrypts n bytes in place, whole blocks without padding. It returns 1, or 0 before anything
+// is done. The key has 24 bytes, iv 16.
+int brine_aes192_cbc(int seal, const unsigned char *key, const unsigned char *iv, unsigned char *text, size_t n);
 
 #endif

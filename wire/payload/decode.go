@@ -33,6 +33,15 @@ var ErrMalformed = errors.New("payload: malformed msgpack")
 // as far as b can fill it: at most some 60 bytes per byte of b, and about 2 for usual loads.
 func Unmarshal(b []byte) (any, error) { return decode(b, decoder{left: maxValues, deepest: maxDepth}) }
 
+// sharedFrom is the length from which UnmarshalShared copies no text, in bytes.
+const sharedFrom = 4096
+
+// UnmarshalShared is Unmarshal for large answers that are soon forgotten: a text of 4 KiB or more, UTF-8 or not, is a []byte that
+// shares the memory of b.
+func UnmarshalShared(b []byte) (any, error) {
+	return decode(b, decoder{share: true, left: maxValues, deepest: maxDepth})
+}
+
 // UnmarshalLoad is Unmarshal for what somebody asks of us. It takes less than packing and reading do: whatever it gives
 // can be wrapped 64 times, and in a million values, and then be packed and read again.
 func UnmarshalLoad(b []byte) (any, error) {
@@ -83,10 +92,12 @@ func decode(b []byte, d decoder) (any, error) {
 // takes at least one byte, so a header that promises more than b can hold is refused before any memory
 // is claimed for it.
 type decoder struct {
-	b    []byte
-	bin  bool
-	owed int64
-	left int // values that may still come
+	b   []byte
+	bin bool
+	// share makes large texts views of b.
+	share bool
+	owed  int64
+	left  int // values that may still come
 
 	deepest int // nesting
 }
@@ -208,6 +219,8 @@ func (d *decoder) text(n int64) (any, error) {
 		return nil, err
 	case n == 0:
 		return "", nil
+	case d.share && n >= sharedFrom:
+		return b[:n:n], nil
 	case utf8.Valid(b):
 		return string(b), nil
 	}

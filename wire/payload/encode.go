@@ -3,6 +3,7 @@ package payload
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -33,6 +34,16 @@ func MarshalLoad(v any) ([]byte, error) {
 func MarshalBinLoad(v any) ([]byte, error) {
 	return encoder{make([]byte, 0, 512), true, loadDepth}.run(v)
 }
+
+// Filled is a text of N bytes that is read where it is packed, by the wire rule, because it is too large to be copied: a piece of a
+// file. Fill is called once, with room for it; its error ends the packing. Nothing else knows such values.
+type Filled struct {
+	N    int
+	Fill func(room []byte) error
+}
+
+// besideFilled is what a box has around a Filled and the few values beside it, so that room is claimed once.
+const besideFilled = 1024
 
 // encoder appends to b.
 type encoder struct {
@@ -85,6 +96,8 @@ func (e *encoder) rare(v any, depth int) error {
 		e.time(v)
 	case Ext:
 		e.ext(v.Type, v.Data)
+	case *Filled:
+		return e.filled(v)
 	default:
 		c := canon(v)
 		switch c.(type) {
@@ -124,6 +137,17 @@ func (e *encoder) bytes(b []byte) {
 	}
 	e.rawHeader(len(b))
 	e.b = append(e.b, b...)
+}
+
+func (e *encoder) filled(v *Filled) error {
+	if e.bin {
+		return fmt.Errorf("%w: what is read when it is packed, by the bin rule", ErrUnencodable)
+	}
+	e.b = slices.Grow(e.b, v.N+besideFilled)
+	e.rawHeader(v.N)
+	at := len(e.b)
+	e.b = e.b[:at+v.N]
+	return v.Fill(e.b[at:])
 }
 
 func (e *encoder) rawHeader(n int) { e.b = AppendRawHead(e.b, n) }

@@ -62,6 +62,19 @@ func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*p
 	return m, err
 }
 
+// AskShared is Ask for answers that are large and soon forgotten: what is long in them shares the memory of the frame that Exchange
+// has returned. Session must have such a way to open them; else it is Ask.
+func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (any, error) {
+	if s, ok := c.Session.(sharer); ok {
+		return c.ask(ctx, load, r, s.OpenShared)
+	}
+	return c.Ask(ctx, load, r)
+}
+
+type sharer interface {
+	OpenShared(reply []byte, nonce string) (any, error)
+}
+
 type opener func(reply []byte, nonce string) (any, error)
 
 // ask makes the tries. Each error but the cause of ctx names the request.

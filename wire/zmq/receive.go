@@ -70,6 +70,7 @@ type origin struct {
 type receiver struct {
 	frame *C.brine_frame
 	peers []string // address by descriptor, so that one that is known takes no memory
+	room  []byte   // where the next large frame goes, if it fits; nil: each is a slice of its own
 }
 
 func newReceiver() (*receiver, error) {
@@ -82,7 +83,7 @@ func newReceiver() (*receiver, error) {
 
 func (r *receiver) free() { C.brine_frame_free(r.frame) }
 
-// read takes one frame of a socket, as a slice of its own. from is where the message came from when it was asked for and
+// read takes one frame of a socket, as a slice of its own or in room. from is where the message came from when it was asked for and
 // the frame is the last.
 func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, from origin, err error) {
 	origins := C.int(0)
@@ -93,7 +94,11 @@ func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, fr
 		return nil, false, from, zmq4.Errno(code)
 	}
 	f := r.frame
-	frame = make([]byte, int(f.size))
+	if size := int(f.size); size > keptFrame && size <= cap(r.room) {
+		frame, r.room = r.room[:size], nil
+	} else {
+		frame = make([]byte, size)
+	}
 	copy(frame, unsafe.Slice((*byte)(f.data), int(f.size)))
 	more = f.more != 0
 	if ask && !more {

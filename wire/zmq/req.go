@@ -64,6 +64,11 @@ func NewReq(opt ReqOptions) *Req {
 // Do sends one request and waits for its reply, which the caller owns. When the deadline of ctx passes it
 // returns ErrTimeout, when ctx is cancelled its cause; the request may have been carried out all the same.
 func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
+	return q.DoIn(ctx, payload, nil)
+}
+
+// DoIn is Do with room for the reply: a large one that fits stands there, any other in a slice of its own.
+func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 	select {
 	case <-q.turn:
 	case <-ctx.Done():
@@ -73,7 +78,7 @@ func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
 	if q.closed.Load() {
 		return nil, ErrClosed
 	}
-	reply, err := q.exchange(ctx, payload)
+	reply, err := q.exchange(ctx, payload, room)
 	if err != nil {
 		_ = q.drop() // a late reply must not answer the next request
 		return nil, err
@@ -92,7 +97,7 @@ func (q *Req) Close() error {
 	return q.drop()
 }
 
-func (q *Req) exchange(ctx context.Context, payload []byte) ([]byte, error) {
+func (q *Req) exchange(ctx context.Context, payload, room []byte) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, q.ended(ctx)
 	}
@@ -109,6 +114,8 @@ func (q *Req) exchange(ctx context.Context, payload []byte) ([]byte, error) {
 	if err := q.sock.send(nil, payload); err != nil {
 		return nil, fmt.Errorf("send request to %s: %w", q.opt.Endpoint, err)
 	}
+	q.sock.lend(room)
+	defer q.sock.lend(nil)
 	return q.await(ctx)
 }
 

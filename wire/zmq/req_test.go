@@ -329,3 +329,25 @@ func awaitInput(t *testing.T, q *Req) {
 		t.Fatalf("reply nobody asked for: got %v, %v", ready, err)
 	}
 }
+
+// TestReplyInRoom: a large reply that fits stands in the room that was lent, any other in a slice of its own, and the next request
+// finds no room that it was not given.
+func TestReplyInRoom(t *testing.T) {
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
+	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
+	room := make([]byte, 0, 100000)
+	for _, tt := range []struct {
+		size int
+		room []byte
+		in   bool
+	}{{90000, room, true}, {100001, room, false}, {10, room, false}, {90000, nil, false}, {100000, room, true}} {
+		text := strings.Repeat("r", tt.size)
+		got, err := q.DoIn(testContext(t), []byte(text), tt.room)
+		if err != nil || string(got) != text {
+			t.Fatalf("%d bytes: %d, %v", tt.size, len(got), err)
+		}
+		if in := &got[0] == &room[:1][0]; in != tt.in {
+			t.Errorf("%d bytes: in the room: %v", tt.size, in)
+		}
+	}
+}

@@ -292,6 +292,15 @@ func (s *socket) recv() ([][]byte, error) {
 	}
 }
 
+// lend gives the next large frame a room; nil takes it back.
+func (s *socket) lend(room []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.in != nil {
+		s.in.room = room
+	}
+}
+
 // discard drops what has come in.
 func (s *socket) discard() error {
 	s.mu.Lock()

@@ -78,9 +78,7 @@ type fileDesk struct{ files *files }
 
 // answer answers all commands about files.
 func (d *fileDesk) answer(r *call) (any, error) {
-	server := d.files.server.Load()
-	v, _, err := server.Answer(payload.Command(r.load), r.load)
-	r.replied = func() { server.Reuse(v) }
+	v, _, err := d.files.server.Load().AnswerToPack(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
 		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
 	}

@@ -81,7 +81,7 @@ type reqServer struct {
 	inHand  map[*supervisor.Ref]*Work
 	later   []*request // out of a worker's hand and not yet answered
 	load    *load
-	scratch scratch // of the answers
+	scratch *scratch // of the answers
 	owned   *supervisor.Supervisor
 }
 
@@ -114,6 +114,7 @@ func (s *reqServer) Receive(ctx actor.Context) {
 }
 
 func (s *reqServer) onStarted(ctx actor.Context) {
+	s.scratch = newScratch()
 	s.self = supervisor.Self(ctx)
 	s.lanes = make([]lane, len(s.opt.pools.list))
 	for i := range s.lanes {
@@ -210,7 +211,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
 	if m.copies {
-		r.scratch = &s.scratch
+		r.scratch = s.scratch
 	}
 	r.stranger = m.guest
 	if m.vouch != nil {

@@ -2,6 +2,7 @@ package master
 
 import (
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,25 @@ func (r *request) answer(frame []byte) {
 
 // scratch keeps room for answers that are packed, sealed, sent and forgotten: those with pieces of files are large. Any number of
 // goroutines may use it.
-type scratch struct{ pool sync.Pool }
+type scratch struct {
+	pool  sync.Pool
+	large chan struct{} // as many places as large answers may be packed at a time; nil: any number
+}
+
+func newScratch() *scratch {
+	return &scratch{large: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+}
+
+// place waits until an answer may be packed, if it is a piece of a file; leave is called afterwards. More at a time than there are
+// processors take no less time, and a megabyte each.
+func (s *scratch) place(v any) (leave func()) {
+	m, _ := v.(*payload.Map)
+	if _, large := m.Value("data").(*payload.Filled); !large || s == nil || s.large == nil {
+		return func() {}
+	}
+	s.large <- struct{}{}
+	return func() { <-s.large }
+}
 
 // mostScratch bounds what is kept of one answer, in bytes.
 const mostScratch = 4 << 20
@@ -81,6 +100,7 @@ func (r *request) finish(v any, log *slog.Logger) {
 		r.answer(frame)
 		return
 	}
+	defer r.scratch.place(v)()
 	o := r.opened.Load()
 	frame, room, err := o.SealIn(r.scratch.take(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
 	if err != nil {

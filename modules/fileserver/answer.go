@@ -35,6 +35,23 @@ func (s *Server) Answer(cmd string, load *payload.Map) (reply any, ok bool, err 
 	return reply, true, err
 }
 
+// AnswerToPack is Answer for a reply that is packed once, at once, and then forgotten: a piece of a file is read where it is packed
+// (payload.Filled).
+func (s *Server) AnswerToPack(cmd string, load *payload.Map) (reply any, ok bool, err error) {
+	level, packed := load.Int("gzip")
+	path, hasPath := text(load, "path")
+	env, hasEnv := text(load, "saltenv")
+	offset, isNumber := load.Int("loc")
+	if cmd != payload.CmdServeFile || packed && level != 0 || !hasPath || !hasEnv || !isNumber {
+		return s.Answer(cmd, load)
+	}
+	o, err := s.openPiece(path, env, offset, 0)
+	if err != nil || o.file == nil {
+		return payload.M("data", "", "dest", ""), true, err
+	}
+	return payload.M("data", &payload.Filled{N: o.size, Fill: o.read}, "dest", o.rel), true, nil
+}
+
 // text is a field as Python's str() has it; text and bytes are the same here.
 func text(load *payload.Map, key string) (string, bool) {
 	v, ok := load.Get(key)

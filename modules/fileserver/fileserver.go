@@ -6,14 +6,10 @@ package fileserver
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"brine/wire/payload"
 )
 
 // Backend is one source of files. Its methods may be called by many goroutines. It may be an Updater, too, and a Paced one, and
@@ -62,7 +58,6 @@ type Options struct {
 type Server struct {
 	opt    Options
 	hashes *hashes
-	pieces *sync.Pool // of *[]byte with room for a piece
 }
 
 // New returns a server; an unknown type of hash is an error.
@@ -74,7 +69,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Buffer <= 0 {
 		return nil, fmt.Errorf("fileserver: file_buffer_size is %d, and must be above 0", opt.Buffer)
 	}
-	return &Server{opt: opt, hashes: h, pieces: &sync.Pool{}}, nil
+	return &Server{opt: opt, hashes: h}, nil
 }
 
 // backends are those that were asked for: all (nil, ""), names, short ones too, or, where all names begin with "-", all but those.
@@ -152,47 +147,52 @@ type Piece struct {
 
 // Serve reads one piece of a file, compressed on its own if a level is given (1 to 9).
 func (s *Server) Serve(path, env string, offset int64, level int) (Piece, error) {
-	f, env, ok := s.Find(path, env)
-	if !ok {
-		return Piece{}, nil
-	}
-	if offset < 0 || level < 0 || level > 9 {
-		return Piece{}, fmt.Errorf("fileserver: no offset %d, or no level %d of gzip", offset, level)
-	}
-	file, info, err := s.open(env, f)
-	if err != nil {
+	o, err := s.openPiece(path, env, offset, level)
+	if err != nil || o.file == nil {
 		return Piece{}, err
 	}
-	defer file.Close()
-	left := max(info.Size()-offset, 0)
-	data := s.room(int(min(left, int64(s.opt.Buffer))))
-	n, err := file.ReadAt(data, offset)
-	if err != nil && err != io.EOF {
+	p := Piece{Data: make([]byte, o.size), Dest: o.rel}
+	if err := o.read(p.Data); err != nil {
 		return Piece{}, err
 	}
-	p := Piece{Data: data[:n], Dest: f.Rel}
-	if level > 0 && n > 0 {
+	if level > 0 && o.size > 0 {
 		p.Gzip = level
 		p.Data, err = compress(p.Data, level)
 	}
 	return p, err
 }
 
-// room is where a piece of n bytes is read.
-func (s *Server) room(n int) []byte {
-	if b, ok := s.pieces.Get().(*[]byte); ok && cap(*b) >= n {
-		return (*b)[:n]
-	}
-	return make([]byte, n)
+// openedPiece is a piece that is still to be read.
+type openedPiece struct {
+	file   *os.File // nil: there is no such file
+	rel    string
+	offset int64
+	size   int
 }
 
-// Reuse takes back the piece in a reply of Answer, of which nothing is kept any more. Whoever does not call it leaves the piece to
-// the garbage collector.
-func (s *Server) Reuse(reply any) {
-	m, _ := reply.(*payload.Map)
-	if b, ok := m.Value("data").([]byte); ok && cap(b) == s.opt.Buffer && !m.Has("gzip") {
-		s.pieces.Put(&b)
+func (s *Server) openPiece(path, env string, offset int64, level int) (openedPiece, error) {
+	f, env, ok := s.Find(path, env)
+	if !ok {
+		return openedPiece{}, nil
 	}
+	if offset < 0 || level < 0 || level > 9 {
+		return openedPiece{}, fmt.Errorf("fileserver: no offset %d, or no level %d of gzip", offset, level)
+	}
+	file, info, err := s.open(env, f)
+	if err != nil {
+		return openedPiece{}, err
+	}
+	size := min(max(info.Size()-offset, 0), int64(s.opt.Buffer))
+	return openedPiece{file: file, rel: f.Rel, offset: offset, size: int(size)}, nil
+}
+
+// read reads the piece, once. A file that has become shorter since is an error.
+func (o openedPiece) read(room []byte) error {
+	n, err := o.file.ReadAt(room, o.offset)
+	if n == len(room) {
+		err = nil
+	}
+	return errors.Join(err, o.file.Close())
 }
 
 // Hash is the hash of a file with its type; ok is false when there is no such file.

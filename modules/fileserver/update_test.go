@@ -1,6 +1,8 @@
 package fileserver
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,30 +170,39 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestReuse: the room of a piece that is given back is that of another one, and nothing else is taken for a piece.
-func TestReuse(t *testing.T) {
+// TestAnswerToPack: packed, a piece that is read where it is packed is the one that Answer gives, and one of a file that has become
+// shorter is an error.
+func TestAnswerToPack(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("0123456789"), 0o644); err != nil {
+	path := filepath.Join(dir, "a")
+	if err := os.WriteFile(path, []byte("0123456789"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 4, "cachedir", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, reply := range []any{nil, "", []any{}, payload.NewMap(0), payload.M("data", "text"), (*payload.Map)(nil)} {
-		s.Reuse(reply)
-	}
-	for loc, want := range []string{"0123", "1234", "2345"} {
-		v, _, err := s.Answer(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", loc))
-		if err != nil || string(v.(*payload.Map).Bytes("data")) != want {
-			t.Fatalf("piece at %d: %v, %v", loc, v, err)
+	for _, load := range []*payload.Map{
+		payload.M("path", "a", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base", "loc", 8), payload.M("path", "a", "saltenv", "base", "loc", 10),
+		payload.M("path", "a", "saltenv", "base", "loc", 1000), payload.M("path", "b", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base"),
+		payload.M("path", "a", "saltenv", "base", "loc", 0, "gzip", 5), payload.M("path", "a", "loc", 0),
+	} {
+		want, _, err1 := s.Answer(payload.CmdServeFile, load)
+		got, _, err2 := s.AnswerToPack(payload.CmdServeFile, load)
+		wantPacked, err3 := payload.Marshal(want)
+		gotPacked, err4 := payload.Marshal(got)
+		if err := errors.Join(err1, err2, err3, err4); err != nil || !bytes.Equal(wantPacked, gotPacked) {
+			t.Errorf("%v: %q, want %q; %v", load, gotPacked, wantPacked, err)
 		}
-		if _, ok := v.(*payload.Map).Value("data").([]byte); !ok {
-			t.Errorf("a piece is a %T: it was copied", v.(*payload.Map).Value("data"))
-		}
-		s.Reuse(v)
 	}
-	if again := testing.AllocsPerRun(100, func() { s.Reuse(payload.M("data", s.room(4))) }); again > 5 {
-		t.Errorf("%v allocations", again)
+	if v, _, err := s.AnswerToPack(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", -1)); err == nil {
+		t.Errorf("offset -1: %v", v)
+	}
+	v, _, err := s.AnswerToPack(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", 4))
+	if err := errors.Join(err, os.Truncate(path, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := payload.Marshal(v); err == nil {
+		t.Errorf("of a file that has become shorter came %q", b)
 	}
 }

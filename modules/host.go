@@ -34,6 +34,12 @@ type MasterChannel interface {
 	Request(ctx context.Context, load *payload.Map) (any, error)
 }
 
+// PieceChannel is a MasterChannel that is asked for large answers, which are soon forgotten, too: what is long in one is a []byte
+// that stands in room, as far as it fits, and in memory of its own else.
+type PieceChannel interface {
+	RequestIn(ctx context.Context, load *payload.Map, room []byte) (any, error)
+}
+
 // MasterByHost is a MasterChannel that knows several masters (publish.publish via_master=HOST).
 type MasterByHost interface {
 	MasterByHost(host string) (MasterChannel, bool)

@@ -172,7 +172,7 @@ func askSignIn(ctx context.Context, l *link) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return l.wire.exchange(ctx, frame)
+		return l.wire.exchange(ctx, frame, nil)
 	})
 }
 

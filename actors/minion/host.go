@@ -49,6 +49,16 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	return v, forFunction(err)
 }
 
+// RequestIn asks the master of the job for a large answer.
+func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte) (any, error) {
+	if h.link == nil {
+		return nil, errNoMaster
+	}
+	now := h.m.times.Load()
+	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, now.requestChannelTimeout, now.requestChannelTries)
+	return v, forFunction(err)
+}
+
 // forFunction is the error of a request as a function tells it. That there is no session is said without the way there.
 func forFunction(err error) error {
 	var no *modules.ClientError

@@ -16,19 +16,26 @@ var errNoMaster = fmt.Errorf("the master does not answer: %w", modules.ErrReques
 
 // request asks the master something. A session that has ended is renewed. tries attempts are made, each within timeout.
 func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Duration, tries int) (any, error) {
-	v, err := l.channel().Ask(ctx, load, askRules(timeout, tries))
+	v, err := l.channel(nil).Ask(ctx, load, askRules(timeout, tries))
+	return v, l.unanswered(err)
+}
+
+// requestIn is request for a large answer: what is long in it stands in room, or in memory of its own.
+func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, timeout time.Duration, tries int) (any, error) {
+	v, err := l.channel(room).AskShared(ctx, load, askRules(timeout, tries))
 	return v, l.unanswered(err)
 }
 
 // pillar asks for the pillar.
 func (l *link) pillar(ctx context.Context, load *payload.Map) (*payload.Map, error) {
 	now := l.times.Load()
-	m, err := l.channel().AskPillar(ctx, load, askRules(now.requestChannelTimeout, now.requestChannelTries))
+	m, err := l.channel(nil).AskPillar(ctx, load, askRules(now.requestChannelTimeout, now.requestChannelTries))
 	return m, l.unanswered(err)
 }
 
-func (l *link) channel() *sealed.Channel {
-	return &sealed.Channel{Session: l.auth, Exchange: l.wire.exchange, Number: l.sessions.Load, Renew: l.renew, Silence: errNoMaster, Clock: l.clock}
+func (l *link) channel(room []byte) *sealed.Channel {
+	exchange := func(ctx context.Context, frame []byte) ([]byte, error) { return l.wire.exchange(ctx, frame, room) }
+	return &sealed.Channel{Session: l.auth, Exchange: exchange, Number: l.sessions.Load, Renew: l.renew, Silence: errNoMaster, Clock: l.clock}
 }
 
 func askRules(timeout time.Duration, tries int) sealed.Rules {

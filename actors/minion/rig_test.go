@@ -281,7 +281,7 @@ func (f *fakeMaster) events() (tags []string) {
 	return tags
 }
 
-func (f *fakeMaster) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
 	f.mu.Lock()
 	down, lookup, master := f.down, f.lookup, f.auth
 	f.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 
 // transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
 type transport interface {
-	// exchange sends one request and waits for its reply. zmq.ErrTimeout, zmq.ErrLost (the connection ended first),
+	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. zmq.ErrTimeout, zmq.ErrLost (the connection ended first),
 	// errUnresolved, the cause of ctx.
-	exchange(ctx context.Context, frame []byte) ([]byte, error)
+	exchange(ctx context.Context, frame, room []byte) ([]byte, error)
 	// subscribe receives publications until ctx ends. An error means that it never began.
 	subscribe(ctx context.Context, port int, to publications) error
 	// moved tells whether the master is to be looked for at another address than the subscription's. down says
@@ -95,7 +95,7 @@ func sourceAddress(opt transportOptions) (string, error) {
 	return pick(ips, opt.ipv6, ""), nil
 }
 
-func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+func (t *zmqTransport) exchange(ctx context.Context, frame, room []byte) ([]byte, error) {
 	r, err := t.pool.take(ctx)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (t *zmqTransport) exchange(ctx context.Context, frame []byte) ([]byte, erro
 		}
 		r = &request{Req: t.newReq(addr), epoch: t.epoch.Load()}
 	}
-	reply, err := r.Do(ctx, frame)
+	reply, err := r.DoIn(ctx, frame, room)
 	if err != nil {
 		_ = r.Close()
 		r = nil

@@ -157,7 +157,7 @@ func ask(t *testing.T, z *zmqTransport, limit time.Duration) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	reply, err := z.exchange(ctx, []byte("ping"))
+	reply, err := z.exchange(ctx, []byte("ping"), nil)
 	return string(reply), err
 }
 

@@ -22,6 +22,8 @@ type Options struct {
 	HashType string // of files of this machine (hash_type)
 	// Ask asks the file server: a command of the wire with its answer.
 	Ask func(ctx context.Context, load *payload.Map) (any, error)
+	// AskIn is Ask for pieces of files: what is long in the answer may stand in room (modules.PieceChannel). nil: Ask is.
+	AskIn func(ctx context.Context, load *payload.Map, room []byte) (any, error)
 	// Transfers lets one fetch a file for all who want it now; nil: everybody fetches.
 	Transfers modules.Transfers
 	Log       func(level slog.Level, text string) // nil: nobody reads it
@@ -49,6 +51,9 @@ func For(c *modules.Call) (*Client, error) {
 		}
 		o.Ask = Local(s)
 		return New(o), nil
+	}
+	if m, ok := host.Master.(modules.PieceChannel); ok {
+		o.AskIn = m.RequestIn
 	}
 	o.Ask = func(ctx context.Context, load *payload.Map) (any, error) {
 		if host.Master == nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"brine/modules"
@@ -25,6 +26,7 @@ type site struct {
 	root    string // of the server
 	client  *Client
 	spoil   func(cmd string, load *payload.Map, v any, err error) (any, error) // nil: nothing
+	mu      sync.Mutex                                                         // pieces are asked for at the same time
 	asked   []*payload.Map
 	serving func(context.Context, *payload.Map) (any, error)
 }
@@ -43,6 +45,8 @@ func newSite(t *testing.T) *site {
 }
 
 func (s *site) ask(ctx context.Context, load *payload.Map) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked = append(s.asked, load)
 	v, err := s.serving(ctx, load)
 	if s.spoil != nil {

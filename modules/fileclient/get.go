@@ -143,40 +143,70 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 	return got, err
 }
 
-// pieces brings one piece after the other. After a request without an answer the next one asks for the same piece.
+// pieces brings one piece after the other, until the hash is the one that the server has told, or there are no more. After a request
+// without an answer the next one asks for the same piece.
 func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) error {
 	if sum != nil {
 		out = io.MultiWriter(out, sum)
 	}
-	load := payload.M("path", t.name, "saltenv", t.want.Env, "cmd", payload.CmdServeFile)
-	if t.want.Gzip > 0 {
-		load.Set("gzip", t.want.Gzip)
-	}
+	r := t.reader(ctx)
+	defer r.abandon()
 	began, failed := time.Now(), 0
-	for loc := int64(0); ; {
-		v, err := t.c.opt.Ask(ctx, load.Clone().Set("loc", loc))
-		m, ok := v.(*payload.Map)
-		if err == nil && (!ok || !m.Has("data")) {
-			err = fmt.Errorf("no piece of a file: %s", payload.Show(fmt.Sprint(v)))
-		}
-		if err != nil {
+	for loc := int64(0); !t.whole(sum); {
+		p := r.at(loc)
+		if p.err != nil {
 			if failed++; failed >= pieceTries || ctx.Err() != nil {
-				return t.broken(ctx, err, time.Since(began))
+				return t.broken(ctx, p.err, time.Since(began))
 			}
-			t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Data transport is broken at byte %d of %s, attempt %d of %d: %s", loc, payload.Show(t.name), failed, pieceTries, err))
+			t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Data transport is broken at byte %d of %s, attempt %d of %d: %s", loc, payload.Show(t.name), failed, pieceTries, p.err))
+			r.again(p)
 			continue
 		}
 		failed = 0
-		data := m.Bytes("data")
-		if len(data) == 0 {
-			return nil
+		if len(p.data) == 0 {
+			break
 		}
-		n, err := unpack(out, data, m.Has("gzip") && modules.Truthy(m.Value("gzip")))
+		first := loc == 0
+		if !first {
+			r.ahead(p)
+		}
+		n, err := unpack(out, p.data, p.packed)
 		if err != nil {
 			return fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
 		}
 		loc += n
+		if first && !t.whole(sum) { // of a small file it is all
+			r.ahead(p)
+		}
+		r.giveBack(p)
 	}
+	r.drain()
+	return nil
+}
+
+// whole tells whether all has come, as far as the hash tells.
+func (t *transfer) whole(sum hash.Hash) bool {
+	_, want := t.hash()
+	return sum != nil && hex.EncodeToString(sum.Sum(nil)) == want
+}
+
+// piece asks for one piece.
+func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room []byte) *piece {
+	p := &piece{loc: loc, room: room}
+	var v any
+	if t.c.opt.AskIn != nil {
+		v, p.err = t.c.opt.AskIn(ctx, load, room)
+	} else {
+		v, p.err = t.c.opt.Ask(ctx, load)
+	}
+	m, ok := v.(*payload.Map)
+	if p.err == nil && (!ok || !m.Has("data")) {
+		p.err = fmt.Errorf("no piece of a file: %s", payload.Show(fmt.Sprint(v)))
+	}
+	if p.err == nil {
+		p.data, p.packed = m.Bytes("data"), m.Has("gzip") && modules.Truthy(m.Value("gzip"))
+	}
+	return p
 }
 
 // broken is the error of a transfer that could not go on.

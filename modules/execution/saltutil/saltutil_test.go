@@ -172,7 +172,8 @@ func TestRefresh(t *testing.T) {
 	} {
 		t.Run(tt.fun, func(t *testing.T) {
 			host := &modtest.Host{Reply: payload.M("complete", true)}
-			env := modtest.Env(t, payload.M("cachedir", t.TempDir(), "file_client", "remote"), saltutil.Functions())
+			dir := t.TempDir()
+			env := modtest.Env(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "remote"), saltutil.Functions())
 			host.Attach(env)
 			got, _, err := modtest.Call(t, env, tt.fun, tt.args, tt.kw)
 			if err != nil || !payload.Equal(got, tt.want) {
@@ -204,6 +205,61 @@ func TestRefreshWaits(t *testing.T) {
 		t.Errorf("events %v", e)
 	}
 	if l := log.Lines(); len(l) != 1 || l[0] != "WARN Pillar refresh did not complete within timeout 0.01" {
+		t.Errorf("log %q", l)
+	}
+}
+
+// TestSync: modules come into extension_modules as with Salt, changed ones again, those that are gone go, and the log says which of
+// them brine cannot load.
+func TestSync(t *testing.T) {
+	srv, dir := t.TempDir(), t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(srv, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("_modules/one.py", "1")
+	put("_modules/deep/two.py", "2")
+	put("_modules/readme.txt", "no module")
+	put("_proxy/far.py", "3")
+	put("_states/s.py", "4")
+	put("_output/shown.so", "5")
+	log := &modtest.Log{}
+	env := modtest.Env(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "local", "hash_type", "sha256", "file_buffer_size", 1000,
+		"file_roots", payload.M("base", []any{srv}), "clean_dynamic_modules", true, "extmod_blacklist", payload.M("states", []any{"s"})), saltutil.Functions())
+	(&modtest.Host{Reply: payload.NewMap(0)}).Attach(env)
+	env.Host.Log = log
+	run := func(fun string, kw *payload.Map, want any) {
+		t.Helper()
+		got, _, err := modtest.Call(t, env, "saltutil."+fun, nil, kw)
+		if err != nil || !payload.Equal(got, want) {
+			t.Errorf("%s: %v, %v", fun, got, err)
+		}
+	}
+	run("sync_modules", payload.M("extmod_whitelist", "one"), []any{"modules.one"})
+	run("sync_modules", nil, []any{"modules.deep.two"})
+	run("sync_modules", nil, []any{})
+	run("sync_proxymodules", nil, []any{"proxy.far"})
+	run("sync_states", nil, []any{})
+	run("sync_outputters", nil, []any{"output.shown"})
+	put("_modules/one.py", "changed")
+	if err := os.Remove(filepath.Join(srv, "_modules/deep/two.py")); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := modtest.Call(t, env, "saltutil.sync_all", nil, nil)
+	all := got.(*payload.Map)
+	if err != nil || all.Len() != 21 || !payload.Equal(all.Value("modules"), []any{"modules.one"}) || !payload.Equal(all.Value("output"), []any{}) {
+		t.Errorf("sync_all: %v, %v", all, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "extmods/modules/one.py")); err != nil || string(b) != "changed" {
+		t.Errorf("one.py holds %q, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "extmods/modules/deep")); !os.IsNotExist(err) {
+		t.Errorf("deep is still there: %v", err)
+	}
+	if l := strings.Join(log.Lines(), "\n"); !strings.Contains(l, "WARN brine cannot load modules in Python") || !strings.Contains(l, "modules.deep.two") {
 		t.Errorf("log %q", l)
 	}
 }

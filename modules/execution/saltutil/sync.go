@@ -1,16 +1,19 @@
 package saltutil
 
 import (
+	"log/slog"
 	"strings"
 
 	"brine/modules"
+	"brine/modules/fileclient"
 	"brine/wire/payload"
 )
 
-// kinds of modules that can be brought from a file server. There is nothing to bring here: the modules are part of
-// the program, so every function answers as one that found nothing new.
+// kind of modules in Python that can be brought from a file server into extension_modules, for programs of Salt on this machine: the
+// modules of brine are part of the program.
 type kind struct {
 	name    string // function without "sync_"
+	form    string // folder below extension_modules; "": name
 	refresh any    // default of the parameter refresh; nil: there is none
 	clean   bool   // has the parameter clean_pillar_cache
 	after   func(c *modules.Call, a modules.Args)
@@ -33,9 +36,9 @@ func kinds() []kind {
 		{name: "matchers", refresh: false, after: mods, what: "matcher"},
 		{name: "modules", refresh: true, after: mods, what: "execution"},
 		{name: "output", refresh: true, after: mods, what: "output"},
-		{name: "outputters", refresh: true, after: mods, what: "output"},
+		{name: "outputters", form: "output", refresh: true, after: mods, what: "output"},
 		{name: "pillar", refresh: true, clean: true, after: pillar, what: "pillar", only: "Pillar modules can only be synced to masterless minions"},
-		{name: "proxymodules", refresh: false, after: mods, what: "proxy"},
+		{name: "proxymodules", form: "proxy", refresh: false, after: mods, what: "proxy"},
 		{name: "renderers", refresh: true, after: mods, what: "renderer"},
 		{name: "resources", refresh: true, what: "resource", after: func(c *modules.Call, _ modules.Args) { fireEvent(c, tagResources, payload.NewMap(0)) }},
 		{name: "returners", refresh: true, after: mods, what: "returner"},
@@ -84,13 +87,38 @@ func (k kind) run(c *modules.Call, a modules.Args) (any, error) {
 	if k.only != "" && c.Opts().Str("file_client") != "local" {
 		return nil, modules.ExecErr("%s", k.only)
 	}
+	changed, err := k.sync(c, a)
+	if err != nil {
+		return nil, err
+	}
 	if k.name == "grains" {
 		clearGrainsCache(c)
 	}
 	if k.after != nil && a.Bool("refresh") {
 		k.after(c, a)
 	}
-	return []any{}, nil
+	return changed, nil
+}
+
+// sync brings what is new. Unlike Salt: without saltenv from base, and not from the environments that the top file names.
+func (k kind) sync(c *modules.Call, a modules.Args) ([]any, error) {
+	client, err := fileclient.For(c)
+	if client == nil {
+		return nil, err
+	}
+	form := k.form
+	if form == "" {
+		form = k.name
+	}
+	envs := modules.StringList(a.Get("saltenv"))
+	if len(envs) == 0 {
+		envs = []string{"base"}
+	}
+	changed := client.SyncModules(c.Ctx, fileclient.SyncOf(c.Opts(), form, envs, a.Get("extmod_whitelist"), a.Get("extmod_blacklist")))
+	if len(changed) > 0 {
+		c.Log(slog.LevelWarn, "brine cannot load modules in Python, only programs of Salt on this machine can: "+strings.Join(payload.Texts(changed), ", "))
+	}
+	return changed, nil
 }
 
 // syncOrder is the order of keys in the result of sync_all; the ones in parentheses are for masterless minions.
@@ -98,14 +126,21 @@ const syncOrder = "(tops) clouds beacons modules states sdb grains renderers ret
 	"proxymodules engines thorium serializers matchers resources (pillar) (wrapper)"
 
 func syncAll(c *modules.Call, a modules.Args) (any, error) {
-	masterless := c.Opts().Str("file_client") == "local"
+	masterless, all := c.Opts().Str("file_client") == "local", map[string]kind{}
+	for _, k := range kinds() {
+		all[k.name] = k
+	}
 	out := payload.NewMap(21)
-	for _, name := range strings.Fields(syncOrder) {
-		if name[0] != '(' {
-			out.Set(name, []any{})
-		} else if masterless {
-			out.Set(strings.Trim(name, "()"), []any{})
+	for _, word := range strings.Fields(syncOrder) {
+		name := strings.Trim(word, "()")
+		if word != name && !masterless {
+			continue
 		}
+		changed, err := all[name].sync(c, a)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(name, changed)
 	}
 	clearGrainsCache(c)
 	if a.Bool("refresh") {

@@ -182,7 +182,12 @@ func busyCPU() (sum time.Duration) {
 
 // runTool runs a command to its end and returns how long it took and what it printed.
 func runTool(ctx context.Context, env []string, path string, args ...string) (time.Duration, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	return runLong(ctx, time.Minute, env, path, args...)
+}
+
+// runLong is runTool with another limit.
+func runLong(ctx context.Context, limit time.Duration, env []string, path string, args ...string) (time.Duration, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	var out, errOut bytes.Buffer

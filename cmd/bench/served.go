@@ -93,7 +93,7 @@ func (t *turn) tell(ctx context.Context, fun, arg string, n int) error {
 	if arg != "" {
 		words = append(words, arg)
 	}
-	_, out, err := runTool(ctx, t.env(), t.c.tool("salt"), words...)
+	_, out, err := runLong(ctx, 15*time.Minute, t.env(), t.c.tool("salt"), words...)
 	for _, id := range trio[:n] {
 		if err == nil && (!strings.Contains(out, id+": ") || strings.Contains(out, "Traceback") || strings.Contains(out, "did not return")) {
 			err = fmt.Errorf("salt %s: no answer of %s: %.300q", fun, id, out)
@@ -113,6 +113,8 @@ func (t *turn) largeToAll(ctx context.Context, size int64) error {
 		rest[i], _ = p.memory()
 		p.forgetPeak()
 	}
+	defer t.profile(t.master, "large-master")()
+	defer t.profile(t.minions[0], "large-minion")()
 	defer t.account(rowLarge)()
 	start := time.Now()
 	if err := t.tell(ctx, "cp.cache_file", "salt://large", len(trio)); err != nil {

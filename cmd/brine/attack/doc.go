@@ -39,6 +39,7 @@
 //	denial of service  targets and patterns of strangers and of thieves    TestStrangerTargets, TestStrangerFunctions,
 //	                                                                       TestStrangerClears, TestThiefTargets [modules/matchers limit]
 //	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
+//	                   every file of every environment, hostile names      TestThiefOfAllFiles [modules/fileserver TestMinions...]
 //	                   pillars that hang, never end or are asked en masse  [actors/master TestPillarHangs, TestManyPillars]
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
 //	                                                                       TestReturnsBesideHoarders [wire/zmq guard]

@@ -1,10 +1,14 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"brine/wire/payload"
 )
@@ -67,4 +71,71 @@ func TestServedFiles(t *testing.T) {
 		}
 	}
 	s.good()
+}
+
+// TestThiefOfAllFiles has the keys of four minions and asks for every file of every environment that he can think of, whole,
+// compressed and hashed, and for all lists, after he has pushed what breaks lists: as Salt allows, but others are answered as
+// ever, their lists hold, and the master keeps its size.
+func TestThiefOfAllFiles(t *testing.T) {
+	s := newBareSite(t, "")
+	s.master.stop()
+	for i := range 100 {
+		s.write(s.path(fmt.Sprintf("srv/base/d%d/f%d", i%10, i)), strings.Repeat("content ", 1000))
+	}
+	s.write(s.path("srv/base/large"), strings.Repeat(forged, 4<<20/len(forged)))
+	s.writeMaster(fmt.Sprintf("file_roots: {base: [%[1]s/base], '__env__': [%[1]s/base]}\nfile_recv: True\nfileserver_backend: [roots, minion]\n", s.path("srv")))
+	s.startMaster()
+	s.startMinion(honest, "")
+	thieves := []*thief{s.thief("thief1", nil), s.thief("thief2", nil), s.thief("thief3", nil), s.thief("thief4", nil)}
+	for _, name := range []string{"\xff\xfe", "top.sls", "a\nb", strings.Repeat("n", 200)} {
+		thieves[0].must(payload.M("cmd", payload.CmdFileRecv, "path", []any{"x", name}, "loc", 0, "data", []byte("pushed")))
+	}
+	before, err := s.master.rss()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers atomic.Int64
+	stop, end := context.WithTimeout(t.Context(), patience)
+	var storm sync.WaitGroup
+	for _, th := range thieves {
+		storm.Go(func() { th.everything(stop, &answers) })
+	}
+	for answers.Load() < 300 && stop.Err() == nil {
+		s.good()
+	}
+	end()
+	storm.Wait()
+	if answers.Load() < 300 {
+		t.Errorf("only %d answers came to thieves", answers.Load())
+	}
+	v := thieves[1].must(payload.M("cmd", payload.CmdFileList, "saltenv", "base", "prefix", ""))
+	list := payload.Texts(v)
+	if text := strings.Join(list, "|"); len(list) != len(v.([]any)) || !utf8.ValidString(text) || !strings.Contains(text, "thief1/x/a\nb") || !strings.Contains(text, "d0/f0") {
+		t.Errorf("the list of all is %.300q", text)
+	}
+	if v := thieves[1].must(payload.M("cmd", payload.CmdServeFile, "path", "thief1/x/top.sls", "saltenv", "base", "loc", 0)); v.(*payload.Map).Str("dest") != "" {
+		t.Errorf("a pushed top file: %v", v)
+	}
+	s.grown(before, 64<<20)
+}
+
+// everything asks for lists, hashes and pieces until it is to stop, and counts the answers.
+func (th *thief) everything(ctx context.Context, answers *atomic.Int64) {
+	for i := 0; ; i++ {
+		env := fmt.Sprint("env", i/7)
+		for _, load := range []*payload.Map{
+			payload.M("cmd", payload.CmdFileList, "saltenv", env, "prefix", ""), payload.M("cmd", payload.CmdDirList, "saltenv", env),
+			payload.M("cmd", payload.CmdFileHash, "saltenv", env, "path", fmt.Sprintf("d%d/f%d", i%10, i%100)),
+			payload.M("cmd", payload.CmdServeFile, "saltenv", env, "path", "large", "loc", i%4<<20),
+			payload.M("cmd", payload.CmdServeFile, "saltenv", env, "path", "large", "loc", 0, "gzip", 9),
+			payload.M("cmd", payload.CmdFileEnvs), payload.M("cmd", payload.CmdSymlinkList, "saltenv", env),
+		} {
+			if ctx.Err() != nil {
+				return
+			}
+			if _, err := th.do(load.Set("id", th.id)); err == nil {
+				answers.Add(1)
+			}
+		}
+	}
 }

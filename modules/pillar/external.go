@@ -34,9 +34,11 @@ type extCall struct {
 var extPillars = map[string]extPillar{
 	"cmd_yaml":   {params: []modules.Param{modules.Req("command")}, run: cmdYAML},
 	"cmd_json":   {params: []modules.Param{modules.Req("command")}, run: cmdJSON},
+	"cmd_yamlex": {params: []modules.Param{modules.Req("command")}, run: cmdYAMLEX},
 	"file_tree":  {params: fileTreeParams, run: fileTree},
 	"http_json":  {params: append(webParams[:len(webParams):len(webParams)], modules.Opt("namespace", nil)), run: web(decodeJSON)},
 	"http_yaml":  {params: webParams, run: web(decodeYAML)},
+	"redis":      {params: []modules.Param{modules.Req("function")}, keywords: true, run: redisExt},
 	"postgres":   {varArgs: true, keywords: true, run: postgresExt},
 	"nodegroups": {params: []modules.Param{modules.Opt("pillar_name", nil)}, run: nodegroups},
 	"stack":      {varArgs: true, keywords: true, run: stack},
@@ -46,9 +48,9 @@ var extPillars = map[string]extPillar{
 }
 
 // notYet are the external pillars of Salt and of its extensions that are missed here: a pillar that lacks them says so.
-var notYet = []string{"cmd_yamlex", "cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
+var notYet = []string{"cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
 	"foreman", "git_pillar", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
-	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "redis", "rethinkdb_pillar",
+	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "rethinkdb_pillar",
 	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
 	"vmware_pillar"}
 

@@ -56,7 +56,7 @@ func (e *extCall) webURL() (string, bool, error) {
 	return at, true, nil
 }
 
-// web is an external pillar over HTTP; what cannot be had is logged and gives nothing, as in Salt.
+// web is an external pillar over HTTP; what cannot be had is logged and gives nothing, and what cannot be read is an error, as in Salt.
 func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 	return func(e *extCall) (any, error) {
 		at, ok, err := e.webURL()
@@ -66,14 +66,14 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if modules.Truthy(e.args["auth"]) {
 			return nil, modules.ExecErr("brine does not have the argument auth yet")
 		}
-		var v any
 		text, err := e.get(at)
-		if err == nil {
-			v, err = decode(text)
-		}
 		if err != nil {
 			e.log(slog.LevelError, "Error on minion '%s' http query: %s", e.q.ID, err)
 			return payload.NewMap(0), nil
+		}
+		v, err := decode(text)
+		if err != nil {
+			return nil, err
 		}
 		if name := e.args["namespace"]; modules.Truthy(name) {
 			return payload.M(name, v), nil
@@ -123,4 +123,11 @@ func hideSecrets(err error) error {
 
 func decodeJSON(text []byte) (any, error) { return pyjson.Load(string(text)) }
 
-func decodeYAML(text []byte) (any, error) { return yaml.Load(text) }
+func decodeYAML(text []byte) (any, error) {
+	v, err := yaml.Load(text)
+	var bad *yaml.Error
+	if errors.As(err, &bad) {
+		return nil, modules.ExecErr("%s", bad.Python())
+	}
+	return v, err
+}

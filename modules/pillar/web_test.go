@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 )
 
@@ -42,7 +43,7 @@ func TestWeb(t *testing.T) {
 		{payload.M("http_yaml", payload.M("url", server.URL+"/yaml/<g:d>/x", "with_grains", true)), "{str x=>int 1|str y=>[int 1]}"},
 		{payload.M("http_yaml", payload.M("url", server.URL+"/yaml/<nosuch>", "with_grains", true)), "{str x=>int 1}"},
 		{payload.M("http_yaml", payload.M("url", server.URL+"/yaml/<up>/json/m1", "with_grains", true)), "{str x=>int 1}"},
-		{payload.M("http_json", []any{server.URL + "/bad"}), "{str x=>int 1}"},
+		{payload.M("http_json", []any{server.URL + "/bad"}), "{str x=>int 1|str _errors=>[str Failed to load ext_pillar http_json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)]}"},
 		{payload.M("http_json", server.URL+"/large"), "{str x=>int 1}"},
 		{payload.M("http_json", server.URL+"/none"), "{str x=>int 1}"},
 		{payload.M("http_json", "http://127.0.0.1:1/"), "{str x=>int 1}"},
@@ -59,5 +60,41 @@ func TestWeb(t *testing.T) {
 	defer cancel()
 	if out, err := c.Compile(ctx, Question{ID: "m1"}); !errors.Is(err, late) {
 		t.Errorf("got %s", answer(out, err))
+	}
+}
+
+// startWeb starts a server for the questions of testdata/web.json and returns its address.
+func startWeb(t testing.TB) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, pass, _ := r.BasicAuth()
+		text := map[string]string{"/list": "[1, 2]", "/bad": "{", "/yaml/web1": "y: [1, 010]\nz: {b: 1, a: 2024-01-02}\n", "/yaml/x": "y: 1\n", "/yamltext": "just text",
+			"/json/web1": `{"k": "` + r.Header.Get("X-K") + name + pass + `", "z": 1, "a": [1.5, null, "\u00fc"]}`, "/json/x": `{"k": 1}`}[r.URL.Path]
+		switch r.URL.Path {
+		case "/jsonnone":
+			w.WriteHeader(http.StatusNotFound)
+			text = `{"k": 1}`
+		case "/moved":
+			http.Redirect(w, r, "/json/x", http.StatusFound)
+		case "/none":
+			http.NotFound(w, r)
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestWebRecorded asks it.
+func TestWebRecorded(t *testing.T) {
+	at := startWeb(t)
+	for _, tt := range askedOf(t, "web") {
+		ext, err := pyjson.Load(strings.ReplaceAll(tt.ext, "$S", at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(pillarWith(t, t.Context(), "web1", ext, nil), at, "$S"); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.ext, got, tt.want)
+		}
 	}
 }

@@ -33,6 +33,7 @@
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
 //	                   ids in commands of external pillars                 [modules/pillar TestShellSigns]
 //	                   ids in SQL and in the command of ext_nodes          [modules/pillar TestPostgresAttacks, modules/tops TestAttacks]
+//	                   ids as keys of Redis, keys too large                [modules/pillar TestRedisAttacks]
 //	                   scripts of root in folders of others                [modules/execution/cmdmod TestScriptPlace, TestScriptRace]
 //	signatures         returns without one, or with another                TestReturnSignatures [actors/master TestSyndics]
 //	                   publications that a thief has made                  TestForgedPublications [wire/auth TestPairSigned]

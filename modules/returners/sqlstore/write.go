@@ -96,7 +96,7 @@ func (s *store) eventReturn(c *modules.Call, a modules.Args) (any, error) {
 	rows, lost := s.eventRows(c, events)
 	err := s.with(c, nil, func(ctx context.Context, db *sql.DB) error {
 		err := inTx(ctx, db, func(tx *sql.Tx) error { return s.putAll(ctx, tx, rows) })
-		if err == nil || !s.refuses(err) && s.narrow == nil {
+		if err == nil || !s.refuses(err) {
 			return err
 		}
 		return inTx(ctx, db, func(tx *sql.Tx) (err error) {

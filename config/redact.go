@@ -181,7 +181,8 @@ func wordsOf(name string) []string {
 var secretTexts = sync.OnceValue(func() []secretText {
 	all := []secretText{
 		{expr: `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`, leave: Masked},
-		{expr: `([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`, leave: "${1}" + Masked + "@"},
+		{expr: `(?i)(https?://)[^\s/:@?#]{16,}((?::[^\s/]*)?@)`, leave: "${1}" + Masked + "${2}"}, // tokens stand where users do
+		{expr: `([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/]+@`, leave: "${1}" + Masked + "@"},
 		{expr: `(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`, leave: "${1}" + Masked},
 		{expr: `(?i)([a-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`,
 			leave: "${1}" + Masked},

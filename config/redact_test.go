@@ -52,6 +52,10 @@ func TestRedactedTexts(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"https://git@host/repo.git", "https://git@host/repo.git"},
 		{"https://me:s3cret@host/repo.git", "https://me:(masked)@host/repo.git"},
+		{"https://me:s3@cret@host/repo.git", "https://me:(masked)@host/repo.git"},
+		{"main https://ghp_0123456789abcdef@host/repo.git", "main https://(masked)@host/repo.git"},
+		{"https://ghp_0123456789abcdef:x-oauth-basic@host/repo.git", "https://(masked):(masked)@host/repo.git"},
+		{"http://a.long.name.of.a.host:8080/path?mail=a@b", "http://a.long.name.of.a.host:8080/path?mail=a@b"},
 		{"redis://:s3cret@host:6379/0", "redis://:(masked)@host:6379/0"},
 		{"http://host:8080/path", "http://host:8080/path"},
 		{"Authorization: Bearer abcdef.123456", "Authorization: Bearer (masked)"},
@@ -117,5 +121,13 @@ func TestMasker(t *testing.T) {
 		if got := mask(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestRedactedNotices: an option of the wrong type is told without the secrets in it.
+func TestRedactedNotices(t *testing.T) {
+	m := loadMaster(t, "master", "gitfs_remotes: https://me:hunter2@host/repo.git\n")
+	if text := fmt.Sprint(m.Notices); strings.Contains(text, "hunter2") || !strings.Contains(text, Masked) {
+		t.Errorf("got %s", text)
 	}
 }

@@ -34,8 +34,9 @@ func (ld *loading) validate(opts *payload.Map) error {
 		names := typeNames(want)
 		if !fits(v, names) {
 			ld.warned[pyStr(key)] = true
+			shown, _ := Redacted(payload.M(key, v)).Get(key)
 			ld.warn("Config option '%s' with value %s has an invalid type of %s, a %s is required for this option%s",
-				pyStr(key), pyStr(v), pyType(v), orList(names), ld.fromVariable(pyStr(key)))
+				pyStr(key), pyStr(shown), pyType(v), orList(names), ld.fromVariable(pyStr(key)))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/config"
 	"brine/modules"
 	"brine/wire/payload"
 )
@@ -24,7 +25,7 @@ func (f *fields) take(key string) any {
 }
 
 func (f *fields) fault(key string, v any, want string) {
-	f.wrong = append(f.wrong, fmt.Errorf("option %s with value %v is no %s", key, v, want))
+	f.wrong = append(f.wrong, fmt.Errorf("option %s with value %v is no %s", key, config.Redacted(payload.M(key, v)).Value(key), want))
 }
 
 // need is a text that must be there.

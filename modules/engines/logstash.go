@@ -3,6 +3,7 @@ package engines
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -74,7 +75,7 @@ func (l *logstash) post(ctx context.Context, client *http.Client, data *payload.
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(req)
 	if err != nil {
-		return err
+		return withoutURL(err)
 	}
 	defer func() { _ = resp.Body.Close() }()                       // nothing of it is wanted
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxLine)) // so that the connection can serve again
@@ -82,4 +83,13 @@ func (l *logstash) post(ctx context.Context, client *http.Client, data *payload.
 		return fmt.Errorf("the server answers %s", resp.Status)
 	}
 	return nil
+}
+
+// withoutURL leaves the URL out of an error: it may hold a token.
+func withoutURL(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		return whole.Err
+	}
+	return err
 }

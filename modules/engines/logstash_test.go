@@ -1,10 +1,12 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,5 +70,18 @@ func TestQueue(t *testing.T) {
 	}
 	if _, _, lost, _ = q.next(t.Context()); lost != queueMost+1 || q.bytes > queueBytes {
 		t.Errorf("%d lost, %d bytes", lost, q.bytes)
+	}
+}
+
+// TestLogstashSecrets: neither a URL that is none nor a server that is not there has what the URL holds told.
+func TestLogstashSecrets(t *testing.T) {
+	f := &fields{m: payload.M("url", "ftp://me:hunter2@host/")}
+	newLogstash(f)
+	if err := errors.Join(f.wrong...); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+	l := &logstash{url: "http://me:hunter2@127.0.0.1:1/?token=hunter2"}
+	if err := l.post(t.Context(), http.DefaultClient, payload.M("a", "b")); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -88,7 +88,8 @@ func (p *Pillars) Update(ctx context.Context) error {
 	return err
 }
 
-// Fetched is what came of the update of one repository.
+// Fetched is what came of the update of one repository. The ID is without user and password of its URL: unlike Salt, where the bus and
+// the job cache get them.
 type Fetched struct {
 	ID      string
 	Changed bool
@@ -102,7 +103,7 @@ func (p *Pillars) UpdateSome(ctx context.Context, branch, repo string) (out []Fe
 			continue
 		}
 		changed, err := r.fetch(ctx)
-		out = append(out, Fetched{r.id, changed, err})
+		out = append(out, Fetched{redactURL(r.id), changed, err})
 	}
 	return out
 }

@@ -16,7 +16,7 @@ import (
 var (
 	scpLike   = regexp.MustCompile(`^([^@:/]+)@([^:/]+):(.+)$`)
 	protoPart = regexp.MustCompile(`^[^:/]+://`)
-	userPart  = regexp.MustCompile(`//[^/@]*@`)
+	userPart  = regexp.MustCompile(`//[^/\s]*@`)
 	plainPath = regexp.MustCompile(`^(?:[A-Za-z0-9\-._~!$&'();=:@,/]|%[0-9A-Fa-f]{2})*$`)
 )
 

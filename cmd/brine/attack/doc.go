@@ -57,7 +57,7 @@
 //	event injection    tags of masters, tools and others, in every form    TestThiefEvents [actors/master TestGateTable]
 //	                   fields that end an operator's salt                  TestThiefEndsTools [cmd/brine/interop thief: Salt's salt]
 //	secrets            logs, bus, caches, bundle, argument lists           TestSecrets, TestSecretOptions
-//	                   modes of all files; what another user opens         TestModes, TestNeighbour, TestNeighbourTools
+//	                   modes of all files; what another user opens         TestModes, TestModesOfContent, TestNeighbour, TestNeighbourTools
 //	weak keys          short ones and small exponents, of all three        TestWeakKeys, TestWeakKeysAllowed, TestWeakOwnKeys
 //	failing open       options that cannot be honoured, lists of modules   TestFailOpen... [config TestStandingIsComplete]
 //	stale trust        another key for an id, rules that were withdrawn    TestStaleSession, TestStaleRules [actors/master TestDeletedKeyEndsSession]

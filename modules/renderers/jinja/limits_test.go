@@ -37,6 +37,11 @@ func TestLimits(t *testing.T) {
 		{"nested lists", `{% set ns = namespace(x=[1, 2]) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}`, memory},
 		{"equal nested lists", `{% set a = namespace(x=[1]) %}{% set b = namespace(x=[1]) %}{% for i in range(40) %}{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}{% endfor %}{{ a.x == b.x }}`, steps},
 		{"nested json", `{% set ns = namespace(x=[1, 2]) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|json }}`, memory},
+		{"paragraphs", `{{ lipsum(10 ** 9) }}`, memory},
+		{"empty paragraphs", `{{ lipsum(10 ** 9, true, 0, 1) }}`, memory},
+		{"long paragraph", `{{ lipsum(1, false, 10 ** 9, 10 ** 10) }}`, memory},
+		{"nested xml", `{% set ns = namespace(x={'a': 1}) %}{% for i in range(40) %}{% set ns.x = {'a': ns.x, 'b': ns.x} %}{% endfor %}{{ {'r': ns.x}|xml }}`, memory},
+		{"wide xml", `{% set ns = namespace(x=[1, 2]) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ {'r': ns.x}|xml }}`, memory},
 		{"output", `{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}`, output},
 		{"data", `{% for i in range(20000) %}` + strings.Repeat("y", 200) + `{% endfor %}`, output},
 		{"macro", `{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}`, depth},
@@ -76,7 +81,7 @@ func TestValuesInThemselves(t *testing.T) {
 	const own = `{% set l = [] %}{% do l.append(l) %}{% set d = {} %}{% do d.update({'d': d}) %}`
 	e := New(Options{Limits: small})
 	for _, use := range []string{
-		`{{ l }}`, `{{ d }}`, `{{ l == [[[l]]] }}`, `{{ l|json }}`, `{{ l|tojson }}`, `{{ l|flatten }}`, `{{ d|pprint }}`, `{{ l < l }}`,
+		`{{ l }}`, `{{ d }}`, `{{ l == [[[l]]] }}`, `{{ l|json }}`, `{{ l|tojson }}`, `{{ l|flatten }}`, `{{ d|pprint }}`, `{{ {'a': d}|xml }}`, `{{ {'a': l}|xml }}`, `{{ l < l }}`,
 		`{{ f(l) }}`, `{{ l|string }}`, `{{ '%s' % [l] }}`, `{{ l|json_encode_list }}`, `{{ [l, l]|unique }}`, `{{ l in l }}`, `{{ (l,) in d }}`,
 	} {
 		tmpl, err := e.Compile(own + use)

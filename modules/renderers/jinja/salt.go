@@ -12,6 +12,7 @@ func saltFilters() map[string]*builtin {
 		"tojson":    guarded(filter("tojson", "val indent= **options", tojson, nil)),
 		"json":      guarded(filter("SerializerExtension.format_json", "value sort_keys= indent=", formatJSON, true, nil)),
 		"yaml":      guarded(filter("SerializerExtension.format_yaml", "value flow_style=", formatYAML, true)),
+		"xml":       guarded(filter("SerializerExtension.format_xml", "value", formatXML)),
 		"python":    guarded(filter("SerializerExtension.format_python", "value", formatPython)),
 		"load_yaml": guarded(filter("SerializerExtension.load_yaml", "value", loadYAML)),
 		"load_json": guarded(filter("SerializerExtension.load_json", "value", loadJSON)),

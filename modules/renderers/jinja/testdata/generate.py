@@ -4,14 +4,17 @@
 
 A file of cases/ holds templates between lines "%%%% name {options}". The options, JSON, may be left out: "opts" are
 options of Salt, "sls" the name of the SLS. All templates see the variables of vars.json and the files of files/. The
-answers go to recorded.json: the output, or the text of Salt's error without Python's traceback.
+answers go to recorded.json: the output, or the text of Salt's error without Python's traceback. The names of all filters,
+tests and globals go to names.json.
 """
 
 import collections
 import glob
+import importlib
 import json
 import logging
 import os
+import pkgutil
 import shutil
 import sys
 import tempfile
@@ -22,6 +25,7 @@ import salt.config
 import salt.exceptions
 import salt.utils.stringutils
 import salt.utils.templates
+import salt.modules.match
 
 here = os.path.dirname(os.path.abspath(__file__))
 logging.disable(logging.CRITICAL)
@@ -121,7 +125,31 @@ def render(name, options, text, base, variables):
         return {"broken": f"{type(exc).__name__}: {exc}"}
 
 
+def names():
+    """The names that a template finds once all of salt.utils has been loaded."""
+    for module in pkgutil.iter_modules(salt.utils.__path__):
+        try:
+            importlib.import_module("salt.utils." + module.name)
+        except BaseException:  # not for this system
+            pass
+    found = {}
+    environment = salt.utils.templates.jinja2.sandbox.SandboxedEnvironment
+    from_string = environment.from_string
+
+    def look(env, text):
+        found.update(filters=sorted(env.filters), tests=sorted(env.tests), globals=sorted(env.globals))
+        return from_string(env, text)
+
+    environment.from_string = look
+    salt.utils.templates.render_jinja_tmpl("", {"saltenv": "base", "opts": salt.config.DEFAULT_MINION_OPTS.copy()}, None)
+    environment.from_string = from_string
+    found["globals"] = [name for name in found["globals"] if name not in ("saltenv", "opts")]
+    with open(os.path.join(here, "names.json"), "w", encoding="utf-8") as f:
+        f.write("{\n" + ",\n".join(json.dumps(k) + ": " + json.dumps(v) for k, v in found.items()) + "\n}\n")
+
+
 def main():
+    names()
     with open(os.path.join(here, "vars.json"), encoding="utf-8") as f:
         variables = json.load(f)
     base = tempfile.mkdtemp()

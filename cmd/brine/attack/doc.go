@@ -34,6 +34,8 @@
 //	                   ids in commands of external pillars                 [modules/pillar TestShellSigns]
 //	                   ids in SQL and in the command of ext_nodes          [modules/pillar TestPostgresAttacks, modules/tops TestAttacks]
 //	                   ids as keys of Redis, keys too large                [modules/pillar TestRedisAttacks]
+//	                   names that are commands, returners of his choice,   TestThiefOfContent
+//	                   kept pillars, branches not served, ends of lines    [modules/returners/jobcache, modules/fileserver/gitfs]
 //	                   scripts of root in folders of others                [modules/execution/cmdmod TestScriptPlace, TestScriptRace]
 //	signatures         returns without one, or with another                TestReturnSignatures [actors/master TestSyndics]
 //	                   publications that a thief has made                  TestForgedPublications [wire/auth TestPairSigned]

@@ -50,7 +50,7 @@ func TestThiefEvents(t *testing.T) {
 		"salt/minion/" + honest + "/start", "salt/beacon/" + honest + "/load/", "salt/batch/" + jid + "/halted", "salt/event/exit", "salt/presence/change",
 		"salt/stats/MWorker-0", "salt/cloud/x/created", "salt/netapi/hook/x", "salt/cluster/x", "salt/reactors/manage/add", "salt/fileserver/roots/update",
 		"salt/syndic/" + honest + "/start", "syndic/thief/salt/job/" + jid + "/new", "syndic/x/" + jid, "minion/refresh/" + honest, "resource/refresh/" + honest,
-		jid, "key", "brine/minion/refused", "salt//key", "/salt/key", "salt/key/", "cluster/peer/join"}
+		jid, "key", "brine/minion/refused", "brine/returner/dropped", "__schedule_return", "salt//key", "/salt/key", "salt/key/", "cluster/peer/join"}
 	for _, tag := range tags {
 		for _, load := range forms(tag, payload.M("id", honest, "jid", jid, "return", forged, "error", forged, "minions", []any{honest}, "act", "accept")) {
 			th.must(load)

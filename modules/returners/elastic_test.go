@@ -182,7 +182,7 @@ func TestElasticFails(t *testing.T) {
 		}
 	}
 	for _, conf := range []*payload.Map{payload.M("host", "http://u:geheim@\x7f"), payload.M("hosts", []any{int64(1)}), payload.M("proxies", []any{payload.M("http", "geheim")})} {
-		if err := brineElastic(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", ret()); !Hopeless(err) || strings.Contains(err.Error(), "geheim") {
+		if err := brineElastic(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", ret()); err == nil || Hopeless(err) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%v: %v", conf, err)
 		}
 	}

@@ -70,7 +70,7 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 		for scheme, at := range m.All() {
 			u, err := url.Parse(pytext.Str(at))
 			if err != nil || u.Host == "" {
-				return nil, unusable("elasticsearch: a proxy is no URL")
+				return nil, misset("elasticsearch: a proxy is no URL")
 			}
 			out[pytext.Str(scheme)] = u
 		}
@@ -128,7 +128,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		return elasticHost{}, unusable("elasticsearch: one of the hosts is no name, URL or map")
+		return elasticHost{}, misset("elasticsearch: one of the hosts is no name, URL or map")
 	}
 	port := u.Port()
 	switch {

@@ -48,7 +48,7 @@ func withEtcd(c *modules.Call, option string, use func(s *etcdServer) error) err
 	}
 	if modules.Truthy(name) {
 		if conf = all.Map(pytext.Str(name)); conf.Len() == 0 {
-			return unusable("etcd: there is no profile %s in the configuration", pytext.Str(name))
+			return misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
 		}
 	}
 	s, err := newEtcdServer(c, conf, ttl)
@@ -92,12 +92,12 @@ func newEtcdServer(c *modules.Call, conf *payload.Map, ttl any) (*etcdServer, er
 	var err error
 	if modules.Truthy(ttl) {
 		if s.ttl, err = modules.ToInt(ttl); err != nil || s.ttl < 0 {
-			return nil, unusable("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
+			return nil, misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
 		}
 	}
 	port, err := strconv.ParseUint(text("etcd.port", "2379"), 10, 16)
 	if err != nil {
-		return nil, unusable("etcd.port is no port")
+		return nil, misset("etcd.port is no port")
 	}
 	scheme, o := "http", web.Options{Authority: text("etcd.ca", "")}
 	cert, key := text("etcd.client_cert", ""), text("etcd.client_key", "")
@@ -154,7 +154,7 @@ func (s *etcdServer) tree(key string) (*payload.Map, error) {
 		return branches(node), err
 	}
 	if s.encodeKeys {
-		return nil, unusable("etcd.encode_keys leaves nothing to search in")
+		return nil, misset("etcd.encode_keys leaves nothing to search in")
 	}
 	list, err := s.find(key, true)
 	out := payload.NewMap(0)

@@ -85,7 +85,7 @@ func keepJobs(opts *payload.Map) (time.Duration, error) {
 		}
 		n, err := modules.ToInt(v)
 		if err != nil {
-			return 0, unusable("%s is no number: %s", name, pytext.Repr(v))
+			return 0, misset("%s is no number: %s", name, pytext.Repr(v))
 		}
 		return n, nil
 	}

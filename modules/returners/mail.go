@@ -38,13 +38,13 @@ func mailTo(opt settings) (mailer, error) {
 		to: strings.Split(opt.text("to"), ","), tls: opt["tls"] == true}
 	for _, name := range []string{"from", "to", "host"} {
 		if text := opt.text(name); text == "" || strings.ContainsAny(text, "\r\n") {
-			return m, unusable("smtp.%s is not set, or has several lines", name)
+			return m, misset("smtp.%s is not set, or has several lines", name)
 		}
 	}
 	if text := opt.text("port"); text != "" && text != "0" {
 		n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 16)
 		if err != nil {
-			return m, unusable("smtp.port is no port: %q", text)
+			return m, misset("smtp.port is no port: %q", text)
 		}
 		m.port = int(n)
 	}

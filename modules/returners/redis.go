@@ -82,7 +82,7 @@ func redisNumber(opt settings, name string, or int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, unusable("redis: the option %s is no number: %q", name, text)
+		return 0, misset("redis: the option %s is no number: %q", name, text)
 	}
 	return n, nil
 }
@@ -98,7 +98,7 @@ func redisNodes(opt settings) ([]string, error) {
 	for _, item := range list {
 		m, ok := item.(*payload.Map)
 		if !ok || word(m, "host") == "None" {
-			return nil, unusable("redis: cluster.startup_nodes wants maps of host and port, not %s", pytext.Repr(item))
+			return nil, misset("redis: cluster.startup_nodes wants maps of host and port, not %s", pytext.Repr(item))
 		}
 		port := "7000" // redis-py-cluster's
 		if p, ok := m.Get("port"); ok {
@@ -107,7 +107,7 @@ func redisNodes(opt settings) ([]string, error) {
 		out = append(out, net.JoinHostPort(word(m, "host"), port))
 	}
 	if len(out) == 0 {
-		return nil, unusable("redis: cluster_mode wants members of the cluster in cluster.startup_nodes")
+		return nil, misset("redis: cluster_mode wants members of the cluster in cluster.startup_nodes")
 	}
 	return out, nil
 }

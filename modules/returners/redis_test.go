@@ -234,11 +234,11 @@ func TestRedisFails(t *testing.T) {
 		{"no password", redisOpts(socket), false},
 		{"no server", redisOpts(filepath.Join(t.TempDir(), "none")).Set("redis.password", secret), false},
 		{"port of nobody", payload.M("redis.host", "127.0.0.1", "redis.port", int64(1), "redis.password", secret), false},
-		{"no number of a database", redisOpts(socket).Set("redis.db", "another-salt"), true},
-		{"no port", payload.M("redis.host", "127.0.0.1", "redis.port", "x"), true},
-		{"no members", payload.M("redis.cluster_mode", true), true},
-		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}), true},
-		{"no time", redisOpts(socket).Set("keep_jobs_seconds", "x"), true},
+		{"no number of a database", redisOpts(socket).Set("redis.db", "another-salt"), false},
+		{"no port", payload.M("redis.host", "127.0.0.1", "redis.port", "x"), false},
+		{"no members", payload.M("redis.cluster_mode", true), false},
+		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}), false},
+		{"no time", redisOpts(socket).Set("keep_jobs_seconds", "x"), false},
 	} {
 		_, err := brine(t, tt.opts).try("redis.returner", one)
 		if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {

@@ -56,7 +56,7 @@ func Register(reg *modules.Registry, opt Options) error {
 	return nil
 }
 
-// Unusable is an error that no later try mends: options that make no sense, a value that cannot be written.
+// Unusable is an error that no later try mends: options of the job that make no sense, a value that cannot be written.
 type Unusable struct{ Err error }
 
 func (u *Unusable) Error() string { return u.Err.Error() }
@@ -65,6 +65,27 @@ func (u *Unusable) Unwrap() error { return u.Err }
 // unusable makes such an error of a text.
 func unusable(format string, values ...any) error {
 	return &Unusable{fmt.Errorf(format, values...)}
+}
+
+// missetError is an error of the configuration: it goes when an operator has mended an option, so what waits for the returner is
+// kept until then.
+type missetError struct{ error }
+
+func (m *missetError) Unwrap() error { return m.error }
+
+// misset makes such an error of a text.
+func misset(format string, values ...any) error {
+	return &missetError{fmt.Errorf(format, values...)}
+}
+
+// forJob makes the error of an option one that no later try mends where the job has brought options of its own.
+func forJob(value any, err error) error {
+	var m *missetError
+	ret, _ := value.(*payload.Map)
+	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 || modules.Truthy(ret.Value(payload.FieldRetConfig))) {
+		return &Unusable{err}
+	}
+	return err
 }
 
 // Hopeless says that another try cannot mend an error.
@@ -100,7 +121,7 @@ func run(c *modules.Call, reg *modules.Registry, name, what string, value any) e
 		return &Unusable{err}
 	}
 	_, err = f.Run(c, bound)
-	return err
+	return forJob(value, err)
 }
 
 // taker is the body of NAME.returner.

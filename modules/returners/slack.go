@@ -68,7 +68,7 @@ func slackPost(c *modules.Call, ret *payload.Map, event bool) error {
 	base, _ := url.Parse(slackBase)
 	hook, err := url.Parse(opt.text("webhook"))
 	if err != nil || opt.text("webhook") == "" {
-		return unusable("slack_webhook.webhook is not defined in the configuration, or is no path")
+		return misset("slack_webhook.webhook is not defined in the configuration, or is no path")
 	}
 	text, err := dumps(slackName, slackMessage(c, opt, ret, event))
 	if err != nil {

@@ -152,7 +152,7 @@ func TestSMTPInjection(t *testing.T) {
 			t.Errorf("a value was a template:\n%s", mails[0].text)
 		}
 	}
-	if err := brineSMTP(t)(smtpOpts(s).Set("smtp.from", "a@b\r\nBcc: c"), "smtp.returner", ret()); !Hopeless(err) {
+	if err := brineSMTP(t)(smtpOpts(s).Set("smtp.from", "a@b\r\nBcc: c"), "smtp.returner", ret()); err == nil {
 		t.Errorf("a sender of two lines: %v", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestSMTPRefused(t *testing.T) {
 	for _, name := range []string{"smtp.from", "smtp.to", "smtp.host"} {
 		opts := smtpOpts(s)
 		opts.Delete(name)
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); !Hopeless(err) || !strings.Contains(err.Error(), name) {
+		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}

@@ -13,5 +13,6 @@ func sqlFunctions() []modules.Func {
 			return lookup{name: want.Place, options: want.Names, defaults: want.Defaults}.read(c, ret)
 		},
 		Hopeless: func(err error) error { return &Unusable{err} },
+		Misset:   func(err error) error { return misset("%s", err) },
 	})
 }

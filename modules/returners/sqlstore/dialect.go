@@ -91,19 +91,28 @@ func (s *store) with(c *modules.Call, ret *payload.Map, f func(ctx context.Conte
 		return err
 	}
 	if !s.kept {
-		db, err := s.open(opt)
+		db, err := s.opened(opt)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, db.Close()) }()
 		return f(c.Ctx, db)
 	}
-	db, release, err := s.pool.get(keyOf(opt), func() (*sql.DB, error) { return s.open(opt) })
+	db, release, err := s.pool.get(keyOf(opt), func() (*sql.DB, error) { return s.opened(opt) })
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	return f(c.Ctx, db)
+}
+
+// opened makes the connections of some options. It reaches no server yet: what is wrong is wrong with the options.
+func (s *store) opened(opt options) (*sql.DB, error) {
+	db, err := s.open(opt)
+	if err != nil {
+		return nil, s.host.Misset(err)
+	}
+	return db, nil
 }
 
 // guard refuses to bring the password of the configuration to a place that the job names, or there in a way that it names:

@@ -347,7 +347,7 @@ func pgErrors(t *testing.T, s *server, name string) {
 		{"wrong password", "password authentication failed", false, with(secret, "hunter2 wrong")},
 		{"no database", "does not exist", false, with("db", "nosuch")},
 		{"nobody there", "connect", false, with("port", freePort(t))},
-		{"no port", "no port", true, with("port", "x'; DROP")},
+		{"no port", "no port", false, with("port", "x'; DROP")},
 		{"options in a value", "does not exist", false, with("db", "x' sslmode=verify-full host=evil")},
 		{"host of a job", "ret_kwargs name host", true, given(payload.M("host", "127.0.0.2"))},
 		{"port of a job", "ret_kwargs name port", true, given(payload.M("port", int64(s.port)))},

@@ -176,9 +176,9 @@ func TestSQLiteErrors(t *testing.T) {
 		hopeless   bool
 		err        error
 	}{
-		{"no database", `"sqlite3.database" is missing`, true, try(c.ret)},
-		{"no timeout", `"sqlite3.timeout" is missing`, true, try(c.ret, "sqlite3.database", path)},
-		{"bad timeout", "no number of seconds", true, try(c.ret, "sqlite3.database", path, "sqlite3.timeout", "soon")},
+		{"no database", `"sqlite3.database" is missing`, false, try(c.ret)},
+		{"no timeout", `"sqlite3.timeout" is missing`, false, try(c.ret, "sqlite3.database", path)},
+		{"bad timeout", "no number of seconds", false, try(c.ret, "sqlite3.database", path, "sqlite3.timeout", "soon")},
 		{"no file", "unable to open", false, try(c.ret, "sqlite3.database", path+"x", "sqlite3.timeout", 1)},
 		{"memory", "unable to open", false, try(c.ret, "sqlite3.database", ":memory:", "sqlite3.timeout", 1)},
 		{"no return", "has no return", true, try(payload.M("id", "a", "jid", "1", "fun", "x"), "sqlite3.database", path, "sqlite3.timeout", 1)},

@@ -21,6 +21,8 @@ type Host struct {
 	Options func(c *modules.Call, ret *payload.Map, want Wanted) (map[string]any, error)
 	// Hopeless makes an error one that no later try mends.
 	Hopeless func(error) error
+	// Misset makes an error one of the options, which ends when these are mended.
+	Misset func(error) error
 }
 
 // Wanted says where the options of a returner stand, and which it has.

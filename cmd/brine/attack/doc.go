@@ -30,6 +30,7 @@
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
 //	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
+//	                   runners and functions of files, pillars, schedules  TestLimitedContent
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
 //	                   ids in commands of external pillars                 [modules/pillar TestShellSigns]
 //	                   ids in SQL and in the command of ext_nodes          [modules/pillar TestPostgresAttacks, modules/tops TestAttacks]
@@ -47,6 +48,7 @@
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
 //	                                                                       TestReturnsBesideHoarders [wire/zmq guard]
 //	                   small requests without end                          TestFloodOfGuests
+//	                   floods of a webhook, tags in its paths              TestWebhookPort [modules/engines TestWebhook...]
 //	                   keys that wait: number, rate by address             TestPendingFlood, TestPendingRate
 //	                   descriptors, sockets, memory, processes             TestDescriptors, TestLocalDescriptors, TestMemoryLimit,
 //	                                                                       TestMinionDescriptors, TestMinionMemory, TestMinionProcesses,

@@ -4,11 +4,11 @@
 // values of a template, no access to files but by the Loader it was given. Limits of time, steps, depth, memory and output
 // end a template that would not end.
 //
-// Not there: the filter json_query, and whatever would reach the machine (http_query, list_files, dns_check and
-// the like refuse by name); the errors of broken regular expressions and of names that XML
-// cannot hold are not in Python's words; the filter yaml sorts the
-// keys of an OrderedDict too. ifelse matches no minions unless the caller brings its own.
+// Not there: whatever would reach the machine (http_query, list_files, dns_check and the like refuse by name); the errors
+// of broken regular expressions and of names that XML cannot hold are not in Python's words; the filter yaml sorts the keys
+// of an OrderedDict too. ifelse matches no minions unless the caller brings its own.
 //
 // The folders below hold the parts that know nothing of rendering: syntax reads a template into a tree, py holds the
-// values. Answers to render_jinja_tmpl in salt/utils/templates.py, salt/utils/jinja.py and Jinja itself.
+// values, jmespath answers json_query. Answers to render_jinja_tmpl in salt/utils/templates.py, salt/utils/jinja.py and
+// Jinja itself.
 package jinja

@@ -3,6 +3,7 @@ package jinja
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/big"
 	"strconv"
 	"strings"
@@ -274,14 +275,23 @@ func loadJSON(r *run, a []any) (any, error) {
 	if err := r.work.Grow(4 * len(s)); err != nil {
 		return nil, err
 	}
+	v, err := oneJSON(s)
+	if err != nil {
+		return fail()
+	}
+	return v, nil
+}
+
+// oneJSON reads a text that is one value.
+func oneJSON(s string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	v, err := readJSON(dec, 0)
-	if err != nil || dec.More() {
-		return fail()
+	if err != nil {
+		return nil, err
 	}
-	if _, err := dec.Token(); err == nil {
-		return fail()
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, py.Errorf("JSONDecodeError", "Extra data")
 	}
 	return v, nil
 }

@@ -42,6 +42,12 @@ func TestLimits(t *testing.T) {
 		{"long paragraph", `{{ lipsum(1, false, 10 ** 9, 10 ** 10) }}`, memory},
 		{"nested xml", `{% set ns = namespace(x={'a': 1}) %}{% for i in range(40) %}{% set ns.x = {'a': ns.x, 'b': ns.x} %}{% endfor %}{{ {'r': ns.x}|xml }}`, memory},
 		{"wide xml", `{% set ns = namespace(x=[1, 2]) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ {'r': ns.x}|xml }}`, memory},
+		{"answers that double", `{{ [1]|json_query('` + strings.Repeat("[@, @][]|", 40) + `@') }}`, steps},
+		{"queries in each other", `{{ 1|json_query('` + strings.Repeat("(", 5000) + `a') }}`, depth},
+		{"pipes", `{{ 1|json_query('` + strings.Repeat("@|", 5000) + `@') }}`, depth},
+		{"not in queries", `{{ 1|json_query('` + strings.Repeat("!", 5000) + `a') }}`, depth},
+		{"long query", `{{ 1|json_query('a' * 200000) }}`, memory},
+		{"queries of queries", `{{ range(400)|list|json_query('map(&sort_by($, &@), [$, $])'|replace('$', '[*].[@, @][]')) }}{{ range(400)|list|json_query('[?$[?$[?@ == ` + "`x`" + `]]]'|replace('$', '[[@,@],[@,@]][]')) }}{% for i in range(500) %}{{ range(400)|list|json_query('[?@ == ` + "`x`" + `]') }}{% endfor %}`, steps},
 		{"output", `{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}`, output},
 		{"data", `{% for i in range(20000) %}` + strings.Repeat("y", 200) + `{% endfor %}`, output},
 		{"macro", `{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}`, depth},
@@ -81,7 +87,7 @@ func TestValuesInThemselves(t *testing.T) {
 	const own = `{% set l = [] %}{% do l.append(l) %}{% set d = {} %}{% do d.update({'d': d}) %}`
 	e := New(Options{Limits: small})
 	for _, use := range []string{
-		`{{ l }}`, `{{ d }}`, `{{ l == [[[l]]] }}`, `{{ l|json }}`, `{{ l|tojson }}`, `{{ l|flatten }}`, `{{ d|pprint }}`, `{{ {'a': d}|xml }}`, `{{ {'a': l}|xml }}`, `{{ l < l }}`,
+		`{{ l }}`, `{{ d }}`, `{{ l == [[[l]]] }}`, `{{ l|json }}`, `{{ l|tojson }}`, `{{ l|flatten }}`, `{{ d|pprint }}`, `{{ l|json_query('[][][]') }}`, `{{ d|json_query('to_string(@)') }}`, `{{ d|json_query('d == d') }}`, `{{ {'a': d}|xml }}`, `{{ {'a': l}|xml }}`, `{{ l < l }}`,
 		`{{ f(l) }}`, `{{ l|string }}`, `{{ '%s' % [l] }}`, `{{ l|json_encode_list }}`, `{{ [l, l]|unique }}`, `{{ l in l }}`, `{{ (l,) in d }}`,
 	} {
 		tmpl, err := e.Compile(own + use)

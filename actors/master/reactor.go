@@ -18,6 +18,7 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
+	"brine/modules/renderers/jinja/machine"
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
@@ -139,6 +140,9 @@ func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err
 			}
 			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
+	if !dry {
+		templates.Host = machine.Machine{}
+	}
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	set := renderers.New(renderers.Options{Jinja: templates,
 		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},

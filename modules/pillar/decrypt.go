@@ -8,6 +8,8 @@ import (
 
 	"brine/modules"
 	"brine/modules/renderers"
+	"brine/modules/renderers/jinja"
+	"brine/modules/renderers/jinja/machine"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -34,7 +36,15 @@ type jinjaOf struct{ *run }
 // Render renders one template.
 func (j jinjaOf) Render(ctx context.Context, in renderers.Input) (string, error) {
 	return renderers.Jinja{Opts: j.opts, Grains: j.grains, Pillar: j.pillar, Call: j.funcs.Call, Has: j.has,
-		Sources: templates{j.envs, in.Saltenv}, Limits: j.opt.Limits}.Render(ctx, in)
+		Sources: templates{j.envs, in.Saltenv}, Limits: j.opt.Limits, Host: j.host()}.Render(ctx, in)
+}
+
+// host is the machine, for templates that have functions of it.
+func (r *run) host() jinja.Host {
+	if r.funcs.Call == nil {
+		return nil
+	}
+	return machine.Machine{}
 }
 
 func (r *run) has(fun string) bool { return r.funcs.Has != nil && r.funcs.Has(fun) }

@@ -21,6 +21,7 @@ type Jinja struct {
 	Call    func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error)
 	Has     func(fun string) bool // whether there is a function, or with a name without a dot, a module
 	Sources jinja.Loader          // the templates that others import; nil: none
+	Host    jinja.Host            // what filters see of the machine; nil: nothing
 	Limits  jinja.Limits
 }
 
@@ -59,7 +60,7 @@ func (j Jinja) options(in Input) jinja.Options {
 		}
 	}
 	return jinja.Options{AllowUndefined: modules.Truthy(j.Opts.Value("allow_undefined")), Env: env,
-		Loader: j.sources(in.Saltenv), YAML: yamlOfTemplates{}, Limits: j.Limits}
+		Loader: j.sources(in.Saltenv), YAML: yamlOfTemplates{}, Limits: j.Limits, Host: j.Host}
 }
 
 // sources are those of an environment, where there are several.

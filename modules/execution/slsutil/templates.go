@@ -11,6 +11,7 @@ import (
 	"brine/modules/host/memory"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
+	"brine/modules/renderers/jinja/machine"
 	"brine/wire/payload"
 )
 
@@ -18,6 +19,7 @@ import (
 func Templates(c *modules.Call) renderers.Templater {
 	return renderers.Jinja{
 		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
+		Host: machine.Machine{},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c
 			inner.Ctx = ctx

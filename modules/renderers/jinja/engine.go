@@ -54,6 +54,7 @@ type Options struct {
 	Env            *payload.Map // jinja_env or jinja_sls_env: trim_blocks and the like, in small letters
 	Loader         Loader       // nil: there are no other templates
 	YAML           YAML         // nil: YAML is refused
+	Host           Host         // nil: filters that look at the machine are refused
 	Limits         Limits
 }
 

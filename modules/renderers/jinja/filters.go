@@ -13,7 +13,7 @@ func allFilters() map[string]*builtin {
 	for _, table := range []map[string]*builtin{
 		textFilters(), listFilters(), numberFilters(), htmlFilters(), selectFilters(), saltFilters(),
 		regexFilters(), saltTextFilters(), saltDataFilters(), saltIterFilters(), saltDictFilters(), saltNetFilters(),
-		timeFilters(), refusedFilters(), randomFilters(), queryFilters(),
+		timeFilters(), hostFilters(), randomFilters(), queryFilters(),
 	} {
 		maps.Copy(all, table)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/renderers/jinja/machine"
 	"brine/wire/payload"
 )
 
@@ -68,6 +69,7 @@ func variables(t testing.TB) map[string]any {
 	}
 	vars["od"] = Ordered{vars["od"].(*payload.Map)}
 	vars["saltenv"] = "base"
+	vars["tree"] = tree(t)
 	vars["salt"] = Functions{
 		Find:      func(name string) (Func, bool) { f, ok := testFunctions[name]; return f, ok },
 		HasModule: func(name string) bool { return name == "test" },
@@ -106,7 +108,7 @@ func readRecorded(t testing.TB) []recorded {
 
 // optionsOf are the options of the engine for one case.
 func optionsOf(t testing.TB, c recorded) Options {
-	opt := Options{Loader: files("testdata/files"), YAML: testYAML{}}
+	opt := Options{Loader: files("testdata/files"), YAML: testYAML{}, Host: machine.Machine{}}
 	if len(c.Options.Opts) == 0 {
 		return opt
 	}
@@ -139,7 +141,22 @@ func render(t testing.TB, c recorded, vars map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tmpl.Render(t.Context(), vars)
+	out, err := tmpl.Render(t.Context(), vars)
+	var je *Error
+	if errors.As(err, &je) {
+		je.Message = strings.ReplaceAll(je.Message, tree(t), "$FILES")
+	}
+	return strings.ReplaceAll(out, tree(t), "$FILES"), err
+}
+
+// tree is where the files are.
+func tree(t testing.TB) string {
+	t.Helper()
+	path, err := filepath.Abs("testdata/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestRecorded compares every template with the answer of Salt 3008.3.

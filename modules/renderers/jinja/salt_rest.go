@@ -92,14 +92,3 @@ func timeField(t time.Time, c byte) string {
 	}
 	return "%" + string(c)
 }
-
-// refusedFilters are Salt's filters that look at the machine or the network: a template of brine may not.
-func refusedFilters() map[string]*builtin {
-	out := map[string]*builtin{}
-	for name := range strings.FieldsSeq("http_query which file_hashsum is_empty is_text_file is_bin_file list_files dns_check get_uid") {
-		out[name] = filter(name, "*args **kwargs", func(*run, []any) (any, error) {
-			return nil, py.Errorf("NotImplementedError", "the filter %s is not there: templates do not reach files, users and networks", quote(name))
-		})
-	}
-	return out
-}

@@ -3,7 +3,7 @@
     PYTHONHASHSEED=0 python modules/renderers/jinja/testdata/generate.py
 
 A file of cases/ holds templates between lines "%%%% name {options}". The options, JSON, may be left out: "opts" are
-options of Salt, "sls" the name of the SLS. All templates see the variables of vars.json and the files of files/. The
+options of Salt, "sls" the name of the SLS. All templates see the variables of vars.json, the files of files/ and their path as tree. The
 answers go to recorded.json: the output, or the text of Salt's error without Python's traceback. The names of all filters,
 tests and globals go to names.json.
 """
@@ -107,12 +107,13 @@ def render(name, options, text, base, variables):
     context = dict(json.loads(json.dumps(variables)))
     context["od"] = ordered(context["od"])
     context["salt"] = AliasedLoader(FUNCTIONS)
-    context.update(opts=opts, saltenv="base")
+    context.update(opts=opts, saltenv="base", tree=os.path.join(base, "files"))
     if "sls" in options:
         context["sls"] = options["sls"]
         context.update(options.get("context", {}))
     try:
-        return {"output": salt.utils.templates.render_jinja_tmpl(text, context, None)}
+        out = salt.utils.templates.render_jinja_tmpl(text, context, None)
+        return {"output": out.replace(os.path.join(base, "files"), "$FILES")}
     except salt.exceptions.SaltRenderError as exc:
         out = exc.error
         if exc.line_num and exc.buffer:
@@ -153,7 +154,7 @@ def main():
     with open(os.path.join(here, "vars.json"), encoding="utf-8") as f:
         variables = json.load(f)
     base = tempfile.mkdtemp()
-    shutil.copytree(os.path.join(here, "files"), os.path.join(base, "files"))
+    shutil.copytree(os.path.join(here, "files"), os.path.join(base, "files"), symlinks=True)
     out = []
     try:
         for name, options, text in cases():

@@ -35,11 +35,14 @@ func NewPillars(opts *payload.Map, log func(slog.Level, string)) (*Pillars, erro
 	for _, entry := range entries {
 		m, _ := entry.(*payload.Map)
 		if m.Len() > 0 && m.Keys()[0] == any("git") {
-			remotes, ok := m.Value("git").([]any)
-			if !ok {
+			switch remotes := m.Value("git").(type) {
+			case []any:
+				list = append(list, remotes...)
+			case string: // one by itself, as Salt hands it to its pillar
+				list = append(list, remotes)
+			default:
 				return nil, errors.New("ext_pillar: git is no list of repositories")
 			}
-			list = append(list, remotes...)
 		}
 	}
 	if list == nil {

@@ -40,7 +40,7 @@ func TestFailOpenRefused(t *testing.T) {
 		{"master", "master_job_cache", "master_job_cache: nobody"},
 		{"master", "ext_job_cache", "ext_job_cache: rawfile_json"},
 		{"minion", "ssl", "ssl: True"},
-		{"minion", "return", "return: redis"},
+		{"minion", "return", "return: mongo"},
 		{"minion", "master_type", "master_type: failover"},
 		{"minion", "fips_mode", "fips_mode: True"},
 		{"minion", "modules_max_memory", "modules_max_memory: 1000000"},

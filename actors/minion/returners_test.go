@@ -110,6 +110,12 @@ func TestReturners(t *testing.T) {
 	if got := k.of("bad"); len(got) != 0 {
 		t.Errorf("a disabled returner got %v", got)
 	}
+	r.stop() // which asks stores to keep what they hold
+	for _, line := range r.log.Lines() {
+		if strings.Contains(line, "unhandled message") {
+			t.Error(line)
+		}
+	}
 }
 
 // What a return names as not called: what the minion does not have, and what it has and may not call.

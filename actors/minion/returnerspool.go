@@ -83,6 +83,8 @@ func (s *returnerSpool) Receive(ctx actor.Context) {
 		s.onReturnerRested(ctx, m)
 	case *expireCopies:
 		s.onExpireCopies(ctx)
+	case *supervisor.Flush:
+		m.Done() // what is kept is on disk already
 	default:
 		supervisor.Unhandled(ctx)
 	}

@@ -11,6 +11,7 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
 	"brine/supervisor"
+	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -46,6 +47,8 @@ type (
 	returnerRested struct{ returner string }
 	// recordsRipe hands over what is before a number, however few they are.
 	recordsRipe struct{ end uint64 }
+	// recordsDropped says that a returner does not get some.
+	recordsDropped struct{ data *payload.Map }
 	// expireRecords drops what is too old.
 	expireRecords struct{}
 )
@@ -114,6 +117,8 @@ func (c *courier) Receive(ctx actor.Context) {
 		c.onAwaitHanded(ctx, m)
 	case *expireRecords:
 		c.onExpireRecords(ctx)
+	case *recordsDropped:
+		c.onRecordsDropped(ctx, m)
 	case *supervisor.Flush:
 		c.onFlush(ctx, m)
 	case *actor.Stopping, *actor.Restarting:
@@ -336,6 +341,14 @@ func (c *courier) tellWaiting(m *recordsHanded) {
 	c.waiting = still
 }
 
+// onRecordsDropped fires the event beside the actor, which may listen to it.
+func (c *courier) onRecordsDropped(ctx actor.Context, m *recordsDropped) {
+	supervisor.Go(ctx, "event", func(context.Context) error {
+		c.part.opt.Fire(tagDropped, m.data)
+		return nil
+	})
+}
+
 func (c *courier) onExpireRecords(ctx actor.Context) {
 	after(ctx, expireEvery, &expireRecords{})
 	if c.part.opt.Calm == nil || c.part.opt.Calm() {
@@ -374,19 +387,4 @@ func (c *courier) onStopping() {
 	if c.flushed != nil {
 		c.flushed()
 	}
-}
-
-// after sends the actor a message when some time is over, unless it has ended by then.
-func after(ctx actor.Context, d time.Duration, msg any) {
-	self, life := supervisor.Self(ctx), supervisor.Context(ctx)
-	var unhook func() bool
-	ready := make(chan struct{})
-	timer := time.AfterFunc(d, func() {
-		<-ready
-		if unhook() {
-			self.Send(msg)
-		}
-	})
-	unhook = context.AfterFunc(life, func() { timer.Stop() })
-	close(ready)
 }

@@ -143,8 +143,7 @@ func (p *Part) dropForAll(why string) {
 // tagDropped names drops to the bus.
 const tagDropped = "brine/returner/dropped"
 
-// drop counts what a returner does not get, and names it: the 1st, 2nd, 4th, 8th ... time. It blocks nowhere: the event, which
-// EventReturn itself may listen to, goes out from another goroutine.
+// drop counts what a returner does not get, and names it: the 1st, 2nd, 4th, 8th ... time. It blocks nowhere.
 func (p *Part) drop(returner string, n uint64, why string) {
 	now := p.tallies[returner].dropped.Add(n)
 	before := now - n
@@ -154,8 +153,8 @@ func (p *Part) drop(returner string, n uint64, why string) {
 	}
 	why = p.masked(why)
 	p.opt.Log.Error("a returner does not get "+p.opt.What, "actor", p.opt.Name, "returner", returner, "why", why, "dropped", now)
-	if p.opt.Fire != nil {
-		go p.opt.Fire(tagDropped, payload.M("actor", p.opt.Name, "returner", returner, "why", why, "dropped", int64(now)))
+	if ref := p.ref.Load(); p.opt.Fire != nil && ref != nil {
+		ref.Send(&recordsDropped{payload.M("actor", p.opt.Name, "returner", returner, "why", why, "dropped", int64(now))})
 	}
 }
 

@@ -1,0 +1,25 @@
+package returning
+
+import (
+	"context"
+	"time"
+
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// after sends the actor a message when some time is over, unless it has ended by then.
+func after(ctx actor.Context, d time.Duration, msg any) {
+	self, life := supervisor.Self(ctx), supervisor.Context(ctx)
+	var unhook func() bool
+	ready := make(chan struct{})
+	timer := time.AfterFunc(d, func() {
+		<-ready
+		if unhook() {
+			self.Send(msg)
+		}
+	})
+	unhook = context.AfterFunc(life, func() { timer.Stop() })
+	close(ready)
+}

@@ -14,7 +14,7 @@ func timeFilters() map[string]*builtin {
 	return map[string]*builtin{"strftime": f, "date_format": f}
 }
 
-// strftime writes a time stamp; other texts would need a library that Salt does not bring along.
+// strftime writes a time in a format of C.
 func strftime(r *run, a []any) (any, error) {
 	if err := undefinedIn(a[0]); err != nil {
 		return nil, err
@@ -23,18 +23,9 @@ func strftime(r *run, a []any) (any, error) {
 	if !ok {
 		return nil, py.Errorf("TypeError", "strftime() argument 1 must be str, not %s", py.TypeName(a[1]))
 	}
-	when := time.Now()
-	if a[0] != nil {
-		f, err := py.ToFloat(a[0])
-		if err != nil || math.Abs(f) > 1e11 {
-			shown, err := py.Str(r.work, a[0])
-			if err != nil {
-				return nil, err
-			}
-			return nil, py.Errorf("RuntimeError", "Unable to parse %s. Consider installing timelib", shown)
-		}
-		whole, part := math.Modf(f)
-		when = time.Unix(int64(whole), int64(part*1e9))
+	when, err := whenOf(r, a[0])
+	if err != nil {
+		return nil, err
 	}
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -46,6 +37,31 @@ func strftime(r *run, a []any) (any, error) {
 		b.WriteString(timeField(when, format[i]))
 	}
 	return b.String(), r.work.Grow(b.Len())
+}
+
+// whenOf is the time that a value means: now for none, seconds since 1970, or the text of a date.
+func whenOf(r *run, v any) (time.Time, error) {
+	now := time.Now()
+	if v == nil {
+		return now, nil
+	}
+	text, isText := py.Text(v)
+	if isText && !isStamp(text) {
+		_, offset := now.Zone()
+		if when, ok := readDate(text, now.UTC().Add(time.Duration(offset)*time.Second)); ok && when.Year() > 0 && when.Year() < 10000 {
+			return when, nil
+		}
+	}
+	f, err := py.ToFloat(v)
+	if err == nil && math.Abs(f) <= 1e11 && (!isText || isStamp(text)) {
+		whole, part := math.Modf(f)
+		return time.Unix(int64(whole), int64(part*1e9)), nil
+	}
+	shown, err := py.Str(r.work, v)
+	if err != nil {
+		return now, err
+	}
+	return now, py.Errorf("ValueError", "Unable to parse %s", shown)
 }
 
 // timeLayouts are fields of strftime that Go has a layout for.

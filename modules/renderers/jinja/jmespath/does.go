@@ -232,7 +232,7 @@ func (s *search) best(op string, list, keys any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if better == true {
+		if better {
 			at = i
 		}
 	}

@@ -259,6 +259,11 @@ func parseError(file string, err error) *Error {
 // scheduleFile is written by the minion itself. When it is broken the minion must start all the same.
 const scheduleFile = "_schedule.conf"
 
+// Own tells whether the daemon has written a change itself, after it had made it: a minion its schedule.
+func (c Change) Own() bool {
+	return c.Key == "schedule" && filepath.Base(c.Origin.File) == scheduleFile
+}
+
 // setAside renames a broken _schedule.conf and goes on without it.
 func (ld *loading) setAside(file string, cause error) (*source, error) {
 	ld.notice(slog.LevelError, "%v", parseError(file, cause))

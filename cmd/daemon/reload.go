@@ -146,7 +146,7 @@ func (r *reloader) tell(fresh *session.Session, changes []config.Change) {
 		waits[c.Key] = true
 	}
 	for _, c := range changes {
-		if !c.Live && waits[c.Key] {
+		if !c.Live && !c.Own() && waits[c.Key] {
 			r.s.Log.Warn(fmt.Sprintf("Config option '%s' has changed (%s) and takes effect when this daemon is started again", c.Key, c.Origin))
 		}
 	}

@@ -40,7 +40,8 @@ type PubOptions struct {
 	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
 	MaxTopics int
 
-	// OnConnection is told of every connection that is made or ends. It must not block; may be nil.
+	// OnConnection is told of every connection that is made or ends, from several goroutines, and may be told of one that
+	// lasts that it has ended and, at once, that it was made again, with the same number. It must not block; may be nil.
 	OnConnection func(Connection)
 	// OnSubscription is told of every subscription that begins or ends, and tells whether it vouches for it: whether
 	// its topic is one that only a known peer can have. It must not block; nil vouches for none.

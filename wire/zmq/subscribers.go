@@ -32,47 +32,64 @@ const propConnection = "__fd"
 
 // subscriber is a connection to the publish port.
 type subscriber struct {
-	conn uint64
-	addr string // "" until the event that it was made
-	used int    // of what it may send
-	said int64  // bytes of that
-	cut  bool
+	conn   uint64
+	cookie uint64 // the kernel's number of its socket; 0: it had ended when it was asked for
+	addr   string // "" until the event that it was made
+	up     bool   // it was made, and its end has not come
+	used   int    // of what it may send
+	said   int64  // bytes of that
+	cut    bool
 }
 
-// peer finds or makes what is known of a descriptor: subscriptions and events of a connection come by two ways.
-// p.mu is held.
-func (p *Pub) peer(fd int) *subscriber {
-	one := p.peers[fd]
-	if one == nil {
-		p.last++
-		one = &subscriber{conn: p.last}
-		p.peers[fd] = one
+// peer finds or makes what is known of the connection that has a descriptor now. Subscriptions and events come by two
+// ways, either of which may be late: by then the next connection may have the descriptor, which its socket shows. ended is
+// the connection before, when its end has not come yet. p.mu is held.
+func (p *Pub) peer(fd int) (one, ended *subscriber) {
+	one = p.peers[fd]
+	cookie := cookieOf(fd)
+	if one != nil && (cookie == 0 || cookie == one.cookie) {
+		return one, nil
 	}
-	return one
+	if one != nil && one.up {
+		one.up, ended = false, one
+	}
+	p.last++
+	one = &subscriber{conn: p.last, cookie: cookie}
+	p.peers[fd] = one
+	return one, ended
 }
 
-// onEvent follows the connections.
+// onEvent follows the connections. What has ended is kept until the next one has its descriptor: its last words may be
+// read after the event of its end, and that event may be of the one before.
 func (p *Pub) onEvent(e Event) {
 	if e.Kind != Connected && e.Kind != Disconnected {
 		return
 	}
 	p.mu.Lock()
-	if before := p.peers[e.fd]; e.Kind == Connected && before != nil && before.addr != "" { // it ended unnoticed
-		delete(p.peers, e.fd)
-		p.mu.Unlock()
-		p.tellConnection(Connection{Conn: before.conn, Peer: before.addr})
-		p.mu.Lock()
-	}
-	one := p.peer(e.fd)
-	switch {
-	case e.Kind == Disconnected:
-		delete(p.peers, e.fd)
-	default:
-		one.addr = e.Peer
+	var one, ended *subscriber
+	if e.Kind == Connected {
+		if one, ended = p.peer(e.fd); one.up { // it ended unnoticed, and no socket tells them apart
+			p.last++
+			ended, one = one, &subscriber{conn: p.last, cookie: one.cookie}
+			p.peers[e.fd] = one
+		}
+		one.addr, one.up = e.Peer, true
 		p.check(e.fd, one)
+	} else if was := p.peers[e.fd]; was != nil && was.up {
+		was.up, ended = false, was
 	}
 	p.mu.Unlock()
-	p.tellConnection(Connection{Conn: one.conn, Up: e.Kind == Connected, Peer: e.Peer})
+	p.tellEnd(ended)
+	if one != nil {
+		p.tellConnection(Connection{Conn: one.conn, Up: true, Peer: e.Peer})
+	}
+}
+
+// tellEnd tells of the end of a connection, if there is one.
+func (p *Pub) tellEnd(ended *subscriber) {
+	if ended != nil {
+		p.tellConnection(Connection{Conn: ended.conn, Peer: ended.addr})
+	}
 }
 
 func (p *Pub) tellConnection(c Connection) {
@@ -93,7 +110,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 		return
 	}
 	p.mu.Lock()
-	one := p.peer(fd)
+	one, ended := p.peer(fd)
 	for _, frame := range frames {
 		one.said += onWire(len(frame))
 	}
@@ -101,6 +118,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 		p.stats.Malformed++
 	}
 	p.mu.Unlock()
+	p.tellEnd(ended)
 	vouched := good && p.tell(Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1, Conn: one.conn})
 	p.spend(fd, one, vouched)
 }

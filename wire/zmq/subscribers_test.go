@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // rawSub is a subscriber that sends whatever it wants.
@@ -239,5 +241,97 @@ func TestLateTopics(t *testing.T) {
 	r.ends()
 	if s := p.Stats(); s.Cut != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestDescriptorOfTwo: a connection ends and the next one has its descriptor. In whatever order the events of both and
+// what they subscribe to are read, in the end the second one is up, and its subscription is its own.
+func TestDescriptorOfTwo(t *testing.T) {
+	events := []string{"first came", "first ended", "second came"}
+	words := []string{"first says", "second says"}
+	orders := 0
+	for _, order := range merges(merges([][]string{nil}, events), words) {
+		for at := range len(order) + 1 { // the kernel gives the descriptor away
+			steps := slices.Insert(slices.Clone(order), at, "given away")
+			if slices.Index(steps, "second came") < at || slices.Index(steps, "second says") < at {
+				continue
+			}
+			orders++
+			t.Run(strings.Join(steps, ", "), func(t *testing.T) { playDescriptor(t, steps) })
+		}
+	}
+	if orders < 15 {
+		t.Errorf("%d orders", orders)
+	}
+}
+
+// merges gives all ways to put more between the steps of each list, both in their order.
+func merges(lists [][]string, more []string) (all [][]string) {
+	var merge func(done, a, b []string)
+	merge = func(done, a, b []string) {
+		if len(a)+len(b) == 0 {
+			all = append(all, slices.Clone(done))
+			return
+		}
+		if len(a) > 0 {
+			merge(append(slices.Clone(done), a[0]), a[1:], b)
+		}
+		if len(b) > 0 {
+			merge(append(slices.Clone(done), b[0]), a, b[1:])
+		}
+	}
+	for _, l := range lists {
+		merge(nil, l, more)
+	}
+	return all
+}
+
+// playDescriptor plays one order of what happens to a descriptor that two connections have one after the other.
+func playDescriptor(t *testing.T, steps []string) {
+	first, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range append(first[:], second[:]...) {
+		defer func() { _ = unix.Close(fd) }()
+	}
+	fd := first[0]
+	up, said := map[uint64]bool{}, map[string]uint64{}
+	p := NewPub(PubOptions{
+		OnConnection: func(c Connection) {
+			if up[c.Conn] == c.Up {
+				t.Errorf("told twice: %+v", c)
+			}
+			up[c.Conn] = c.Up
+		},
+		OnSubscription: func(s Subscription) bool { said[s.Topic] = s.Conn; return true },
+	})
+	do := map[string]func(){
+		"given away": func() {
+			if err := unix.Dup3(second[0], fd, unix.O_CLOEXEC); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"first came":  func() { p.onEvent(Event{Connected, "192.0.2.1:1", fd}) },
+		"first ended": func() { p.onEvent(Event{Disconnected, "192.0.2.1:1", fd}) },
+		"second came": func() { p.onEvent(Event{Connected, "192.0.2.2:1", fd}) },
+		"first says":  func() { p.onFrames([][]byte{[]byte(strconv.Itoa(fd)), []byte("\x01first")}) },
+		"second says": func() { p.onFrames([][]byte{[]byte(strconv.Itoa(fd)), []byte("\x01second")}) },
+	}
+	for _, step := range steps {
+		do[step]()
+	}
+	var open []uint64
+	for conn, is := range up {
+		if is {
+			open = append(open, conn)
+		}
+	}
+	if len(open) != 1 || said["second"] != open[0] {
+		t.Errorf("open %v; the second one's subscription was of %d", open, said["second"])
 	}
 }

@@ -50,7 +50,7 @@ func (t *tally) accepted(fd int, peer string) {
 		delete(t.conns, fd)
 		return
 	}
-	if a == nil || a.cookie != 0 {
+	if a == nil || a.cookie != 0 && a.cookie != cookie {
 		a = &account{fd: fd, before: t.out.Load()}
 		t.conns[fd] = a
 	}
@@ -63,6 +63,9 @@ func (t *tally) gone(fd int) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if a := t.conns[fd]; a != nil && a.cookie != 0 && a.peer == "" {
+		return // it is the next one's, whose topic was vouched for before it was told of
+	}
 	delete(t.conns, fd)
 }
 
@@ -87,8 +90,13 @@ func (t *tally) vouch(fd int) {
 	if t == nil {
 		return
 	}
+	cookie := cookieOf(fd)
 	t.mu.Lock()
 	a := t.conns[fd]
+	if a != nil && a.cookie != 0 && cookie != 0 && cookie != a.cookie { // the end of the one before has not been told of
+		a = &account{fd: fd, cookie: cookie, before: t.out.Load()}
+		t.conns[fd] = a
+	}
 	t.mu.Unlock()
 	a.vouch()
 }

@@ -527,3 +527,36 @@ func BenchmarkReturn(b *testing.B) {
 		}
 	}
 }
+
+// TestConnectionsInAnyOrder: the events of a connection, its subscription and the end of that come by two ways. Whatever
+// comes first, once all is told the minion that is there is known, and nobody else is.
+func TestConnectionsInAnyOrder(t *testing.T) {
+	var p Peers
+	p.init()
+	p.Start(1)
+	p.Subscribed("a", "A", 1, 2)
+	p.Connection(1, "192.0.2.1:1", true, 2)
+	p.Connection(1, "192.0.2.1:1", false, 3) // the end of another one that had its descriptor
+	p.Connection(1, "192.0.2.1:1", true, 3)
+	if p.nameless != 0 || p.Connections() != 1 || p.Up()["a"] != "192.0.2.1" {
+		t.Errorf("came, went and came: %d nameless of %d, %v", p.nameless, p.Connections(), p.Up())
+	}
+	for conn := uint64(2); conn < 100; conn++ { // it connects anew before the end of the last is told
+		now := Stamp(conn)
+		p.Connection(conn, "192.0.2.1:2", true, now)
+		p.Subscribed("a", "A", conn, now)
+		p.Connection(conn-1, "", false, now)
+		p.Unsubscribed("a", "A", 0, now)
+	}
+	if p.nameless != 0 || p.Connections() != 1 || len(p.conns) > 2 || len(p.vouched) > 2 || len(p.byID["a"].links[0].conns) > 2 {
+		t.Errorf("%d nameless, %v, %v, %+v", p.nameless, p.conns, p.vouched, p.byID["a"].links[0])
+	}
+	p.Unsubscribed("a", "A", 0, 100) // its end, and then the event
+	if p.nameless != 1 || p.Get("a").Up != 0 {
+		t.Errorf("%d nameless, %+v", p.nameless, p.Get("a"))
+	}
+	p.Connection(99, "", false, 101)
+	if p.nameless != 0 || len(p.conns)+len(p.vouched)+p.Connections() != 0 {
+		t.Errorf("after all: %d nameless, %v, %v", p.nameless, p.conns, p.vouched)
+	}
+}

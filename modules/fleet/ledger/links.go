@@ -10,28 +10,47 @@ type subscribed struct {
 	topic string
 	ours  bool     // the key of the minion is still the one that the topic was made for
 	n     int      // connections that hold it
-	conns []uint64 // those that have said so
+	conns []uint64 // those that have said so, the oldest first; some may have ended without n being told yet
+}
+
+// connection is one to the publish port. One that has ended is kept while subscriptions are counted as its own: it may
+// come again, for the socket's events and its subscriptions come by two ways.
+type connection struct {
+	addr string
+	open bool
 }
 
 // Connection notes that a connection to the publish port was made, or has ended, whoever made it.
 func (p *Peers) Connection(conn uint64, addr string, up bool, now Stamp) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.isNameless(conn)
-	if up {
-		p.open[conn] = addr
-	} else {
-		delete(p.open, conn)
-		delete(p.vouched, conn)
+	before, was := p.isNameless(conn), p.conns[conn].open
+	switch {
+	case up:
+		p.conns[conn] = connection{addr, true}
+	case p.vouched[conn] > 0:
+		p.conns[conn] = connection{addr, false}
+	default:
+		delete(p.conns, conn)
+	}
+	if was != up {
+		p.open += step(up)
 	}
 	p.recount(conn, before, now)
+}
+
+func step(up bool) int {
+	if up {
+		return 1
+	}
+	return -1
 }
 
 // Connections is how many connections to the publish port there are, whoever made them.
 func (p *Peers) Connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.open)
+	return p.open
 }
 
 // Holds tells whether a topic is known to be an id's own, and somebody is subscribed to it.
@@ -73,7 +92,23 @@ func (p *Peers) Subscribed(id, topic string, conn uint64, now Stamp) {
 	l.conns = append(l.conns, conn)
 	peer.Linked, peer.Brine = true, true
 	p.vouch(conn, 1, now)
+	p.prune(l, now)
 	peer.count(now)
+}
+
+// prune forgets connections of a topic that have ended, when there are more of them than it is held by.
+func (p *Peers) prune(l *subscribed, now Stamp) {
+	for i := 0; i < len(l.conns) && len(l.conns) > l.n; {
+		c, known := p.conns[l.conns[i]]
+		if !known || c.open { // of one that is not known the event is still to come
+			i++
+			continue
+		}
+		if l.ours {
+			p.vouch(l.conns[i], -1, now)
+		}
+		l.conns = slices.Delete(l.conns, i, i+1)
+	}
 }
 
 // Unsubscribed notes that a connection has ended a subscription, or with conn 0 that its own end has done so. Who says
@@ -101,6 +136,7 @@ func (p *Peers) Unsubscribed(id, topic string, conn uint64, now Stamp) bool {
 		}
 		peer.links = slices.DeleteFunc(slices.Clone(peer.links), func(o *subscribed) bool { return o == l })
 	}
+	p.prune(l, now)
 	peer.count(now)
 	return true
 }
@@ -150,6 +186,9 @@ func (p *Peers) vouch(conn uint64, by int, now Stamp) {
 	before := p.isNameless(conn)
 	if p.vouched[conn] += by; p.vouched[conn] <= 0 {
 		delete(p.vouched, conn)
+		if c, known := p.conns[conn]; known && !c.open {
+			delete(p.conns, conn)
+		}
 	}
 	p.recount(conn, before, now)
 }
@@ -161,8 +200,7 @@ func (p *Peers) vouchAll(l *subscribed, by int, now Stamp) {
 }
 
 func (p *Peers) isNameless(conn uint64) bool {
-	_, open := p.open[conn]
-	return open && p.vouched[conn] == 0
+	return p.conns[conn].open && p.vouched[conn] == 0
 }
 
 // recount notes when there are connections of which nobody knows whose they are.
@@ -228,7 +266,7 @@ func (p *Peers) Up() map[string]string {
 func (p *Peers) address(peer *Peer) string {
 	for _, l := range peer.links {
 		for _, c := range l.conns {
-			if host, _, err := net.SplitHostPort(p.open[c]); err == nil && l.ours {
+			if host, _, err := net.SplitHostPort(p.conns[c].addr); err == nil && l.ours {
 				return host
 			}
 		}

@@ -72,9 +72,10 @@ type Peers struct {
 	claims map[string]*Peer // ids without an accepted key
 	begun  Stamp            // before it nothing is known
 
-	open     map[uint64]string // connections to the publish port → address of the other side
-	vouched  map[uint64]int    // those with subscriptions that are certainly a minion's own, and how many
-	nameless int               // open ones without
+	conns    map[uint64]connection // connections to the publish port
+	open     int                   // those that have not ended
+	vouched  map[uint64]int        // those with subscriptions that are certainly a minion's own, and how many
+	nameless int                   // open ones without
 
 	// Periods in which there was a connection of which nobody knows whose it is.
 	first Stamp // began the first; 0: there was none
@@ -87,15 +88,15 @@ const blink = 50_000
 
 func (p *Peers) init() {
 	p.byID, p.claims = map[string]*Peer{}, map[string]*Peer{}
-	p.open, p.vouched = map[uint64]string{}, map[uint64]int{}
+	p.conns, p.vouched = map[uint64]connection{}, map[uint64]int{}
 }
 
 // Start says from when on connections and subscriptions are seen.
 func (p *Peers) Start(now Stamp) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun, p.nameless, p.first, p.since, p.until = now, 0, 0, 0, 0
-	clear(p.open)
+	p.begun, p.open, p.nameless, p.first, p.since, p.until = now, 0, 0, 0, 0, 0
+	clear(p.conns)
 	clear(p.vouched)
 	for id, peer := range p.byID {
 		peer.Up, peer.Linked, peer.links, peer.history = 0, false, nil, [changes]change{}

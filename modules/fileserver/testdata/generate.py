@@ -118,5 +118,7 @@ for config in CONFIGS:
         answers.append([cmd, asked, answer])
     out["configs"].append({"opts": config, "answers": answers})
     shutil.rmtree(opts["cachedir"])
-json.dump(out, sys.stdout, indent=1, ensure_ascii=True)
+print('{"tree": ' + json.dumps(out["tree"]) + ',\n"configs": [')
+print(",\n".join('{"opts": ' + json.dumps(c["opts"]) + ',\n"answers": [\n' + ",\n".join(map(json.dumps, c["answers"])) + "\n]}" for c in out["configs"]))
+print("]}")
 shutil.rmtree(R)

@@ -118,5 +118,7 @@ for own in CONFIGS:
     out["configs"].append({"opts": config, "answers": answers})
     for kept in ("file_lists", "roots", "minionfs"):
         shutil.rmtree(os.path.join(R, "cache", kept), ignore_errors=True)
-json.dump(out, sys.stdout, indent=0, ensure_ascii=True)
+print('{"tree": ' + json.dumps(out["tree"]) + ',\n"configs": [')
+print(",\n".join('{"opts": ' + json.dumps(c["opts"]) + ',\n"answers": [\n' + ",\n".join(map(json.dumps, c["answers"])) + "\n]}" for c in out["configs"]))
+print("]}")
 shutil.rmtree(R)

@@ -186,8 +186,7 @@ def main(folder):
         out.append({"name": name, "opts": given, "want": probe(fs, opts, shas)})
         shutil.rmtree(cache)
     with open(os.path.join(folder, "cases.json"), "w", encoding="utf-8") as fp:
-        json.dump(out, fp, indent=0, ensure_ascii=False, sort_keys=True)
-        fp.write("\n")
+        fp.write("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, sort_keys=True) for row in out) + "\n]\n")
 
 
 if __name__ == "__main__":

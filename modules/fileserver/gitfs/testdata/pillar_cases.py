@@ -111,8 +111,7 @@ def main(folder):
         out.append({"name": name, "opts": given, "ask": ask, "want": json.loads(json.dumps(got))})
         shutil.rmtree(cache)
     with open(os.path.join(folder, "pillar_cases.json"), "w", encoding="utf-8") as fp:
-        json.dump(out, fp, indent=0, ensure_ascii=False)
-        fp.write("\n")
+        fp.write("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in out) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -90,4 +90,4 @@ if len(sys.argv) == 1:
         for row, other in zip(rows, again):
             if json.loads(json.dumps(row[1])) != other[1]:
                 row[1] = {"circle": True}
-json.dump(rows, sys.stdout, indent=0)
+print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -333,5 +334,65 @@ func playDescriptor(t *testing.T, steps []string) {
 	}
 	if len(open) != 1 || said["second"] != open[0] {
 		t.Errorf("open %v; the second one's subscription was of %d", open, said["second"])
+	}
+}
+
+// TestComeAndGo: while connections come and go, those that stay are known by what they have subscribed to.
+func TestComeAndGo(t *testing.T) {
+	var mu sync.Mutex
+	up, of := map[uint64]bool{}, map[string]uint64{}
+	p := NewPub(PubOptions{Endpoint: anyPort,
+		OnConnection: func(c Connection) {
+			mu.Lock()
+			defer mu.Unlock()
+			if up[c.Conn] = true; !c.Up {
+				delete(up, c.Conn)
+			}
+		},
+		OnSubscription: func(s Subscription) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if s.Begin {
+				of[s.Topic] = s.Conn
+			}
+			return true
+		}})
+	if err := p.Open(); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var stays, all sync.WaitGroup
+	for i := range 8 {
+		stays.Add(1)
+		all.Go(func() {
+			for j := range 50 {
+				r := dialSub(t, p.Addr())
+				r.write(subFrame(1, fmt.Sprint("goes ", i, j)))
+				_ = r.Close()
+			}
+			r := dialSub(t, p.Addr())
+			r.write(subFrame(1, fmt.Sprint("stays ", i)))
+			stays.Done()
+			stays.Wait()
+		})
+	}
+	all.Wait()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		mu.Lock()
+		open, unknown := len(up), 0
+		for i := range 8 {
+			if conn, said := of[fmt.Sprint("stays ", i)]; !said || !up[conn] {
+				unknown++
+			}
+		}
+		mu.Unlock()
+		if open == 8 && unknown == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d connections, %d are not known", open, unknown)
+		}
+		<-time.After(time.Millisecond)
 	}
 }

@@ -71,6 +71,8 @@ type Pub struct {
 	stop context.CancelFunc
 	done chan struct{}
 
+	telling sync.Mutex // connections are told of in the order in which they are noted; taken before mu
+
 	mu    sync.Mutex
 	peers map[int]*subscriber // by descriptor
 	last  uint64              // number of a connection

@@ -65,6 +65,8 @@ func (p *Pub) onEvent(e Event) {
 	if e.Kind != Connected && e.Kind != Disconnected {
 		return
 	}
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	p.mu.Lock()
 	var one, ended *subscriber
 	if e.Kind == Connected {
@@ -109,6 +111,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 		}
 		return
 	}
+	p.telling.Lock()
 	p.mu.Lock()
 	one, ended := p.peer(fd)
 	for _, frame := range frames {
@@ -119,6 +122,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 	}
 	p.mu.Unlock()
 	p.tellEnd(ended)
+	p.telling.Unlock()
 	vouched := good && p.tell(Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1, Conn: one.conn})
 	p.spend(fd, one, vouched)
 }

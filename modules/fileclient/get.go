@@ -131,7 +131,7 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 	if newHash := hashers[kind]; newHash != nil {
 		sum = newHash()
 	}
-	err = t.pieces(ctx, out, sum)
+	err = t.pieces(ctx, newBulk(out.File), sum)
 	if err == nil && sum != nil {
 		if got = hex.EncodeToString(sum.Sum(nil)); got != want {
 			err = errOther

@@ -107,7 +107,6 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "cluster_id: one\ncluster_peers: [a]\ncluster_pki_dir: /x\n", "cluster_id", ""},
 		{roleMaster, "keys.cache_driver: mmap_key", "keys.cache_driver", ""},
 		{roleMaster, "eauth_tokens: rediscluster", "eauth_tokens", ""},
-		{roleMaster, "eauth_acl_module: django", "eauth_acl_module", ""},
 		{roleMaster, "auth.enable_expanded_auth_matching: True", "auth.enable_expanded_auth_matching", ""},
 		{roleMaster, "fips_mode: True", "fips_mode", ""},
 		{roleMaster, "request_server_aes_session: 60", "request_server_aes_session", ""},

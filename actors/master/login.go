@@ -57,7 +57,7 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 		c.complaints.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
 	} else {
 		c.complaints.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
-			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
+			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error(), "cause", denied.Cause)
 	}
 	return c.holdBack(r, denied.Wait, v)
 }

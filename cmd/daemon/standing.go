@@ -68,5 +68,11 @@ func unknownBackends(m *config.Master) (faults config.Faults) {
 		}
 		faults = append(faults, m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name))
 	}
+	switch module := m.Raw.Str("eauth_acl_module"); {
+	case module != "" && !slices.Contains(eauth.Backends(), module):
+		faults = append(faults, m.NotYet("eauth_acl_module", module, "there is no backend '%s' here", module))
+	case module == "rest" && !m.ExternalAuth.Has(module):
+		faults = append(faults, m.NotYet("eauth_acl_module", module, "external_auth has no section '%s', so nobody could log in", module))
+	}
 	return faults
 }

@@ -1,10 +1,11 @@
 // Package eauth decides who may do what on a master: the local key files, external_auth with its backends
-// (auto, file, sharedsecret), tokens, and the lists of allowed functions (publisher_acl, external_auth, peer,
+// (auto, file, ldap, pam, rest, sharedsecret), tokens, and the lists of allowed functions (publisher_acl, external_auth, peer,
 // peer_run). It does not expand targets; the caller says which minions a target names. Answers to
 // salt/auth/__init__.py, salt/acl, and auth_check, runner_check, wheel_check of salt/utils/minions.py.
 package eauth
 
 import (
+	"context"
 	"crypto/subtle"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ type Options struct {
 	TokenDir       string        // one file per token
 	TokenExpire    time.Duration // life of a new token
 	ExpireOverride any           // token_expire_user_override: true, or backend → list of users
-	KeepACL        bool          // keep_acl_in_token
+	KeepACL        bool          // keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
+	ACLModule      string        // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
 	Permissive     bool          // permissive_acl: "*" adds to a user's own list
 	SudoACL        bool          // sudo_acl: publisher_acl holds for sudo users too
 	RequireAll     bool          // every function of a job must be allowed, not just one
@@ -54,6 +56,7 @@ func New(opt Options) *Service {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
+	opt.KeepACL = opt.KeepACL || opt.External.Has(restName)
 	return &Service{opt: opt, failed: &failures{}}
 }
 
@@ -80,6 +83,8 @@ type Denied struct {
 	Kind, Name, message string
 	// Wait is how long the answer is to be held back, so that its time tells nothing of the cause.
 	Wait time.Duration
+	// Cause is why the backend could not tell; nil when it could.
+	Cause error
 	// Blocked says that the backend was not asked: too many log-ins had failed.
 	Blocked bool
 }
@@ -113,10 +118,11 @@ func (s *Service) Check(fields *payload.Map, from string) (*Identity, error) {
 		}
 		return &Identity{KindToken, tok.Str("name"), s.listOfToken(tok)}, nil
 	case KindEauth:
-		if denied := s.authenticate(c, from); denied != nil {
+		in, denied := s.authenticate(c, from)
+		if denied != nil {
 			return nil, denied
 		}
-		return &Identity{KindEauth, c.Username(), s.listFor(c.Eauth(), c.Username(), nil)}, nil
+		return &Identity{KindEauth, c.Username(), s.listOf(c, in)}, nil
 	}
 	return s.checkKey(c)
 }
@@ -191,8 +197,17 @@ func (s *Service) restricted(user, name string) (*Identity, error) {
 // MasterKey tells whether key is that of the master's own user, the only one whose auth_list is trusted.
 func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
 
+// listOf is what somebody may do who has just logged in: the rules of the backend that eauth_acl_module names, or of his
+// own, and where it has none those of external_auth. Source: LoadAuth.get_auth_list.
+func (s *Service) listOf(c payload.Credentials, in *admitted) []any {
+	if in.rules != nil {
+		return in.rules
+	}
+	return s.listFor(c.Eauth(), c.Username(), in.groups)
+}
+
 // authenticate asks the backend. A failure is to take as long as any other failure.
-func (s *Service) authenticate(c payload.Credentials, from string) *Denied {
+func (s *Service) authenticate(c payload.Credentials, from string) (*admitted, *Denied) {
 	user := "UNKNOWN"
 	if c.HasUsername() {
 		user = payload.Show(c.Username())
@@ -200,26 +215,41 @@ func (s *Service) authenticate(c payload.Credentials, from string) *Denied {
 	denied := &Denied{Kind: KindEauth, Name: "EauthAuthenticationError",
 		message: `Authentication failure of type "eauth" occurred for user ` + user + "."}
 	start := s.opt.Now()
-	name := c.Eauth()
-	conf, enabled := s.opt.External.Get(name)
-	backend := backends[name]
-	if !enabled || backend == nil {
-		return denied
+	conf, enabled := s.opt.External.Get(c.Eauth())
+	ask := backends()[c.Eauth()]
+	if !enabled || ask == nil {
+		return nil, denied
 	}
-	if len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword {
-		denied.Wait = failureTime()
-		return denied
+	if len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword || hasNUL(c.Username(), c.Password()) {
+		denied.Wait = failureTime(s.failed.longest())
+		return nil, denied
 	}
 	if s.failed.blocked(s.opt.FailuresMax, from, c.Username(), start) {
 		denied.Blocked = true
-		return denied
+		return nil, denied
 	}
 	m, _ := conf.(*payload.Map)
-	if backend(s, m, c) {
-		return nil
+	in, err := s.admit(ask, &attempt{Service: s, conf: m, user: c.Username(), password: c.Password()})
+	if in != nil && err == nil {
+		return in, nil
 	}
 	now := s.opt.Now()
 	s.failed.add(from, c.Username(), now)
-	denied.Wait = max(failureTime()-now.Sub(start), 0)
-	return denied
+	denied.Cause, denied.Wait = err, max(failureTime(s.failed.took(now.Sub(start)))-now.Sub(start), 0)
+	return nil, denied
+}
+
+// admit asks a backend, and eauth_acl_module for the rules when that is another one.
+func (s *Service) admit(ask backend, a *attempt) (*admitted, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	in, err := ask(ctx, a)
+	if in == nil || err != nil || s.opt.ACLModule == "" {
+		return in, err
+	}
+	in.rules = nil
+	if s.opt.ACLModule == restName {
+		in.rules, err = restRules(ctx, a)
+	}
+	return in, err
 }

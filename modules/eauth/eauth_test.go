@@ -104,25 +104,6 @@ func TestEauthAndTokens(t *testing.T) {
 	}
 }
 
-func TestFileBackend(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(file, []byte("46|dean|goneFishing\n7|gene|6c4dbf4f40cf8ea0d5cf1bff2c6f6a9d\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	conf := payload.M("^filename", file, "^username_field", int64(2), "^password_field", int64(3), "^field_separator", "|", "dean", []any{".*"})
-	for _, tt := range []struct {
-		user, pass string
-		want       bool
-	}{{"dean", "goneFishing", true}, {"dean", "x", false}, {"zoe", "goneFishing", false}} {
-		if got := authFile(nil, conf, payload.NewCredentials(payload.M("username", tt.user, "password", tt.pass))); got != tt.want {
-			t.Errorf("%s/%s: got %v", tt.user, tt.pass, got)
-		}
-	}
-	if authFile(nil, payload.M("^filename", file), payload.NewCredentials(payload.M("username", "dean", "password", ""))) {
-		t.Error("a line without the field was accepted")
-	}
-}
-
 func TestAllowed(t *testing.T) {
 	list := []any{"test.*", payload.M("web1", []any{"grains.*", payload.M("cmd.run", payload.M("args", []any{"ls", nil}, "kwargs", payload.M("cwd", "/tmp")))})}
 	onlyWeb1 := func(target string) bool { return target == "web1" }

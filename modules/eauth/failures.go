@@ -17,7 +17,21 @@ type failures struct {
 	mu    sync.Mutex
 	since time.Time
 	count map[who]int
+	slow  time.Duration // the longest failure so far
 }
+
+// maxSlow bounds how long a slow backend makes every failure.
+const maxSlow = 10 * time.Second
+
+// took notes how long a backend was about a failure and returns the longest: users that it does not know must not stand out.
+func (f *failures) took(d time.Duration) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.slow = max(f.slow, min(d, maxSlow))
+	return f.slow
+}
+
+func (f *failures) longest() time.Duration { return f.took(0) }
 
 // who is a user at an address, or with user "" all of an address; a user named "" is counted there too.
 type who struct{ from, user string }

@@ -19,14 +19,15 @@ import (
 
 // MakeToken authenticates by external authentication and stores a new token.
 //
-// It returns {start, expire, name, eauth, token[, auth_list]}, times in float epoch seconds. The error is a *Denied when
+// It returns {start, expire, name, eauth[, auth_list][, groups], token}, times in float epoch seconds. The error is a *Denied when
 // the authentication failed; another means that the token could not be stored.
 func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, error) {
 	c := payload.NewCredentials(fields)
 	if !c.HasEauth() {
 		return nil, &Denied{Kind: KindEauth, Name: "EauthAuthenticationError", message: "no eauth"}
 	}
-	if denied := s.authenticate(c, from); denied != nil {
+	in, denied := s.authenticate(c, from)
+	if denied != nil {
 		return nil, denied
 	}
 	start := epoch(s.opt.Now())
@@ -39,11 +40,22 @@ func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, err
 	_, _ = rand.Read(raw) // crypto/rand never fails: it ends the process instead
 	tok := payload.M("start", start, "expire", start+life, "name", user, "eauth", eauth)
 	if s.opt.KeepACL {
-		tok.Set("auth_list", nil)
+		tok.Set("auth_list", listOrNil(in.rules))
+	}
+	if len(in.groups) > 0 {
+		tok.Set("groups", in.groups)
 	}
 	name := hex.EncodeToString(raw)
 	tok.Set("token", name)
 	return tok, s.storeToken(name, tok)
+}
+
+// listOrNil is nil for no rules of a backend's own: then those of external_auth hold.
+func listOrNil(rules []any) any {
+	if rules == nil {
+		return nil
+	}
+	return rules
 }
 
 func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

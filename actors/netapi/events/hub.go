@@ -1,0 +1,94 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"brine/modules/netapi/feed"
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Name is the name of the actor.
+const Name = "EventHub"
+
+// Source is a subscription to the bus, such as wire/client makes.
+type Source interface {
+	Next(ctx context.Context) ([]byte, error)
+	Close() error
+}
+
+// Options of a Hub.
+type Options struct {
+	Subscribe func(ctx context.Context) (Source, error) // joins the bus of the master
+	Limits    feed.Limits
+	Log       *slog.Logger
+}
+
+// Hub is the way to the EventHub for everybody else. All its methods may be called from any goroutine.
+type Hub struct {
+	opt  Options
+	ring *feed.Ring
+	ref  atomic.Pointer[supervisor.Ref] // nil before the first start
+}
+
+// New makes a Hub. Its actor is to be started: see Spec.
+func New(opt Options) *Hub {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Hub{opt: opt, ring: feed.NewRing(opt.Limits)}
+}
+
+// Spec is the actor, a child of the root of salt-api.
+func (h *Hub) Spec() supervisor.Spec {
+	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() actor.Actor { return &eventHub{hub: h} }}
+}
+
+// Open gives a reader a place behind the last event. The bus is joined if nobody listens yet. from is the address under which the
+// reader counts. Errors: ErrFull, ErrNoBus, ErrStopped, or the context's.
+func (h *Hub) Open(ctx context.Context, from string) (*feed.Stream, error) {
+	ref := h.ref.Load()
+	if ref == nil {
+		return nil, feed.ErrStopped
+	}
+	s, err := h.ring.Admit(from)
+	if err != nil {
+		return nil, err
+	}
+	joined, err := supervisor.Ask(ctx, ref, func(reply chan<- error) any { return &JoinBus{Reply: reply} })
+	if err = errors.Join(err, joined); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Readers are the names of those who read, oldest first.
+func (h *Hub) Readers() []string {
+	list := h.ring.Readers()
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name()
+	}
+	return names
+}
+
+// Cut logs that a reader was cut.
+func (h *Hub) cut(s *feed.Stream, why error) {
+	h.opt.Log.Warn("event stream cut", "reader", s.Name(), "since", s.Since().Format(time.RFC3339), "err", why)
+}
+
+// subscribe joins the bus.
+func (h *Hub) subscribe(ctx context.Context) (Source, error) {
+	source, err := h.opt.Subscribe(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", feed.ErrNoBus, err)
+	}
+	return source, nil
+}

@@ -75,7 +75,7 @@ func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm fun
 		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
 		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax, Calm: calm,
-		ACLModule: cfg.Raw.Str("eauth_acl_module"),
+		ACLModule: cfg.Raw.Str("eauth_acl_module"), Settings: cfg.Raw,
 	}
 }
 

@@ -36,7 +36,7 @@ type admitted struct {
 type backend func(ctx context.Context, a *attempt) (*admitted, error)
 
 func backends() map[string]backend {
-	return map[string]backend{"auto": authAuto, "file": authFile, "sharedsecret": authSharedSecret, restName: authRest}
+	return map[string]backend{"auto": authAuto, "file": authFile, "sharedsecret": authSharedSecret, pamName: authPAM, restName: authRest}
 }
 
 // Backends are the names of the backends, sorted, as the command line lists them.
@@ -86,6 +86,9 @@ func (a *attempt) setting(name, def string) string {
 	}
 	return def
 }
+
+// option is an option of the master, as text.
+func (a *attempt) option(key string) string { return a.opt.Settings.Str(key) }
 
 func hasNUL(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.IndexByte(s, 0) >= 0 })

@@ -24,6 +24,7 @@ const (
 type Options struct {
 	External       *payload.Map  // external_auth: backend → user, "*" or group% → list of functions
 	PublisherACL   *payload.Map  // publisher_acl: user pattern → list of functions
+	Settings       *payload.Map  // all options, for those of backends: auth.pam.service and the like
 	SharedSecret   string        // sharedsecret, for the backend of that name
 	User           string        // user the master runs as by configuration
 	RunningUser    string        // user the process really runs as

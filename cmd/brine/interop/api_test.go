@@ -1,0 +1,125 @@
+//go:build interop
+
+package interop
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/cmd/tooltest/apiplay"
+)
+
+var recordAPI = flag.String("record-api", "", "write what the real salt-api answers into this folder (cmd/tooltest/apiplay/testdata)")
+
+// apiData is where the tables of requests and answers stand.
+const apiData = "../../tooltest/apiplay/testdata"
+
+// apiSite is a site with the users and states of the tables, and the salt-apis beside its master.
+type apiSite struct {
+	*site
+	master string // its configuration, as every salt-api reads it, too
+	data   string // apiData, absolute
+}
+
+// newAPISite starts a master of a kind with the minions m1 and m2.
+func newAPISite(t *testing.T, master, minions string) *apiSite {
+	t.Helper()
+	a := &apiSite{site: newSite(t)}
+	var err error
+	if a.data, err = filepath.Abs(apiData); err != nil {
+		t.Fatal(err)
+	}
+	conf, err := os.ReadFile(filepath.Join(a.data, "master.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.write(filepath.Join(a.root, "users.txt"), "gene:OceanMan\n")
+	a.write(filepath.Join(a.root, "srv/top.sls"), "base:\n  '*':\n    - a\n")
+	a.write(filepath.Join(a.root, "srv/a.sls"), "sucmd:\n  test.succeed_with_changes: []\n")
+	a.configMaster(apiplay.Fill(string(conf), 0, a.root, a.data))
+	raw, err := os.ReadFile(filepath.Join(a.masterDir(), "master"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.master = string(raw)
+	a.startMaster(master)
+	for _, id := range []string{"m1", "m2"} {
+		a.configMinion(id, "")
+		a.startMinion(minions, id)
+	}
+	a.awaitReady("m1", "m2")
+	a.awaitPing("m1", "m2")
+	return a
+}
+
+// serve starts a salt-api of a kind with the configuration of a sheet and returns a player for it.
+func (a *apiSite) serve(kind, name, conf string) *apiplay.Player {
+	a.t.Helper()
+	port := freePort(a.t)
+	dir := filepath.Join(a.root, "api-"+kind+"-"+name)
+	text := apiplay.MasterConf(a.master, apiplay.Fill(conf, port, a.root, a.data))
+	a.write(filepath.Join(dir, "master"), fmt.Sprintf("%sapi_pidfile: %s/pid\napi_logfile: %s/log\n", text, dir, dir))
+	d := a.start(kind+"-api-"+name, toolPath(a.t, kind, "salt-api"), "-c", dir, "-l", "info")
+	base := fmt.Sprintf("http://127.0.0.1:%d", port)
+	a.eventually(patience, "the first answer of "+d.name, func() error {
+		if d.ended() {
+			return fmt.Errorf("%s ended", d.name)
+		}
+		res, err := http.Get(base)
+		if err != nil {
+			return err
+		}
+		return res.Body.Close()
+	})
+	p := apiplay.NewPlayer(base, patience)
+	a.t.Cleanup(p.Close)
+	return p
+}
+
+// sheet reads one table.
+func (a *apiSite) sheet(name string) *apiplay.Sheet {
+	a.t.Helper()
+	s, err := apiplay.ReadSheet(a.data, name)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return s
+}
+
+// TestRecordAPI writes down what the real salt-api 3008.3 answers to every request of the tables, beside a master and
+// minions of its own release. It runs only with -record-api; the quick test of cmd/brine plays against what it wrote.
+func TestRecordAPI(t *testing.T) {
+	if *recordAPI == "" {
+		t.Skip("nothing is to be recorded (-record-api DIR)")
+	}
+	a := newAPISite(t, reference, reference)
+	for _, name := range apiplay.Sheets() {
+		s := a.sheet(name)
+		p := a.serve(reference, name, s.Conf)
+		p.Patience = 30 * time.Second // rest_tornado leaves some requests without an answer
+		var b strings.Builder
+		fmt.Fprintf(&b, "# What the salt-api of Salt 3008.3 answers to %s.requests. Written by TestRecordAPI (cmd/brine/interop).\n", name)
+		for _, r := range s.Requests {
+			start := time.Now()
+			got, err := p.Send(context.Background(), r)
+			if err != nil {
+				t.Logf("%s: %v", name, err) // that, too, is an answer
+				got = apiplay.Answer{Name: r.Name, Body: "no answer"}
+			}
+			if took := time.Since(start); took > slow {
+				t.Logf("%s %s: %v", name, r.Name, took)
+			}
+			b.WriteString(got.String())
+		}
+		if err := os.WriteFile(filepath.Join(*recordAPI, name+".salt3008"), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package apiplay
+
+import (
+	"slices"
+	"strings"
+)
+
+// Ours takes out of an answer of brine what every answer of brine has and none of Salt: HttpOnly and SameSite of the
+// session's cookie. Without them the cookie stays marked, so that it equals nothing.
+func Ours(a Answer) Answer {
+	a.Header = slices.Clone(a.Header)
+	for i, h := range a.Header {
+		if rest, ok := strings.CutPrefix(h, "Set-Cookie: session_id="); ok {
+			parts := strings.Split(rest, "; ")
+			n := len(parts)
+			parts = slices.DeleteFunc(parts, func(p string) bool { return p == "HttpOnly" || strings.HasPrefix(p, "SameSite=") })
+			a.Header[i] = "Set-Cookie: session_id=" + strings.Join(parts, "; ")
+			if n-len(parts) != 2 {
+				a.Header[i] += "; neither HttpOnly nor SameSite"
+			}
+		}
+	}
+	return a
+}

@@ -1,0 +1,202 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules/matchers"
+	"brine/wire/control"
+	"brine/wire/payload"
+)
+
+// showFleet streams the table fleet: all minions that have a key, or those that a target means.
+func (c *console) showFleet(ctx context.Context, q request, o *output) error {
+	d, members := newDiffer("fleet"), c.membership(q)
+	every := fleetEvery
+	if c.Master == nil || !c.Master.Here() {
+		every = 5 * time.Second // each look is a call of the master
+	}
+	return c.repeat(ctx, q, o, every, nil, func(ctx context.Context) error {
+		minions, err := c.minions(ctx, q.who)
+		if err != nil {
+			return o.rows(d, nil, err)
+		}
+		in, err := members(ctx)
+		if err != nil {
+			return o.rows(d, nil, err)
+		}
+		now := rows{}
+		for _, m := range minions {
+			if in == nil || in[m.ID] {
+				now[m.Key+"/"+m.ID] = m // the same id may have keys of several states
+			}
+		}
+		return o.rows(d, now, nil)
+	})
+}
+
+// membership tells whom the target of a stream means; nil for all. It is worked out anew every three seconds.
+func (c *console) membership(q request) func(context.Context) (map[string]bool, error) {
+	tgt, kind := strings.TrimSpace(q.query("tgt")), q.query("tgt_type")
+	var last map[string]bool
+	var at time.Time
+	return func(ctx context.Context) (map[string]bool, error) {
+		if tgt == "" {
+			return nil, nil
+		}
+		if last != nil && time.Since(at) < minionEvery {
+			return last, nil
+		}
+		found, err := c.expand(ctx, tgt, kind)
+		if err != nil {
+			return nil, err
+		}
+		last, at = map[string]bool{}, time.Now()
+		for _, id := range found.Minions {
+			last[id] = true
+		}
+		return last, nil
+	}
+}
+
+// expand works out whom a target means: a list of ids may be divided by commas and blanks.
+func (c *console) expand(ctx context.Context, tgt, kind string) (matchers.Expansion, error) {
+	if c.Files == nil {
+		return matchers.Expansion{}, &problem{http.StatusServiceUnavailable, "the files of the master cannot be read here"}
+	}
+	if kind == "" {
+		kind = "compound"
+	}
+	var what any = tgt
+	if kind == "list" {
+		what = payload.AnyList(strings.FieldsFunc(tgt, func(r rune) bool { return r == ',' || r == ' ' }))
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	found, err := c.Files.Expand(ctx, what, kind)
+	if err != nil {
+		return found, &problem{http.StatusBadRequest, "This target means nobody: " + err.Error()}
+	}
+	return found, nil
+}
+
+// target answers whom a target means.
+func (c *console) target(ctx context.Context, q request) (any, error) {
+	found, err := c.expand(ctx, q.query("tgt"), q.query("tgt_type"))
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Clone(found.Minions)
+	slices.Sort(ids)
+	return Target{Count: len(ids), Minions: append([]string{}, ids[:min(len(ids), 1000)]...), Missing: append([]string{}, found.Missing...)}, nil
+}
+
+// minions are all that have a key: as a brine master tells them, or the keys alone.
+func (c *console) minions(ctx context.Context, who Session) ([]Minion, error) {
+	if c.Master == nil || !c.Master.Here() {
+		return c.keysAlone(ctx, who)
+	}
+	roster, err := ask(ctx, c, control.GetRoster{})
+	if err != nil {
+		return nil, err
+	}
+	var list []Minion
+	for _, v := range roster.List("minions") {
+		m, ok := v.(*payload.Map)
+		if !ok {
+			continue
+		}
+		job := m.Map("last_job")
+		row := Minion{ID: str(m, "id"), Key: str(m, "key"), Connected: str(m, "connected"), Brine: str(m, "brine"), Protocol: whole(m, "protocol"),
+			Heard: str(m, "heard"), JID: str(job, "jid"), Fun: str(job, "fun"), Ran: str(job, "time")}
+		if refused := m.Map("refused"); refused != nil {
+			for kind := range refused.All() {
+				if name, ok := kind.(string); ok {
+					row.Refused += whole(refused, name)
+				}
+			}
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// keysAlone asks for the keys as salt-key does, by the wheel function key.list_all.
+func (c *console) keysAlone(ctx context.Context, who Session) ([]Minion, error) {
+	got, err := c.call(ctx, who, payload.M("client", "wheel", "fun", "key.list_all"))
+	if err != nil {
+		return nil, err
+	}
+	keys := wheelReturn(got)
+	if keys == nil {
+		return nil, &problem{http.StatusBadGateway, "The master did not list its keys."}
+	}
+	var list []Minion
+	for _, state := range [][2]string{{"minions", "accepted"}, {"minions_pre", "pending"}, {"minions_rejected", "rejected"}, {"minions_denied", "denied"}} {
+		for _, id := range payload.Texts(keys.List(state[0])) {
+			list = append(list, Minion{ID: id, Key: state[1]})
+		}
+	}
+	return list, nil
+}
+
+// wheelReturn is what a wheel function returned: {tag, data: {return, success}}.
+func wheelReturn(v any) *payload.Map {
+	m, ok := v.(*payload.Map)
+	if !ok {
+		return nil
+	}
+	if data := m.Map("data"); data != nil {
+		return data.Map("return")
+	}
+	return nil
+}
+
+// grains answers with what a minion has told the master.
+func (c *console) grains(_ context.Context, q request) (any, error) {
+	id := q.http.PathValue("id")
+	if c.Files == nil || !payload.ValidID(id) {
+		return nil, &problem{http.StatusNotFound, "there is no such minion"}
+	}
+	got, err := c.Files.Grains(id)
+	if err != nil {
+		return nil, &problem{http.StatusInternalServerError, "the grains of " + id + " cannot be read"}
+	}
+	answer := Grains{ID: id, Grains: asJSON(nil)}
+	if got != nil {
+		answer.Grains = asJSON(got)
+	}
+	return answer, nil
+}
+
+// keyAct does something to a key by the wheel function of that name, with the token of who asks.
+func (c *console) keyAct(ctx context.Context, q request) (any, error) {
+	id := q.http.PathValue("id")
+	if !payload.ValidID(id) || strings.ContainsAny(id, "*?[") { // the function takes a glob, and one key is meant
+		return nil, &problem{http.StatusNotFound, "there is no such minion"}
+	}
+	act, _ := q.body.(KeyAct)
+	low := payload.M("client", "wheel", "fun", "key."+act.Act, "match", id)
+	switch act.Act {
+	case "accept":
+		low.Set("include_rejected", true)
+	case "reject":
+		low.Set("include_accepted", true)
+	case "delete":
+	default:
+		return nil, &problem{http.StatusBadRequest, "a key is accepted, rejected or deleted"}
+	}
+	got, err := c.call(ctx, q.who, low)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := got.(*payload.Map); ok {
+		if data := m.Map("data"); data != nil && data.Value("success") == false {
+			return nil, &problem{http.StatusBadGateway, "The master could not do it."}
+		}
+	}
+	return Done{true}, nil
+}

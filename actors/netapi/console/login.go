@@ -1,0 +1,68 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"brine/wire/payload"
+)
+
+// serveSession says who is logged in: whoever asks without a session learns how to log in, and nothing of the master.
+func (c *console) serveSession(w http.ResponseWriter, q request) {
+	who, err := c.session(q.http)
+	if err != nil {
+		reply(w, Identity{Can: []string{}, Eauths: c.eauths()})
+		return
+	}
+	reply(w, c.identity(who))
+}
+
+func (c *console) eauths() []string {
+	if c.Eauths == nil {
+		return []string{}
+	}
+	return c.Eauths
+}
+
+// identity is what the page needs to know of a session.
+func (c *console) identity(who Session) Identity {
+	id := Identity{User: who.User, Can: rightsOf(who.Rules), Eauths: c.eauths(), Version: c.Version}
+	if id.Brine = c.Master != nil && c.Master.Here(); !id.Brine {
+		id.Missing = textNoSocket
+	}
+	return id
+}
+
+// textNoSocket says what a master of Salt does not tell.
+const textNoSocket = "The master has no control socket here: it is Salt's, or it does not run. Keys, running jobs, their returns and events " +
+	"are shown; which minions are connected, the actors, the way of a job and the reasons of silence are known to a brine master alone."
+
+func (c *console) serveLogin(w http.ResponseWriter, q request) {
+	in, ok := q.body.(Login)
+	if !ok || in.Username == "" || in.Eauth == "" {
+		fail(w, http.StatusBadRequest, "a user, a password and a kind of authentication are needed")
+		return
+	}
+	creds := payload.M("username", in.Username, "password", in.Password, "eauth", in.Eauth)
+	who, err := c.Front.Login(q.http.Context(), address(q.http), creds)
+	if err != nil {
+		fail(w, errStatus(err), err.Error())
+		return
+	}
+	if old, err := q.http.Cookie(c.Cookie); err == nil && old.Value != who.ID { // nobody logs in into a session that was there
+		c.Front.Logout(q.http.Context(), old.Value)
+	}
+	c.setCookie(w, who.ID)
+	reply(w, c.identity(who))
+}
+
+func (c *console) serveLogout(w http.ResponseWriter, q request) {
+	c.Front.Logout(q.http.Context(), q.who.ID)
+	c.setCookie(w, "")
+	reply(w, Done{true})
+}
+
+// serveDescription gives the OpenAPI file.
+func (c *console) serveDescription(w http.ResponseWriter, _ request) {
+	reply(w, json.RawMessage(describe(c.table)))
+}

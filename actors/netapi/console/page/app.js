@@ -1,0 +1,143 @@
+import { h, api, Live, panel, say, field, keysOn, renew } from "./lib.js";
+import { fleet } from "./fleet.js";
+import { actors } from "./actors.js";
+
+const views = [
+  { name: "fleet", title: "Fleet", right: "fleet", show: fleet },
+  { name: "actors", title: "Actors", right: "actors", show: actors },
+];
+const $ = (id) => document.getElementById(id);
+const main = $("main");
+let who = null, current = null;
+
+const live = new Live((state) => {
+  const link = $("link");
+  const was = link.classList.contains("lost");
+  link.classList.toggle("lost", state === "lost");
+  link.textContent = state === "live" ? "live" : state === "lost" ? "connection lost, trying again" : "";
+  if (state === "lost" && !was) say("The connection to salt-api is lost. It is tried again.");
+  if (state === "live" && was) say("The connection is there again.");
+  if (state === "out") login("The session has ended. Log in again.");
+});
+
+function leave() {
+  live.close();
+  current?.close?.();
+  current = null;
+  panel.close();
+}
+
+// login shows the form; who logs in comes back to where the address points.
+function login(text = "") {
+  leave();
+  who = null;
+  $("top").hidden = true;
+  document.title = "Log in – brine";
+  const user = h("input", { name: "username", autocomplete: "username", required: true, autocapitalize: "none", spellcheck: "false" });
+  const pass = h("input", { name: "password", type: "password", autocomplete: "current-password" });
+  const kinds = login.eauths.length ? login.eauths : ["pam"];
+  const kind = h("select", { name: "eauth" }, kinds.map((k) => h("option", k)));
+  const error = h("p.error", { role: "alert" }, text);
+  const go = h("button.main", "Log in");
+  const form = h("form.card.login", { onsubmit: async (e) => {
+    e.preventDefault();
+    go.disabled = true; error.textContent = "";
+    try {
+      enter(await api("POST", "login", { username: user.value, password: pass.value, eauth: kind.value }));
+    } catch (err) {
+      error.textContent = err.status === 401 ? "Not logged in: user, password or kind are wrong, or no rule names this user." : err.message;
+      go.disabled = false;
+      pass.value = ""; pass.focus();
+    }
+  } }, h("h1", h("img", { src: "icon.svg", alt: "", width: 28, height: 28 }), "brine"), field("User", user), field("Password", pass), field("Kind of authentication", kind), error, go);
+  main.replaceChildren(form);
+  user.focus();
+}
+login.eauths = [];
+
+function enter(identity) {
+  who = identity;
+  $("top").hidden = false;
+  $("user").textContent = who.user;
+  $("user").title = who.user;
+  route();
+}
+
+const allowed = () => views.filter((v) => who.can.includes(v.right) || (v.name === "jobs" && who.can.includes("run")));
+
+// route shows the view that the address names: #/NAME/REST?QUERY.
+function route() {
+  if (!who) return;
+  leave();
+  const [path, q] = location.hash.slice(2).split("?");
+  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const mine = allowed();
+  $("nav").replaceChildren(...mine.map((v) => h("a", { href: "#/" + v.name, "aria-current": v.name === name ? "page" : null }, v.title)));
+  const view = mine.find((v) => v.name === name);
+  if (!view) {
+    if (mine.length) { location.replace("#/" + mine[0].name); return; }
+    main.replaceChildren(h("p.note", "The rules of external_auth show this user nothing here."));
+    return;
+  }
+  document.title = view.title + " – brine";
+  main.replaceChildren();
+  current = view.show({ main, live, who, rest, params: new URLSearchParams(q), can: (right) => who.can.includes(right) }) || {};
+}
+
+// The theme: that of the system, light, or dark.
+const themes = { auto: "Light or dark: by system", light: "Light", dark: "Dark" };
+function theme(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  localStorage.setItem("theme", name);
+  $("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[name];
+  $("theme").setAttribute("aria-label", themes[name]);
+  $("theme").title = themes[name] + " (t)";
+}
+function nextTheme() {
+  const names = Object.keys(themes);
+  theme(names[(names.indexOf(localStorage.getItem("theme") || "auto") + 1) % names.length]);
+  say(themes[localStorage.getItem("theme")]);
+}
+
+function help() {
+  const keys = [["1 … 4", "the views"], ["/", "search"], ["j k ↓ ↑", "through the rows of a table"], ["Enter", "open a row"], ["Esc", "close"], ["p", "pause events"], ["t", "light, dark"], ["?", "this"]];
+  const on = h("input", { type: "checkbox", checked: keysOn(), onchange: () => localStorage.setItem("keys", on.checked ? "on" : "off") });
+  panel.open("Keys", h("dl", keys.map(([k, t]) => [h("dt", h("kbd", k)), h("dd", t)])), h("label.check", on, "Single letters are keys"));
+}
+
+document.addEventListener("keydown", (e) => {
+  if (!who || e.ctrlKey || e.metaKey || e.altKey || !keysOn() || $("panel").open || e.target.closest("input,select,textarea")) return;
+  const v = allowed()[Number(e.key) - 1];
+  if (v) { location.hash = "#/" + v.name; main.focus(); }
+  else if (e.key === "/") main.querySelector("[data-search]")?.focus();
+  else if (e.key === "j" && !e.target.closest("tbody")) current?.first?.();
+  else if (e.key === "t") nextTheme();
+  else if (e.key === "p" && current?.pause) current.pause();
+  else if (e.key === "?") help();
+  else return;
+  e.preventDefault();
+});
+$("theme").addEventListener("click", nextTheme);
+$("help").addEventListener("click", help);
+$("logout").addEventListener("click", async () => {
+  try { await api("POST", "logout"); } catch { /* the session has ended before */ }
+  login("Logged out.");
+});
+addEventListener("hashchange", route);
+addEventListener("pagehide", () => live.close());
+addEventListener("pageshow", (e) => { if (e.persisted) route(); });
+setInterval(() => { if (!document.hidden) renew(); }, 1000);
+theme(localStorage.getItem("theme") || "auto");
+
+async function start() {
+  try {
+    const got = await api("GET", "session");
+    login.eauths = got.eauths;
+    if (got.user) enter(got);
+    else login();
+  } catch (err) {
+    main.replaceChildren(h("p.note.bad", err.message + " "), h("button", { onclick: start }, "Try again"));
+  }
+}
+start();

@@ -1,0 +1,81 @@
+import { h, api, Rows, Table, panel, say, tag, field, ago, jidTime, json, debounce } from "./lib.js";
+
+const keyKinds = { accepted: "good", pending: "warn", rejected: "bad", denied: "bad" };
+const types = ["compound", "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "nodegroup", "ipcidr"];
+const linkText = { yes: "connected", no: "not connected", unknown: "unknown" };
+
+// fleet shows the minions: keys, connections, last jobs; grains of the one that is opened.
+export function fleet({ main, live, who, params, can }) {
+  const rows = new Rows();
+  let state = "";
+  const search = h("input.mono", { type: "search", "data-search": true, value: params.get("tgt") || "", placeholder: "web* and G@os:Debian", spellcheck: "false", autocapitalize: "none" });
+  const kind = h("select", types.map((t) => h("option", { selected: t === (params.get("tgt_type") || "compound") }, t)));
+  const count = h("span.dim", { role: "status" });
+  const chips = h("div.chips", { role: "group", "aria-label": "State of the key" });
+  const note = h("p.note.bad", { hidden: true, role: "alert" });
+  const table = new Table("Minions", [
+    { label: "Minion", cls: "name", sort: (m) => m.id, cell: (m) => h("button.text", { type: "button", onclick: () => open(m) }, m.id) },
+    { label: "Key", sort: (m) => m.key, cell: (m) => tag(keyKinds[m.key] || "none", m.key) },
+    { label: "Connection", sort: (m) => m.connected, cell: (m) => (m.connected && m.key === "accepted" ? tag({ yes: "good", no: "bad" }[m.connected] || "none", linkText[m.connected] || m.connected) : "") },
+    { label: "Version", sort: (m) => m.brine, cell: (m) => m.brine ? "brine " + m.brine : m.protocol ? h("span.dim", "protocol " + m.protocol) : "" },
+    { label: "Last job", sort: (m) => m.jid, cell: (m) => m.jid ? h("span", can("jobs") ? h("a.mono", { href: "#/jobs/" + m.jid }, m.fun || m.jid) : h("span.mono", m.fun), " ", h("small", ago(m.ran || jidTime(m.jid)))) : "" },
+    { label: "Heard", sort: (m) => m.heard, cell: (m) => ago(m.heard) },
+    { label: "", cell: (m) => can("keys") && m.key !== "denied" && m.key !== "accepted" ? keyButtons(m) : "", cls: "acts-cell" },
+  ], { empty: "No minion." });
+
+  function keyButtons(m) {
+    const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept"] : ["reject", "delete"];
+    return h("div.acts", acts.map((act) => h("button.small", { type: "button", "aria-label": act + " the key of " + m.id, onclick: (e) => keyAct(e.target, m, act) }, act[0].toUpperCase() + act.slice(1))));
+  }
+  async function keyAct(button, m, act) {
+    if (act === "delete" && !confirm("Delete the key of " + m.id + "?")) return;
+    button.disabled = true;
+    try {
+      await api("POST", "fleet/" + encodeURIComponent(m.id) + "/key", { act });
+      say("The key of " + m.id + ": " + act + " done.");
+      panel.close();
+    } catch (err) { note.textContent = err.message; note.hidden = false; button.disabled = false; }
+  }
+  async function open(m) {
+    const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", m.brine ? "brine " + m.brine : ""], ["Protocol", m.protocol || ""],
+      ["Last heard", m.heard && ago(m.heard)], ["Refused", m.refused || ""]];
+    const body = panel.open(m.id, h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
+      h("div.acts", can("actors") && m.brine ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, "Actors") : "", can("keys") ? keyButtons(m) : ""));
+    if (!can("grains")) return;
+    try {
+      const got = await api("GET", "fleet/" + encodeURIComponent(m.id) + "/grains");
+      body.append(h("h2", "Grains"), got.grains ? json(got.grains) : h("p.dim", "It has told none yet."));
+    } catch (err) { body.append(h("p.error", err.message)); }
+  }
+  function paint() {
+    const n = {};
+    for (const m of rows.map.values()) n[m.key] = (n[m.key] || 0) + 1;
+    const all = rows.map.size;
+    let up = 0;
+    for (const m of rows.map.values()) if (m.connected === "yes") up++;
+    const text = all + (all === 1 ? " minion" : " minions") + (search.value.trim() ? " match" + (all === 1 ? "es" : "") : "") + (who.brine ? ", " + up + " connected" : "") + (rows.more ? ", " + rows.more + " more are not shown" : "");
+    if (count.textContent !== text) count.textContent = text;
+    const states = ["", "accepted", "pending", "rejected", "denied"].filter((s) => !s || n[s]);
+    const sign = states.map((s) => s + n[s]).join() + state + all;
+    if (chips.dataset.sign !== sign) {
+      const at = [...chips.children].indexOf(document.activeElement);
+      chips.dataset.sign = sign;
+      chips.replaceChildren(...states.map((s) => h("button", { type: "button", "aria-pressed": String(s === state), onclick: () => { state = s; paint(); } }, (s || "all") + " " + (s ? n[s] : all))));
+      chips.children[at]?.focus();
+    }
+    table.set([...rows.map].filter(([, m]) => !state || m.key === state).map(([key, row]) => ({ key, row })));
+  }
+  function listen() {
+    live.open({ view: "fleet", tgt: search.value.trim(), tgt_type: kind.value }, {
+      rows: (p) => { rows.patch(p); note.hidden = true; paint(); },
+      note: (n) => { note.textContent = n.text; note.hidden = !n.text; if (n.text) { rows.map.clear(); paint(); } },
+    });
+  }
+  const again = debounce(250, listen);
+  search.addEventListener("input", again);
+  kind.addEventListener("change", listen);
+  main.append(h("div.bar", h("h1", "Fleet"), field("Target", search, ".grow"), field("Type", kind)), who.missing ? h("p.note", who.missing) : "",
+    h("div.bar", chips, count), note, table.el);
+  listen();
+  return { close: () => table.close(), first: () => table.first() };
+}

@@ -1,0 +1,258 @@
+// What all views stand on: elements, questions, the stream, tables, the panel. Nothing here keeps more than it shows.
+
+// h makes an element: h("td.num", {title: "x"}, "text", other). Text stays text: nothing is ever read as HTML.
+export function h(what, attrs, ...children) {
+  const [tag, ...classes] = what.split(".");
+  const el = document.createElement(tag || "div");
+  if (classes.length) el.className = classes.join(" ");
+  if (attrs && (attrs instanceof Node || typeof attrs !== "object" || Array.isArray(attrs))) children.unshift(attrs);
+  else for (const [k, v] of Object.entries(attrs || {})) {
+    if (k.startsWith("on")) el.addEventListener(k.slice(2), v);
+    else if (v === true) el.setAttribute(k, "");
+    else if (v !== false && v !== null && v !== undefined) el.setAttribute(k, v);
+  }
+  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return el;
+}
+
+const svgNS = "http://www.w3.org/2000/svg";
+export function svg(tag, attrs) {
+  const el = document.createElementNS(svgNS, tag);
+  for (const [k, v] of Object.entries(attrs || {})) el.setAttribute(k, v);
+  return el;
+}
+
+export class Refused extends Error {
+  constructor(status, text) { super(text); this.status = status; }
+}
+
+// api asks an address below /console/api and gives its answer; an answer that is no success is thrown.
+export async function api(method, path, body) {
+  const init = { method, headers: {}, credentials: "same-origin" };
+  if (method !== "GET") {
+    init.headers["Content-Type"] = "application/json";
+    init.headers["X-Brine-Console"] = "1";
+    init.body = JSON.stringify(body ?? {});
+  }
+  let res;
+  try { res = await fetch("api/" + path, init); } catch { throw new Refused(0, "salt-api cannot be reached."); }
+  const got = await res.json().catch(() => ({}));
+  if (!res.ok) throw new Refused(res.status, got.error || "The answer was " + res.status + ".");
+  return got;
+}
+
+export function query(params) {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(params)) if (v) q.set(k, v);
+  return q.toString();
+}
+
+// Live is the one stream of the page. open ends the stream before; what comes goes to the functions of the view.
+export class Live {
+  constructor(onState) { this.onState = onState; this.wait = 500; }
+  open(params, on) {
+    this.close();
+    this.params = params; this.on = on;
+    this.connect();
+  }
+  connect() {
+    const source = (this.source = new EventSource("api/stream?" + query(this.params)));
+    const heard = () => {
+      if (this.source !== source) return false;
+      clearTimeout(this.watch);
+      this.watch = setTimeout(() => this.lost(source), 13000);
+      return true;
+    };
+    source.onerror = () => this.lost(source);
+    source.addEventListener("hello", () => { if (heard()) { this.wait = 500; this.onState("live"); } });
+    source.addEventListener("beat", heard);
+    source.addEventListener("bye", () => { if (heard()) { this.close(); this.onState("out"); } });
+    for (const name of ["rows", "note", "event"]) {
+      source.addEventListener(name, (e) => { if (heard()) this.on[name]?.(JSON.parse(e.data)); });
+    }
+    heard();
+  }
+  async lost(source) {
+    if (this.source !== source) return;
+    this.shut();
+    this.onState("lost");
+    this.again = setTimeout(async () => {
+      this.wait = Math.min(this.wait * 1.6, 5000);
+      const mine = this.params;
+      try {
+        const who = await api("GET", "session");
+        if (this.params !== mine || this.source) return;
+        if (!who.user) { this.close(); this.onState("out"); return; }
+      } catch { if (this.params === mine && !this.source) { this.source = source; this.lost(source); } return; }
+      this.connect();
+    }, this.wait);
+  }
+  shut() {
+    clearTimeout(this.watch); clearTimeout(this.again);
+    this.source?.close();
+    this.source = null;
+  }
+  close() { this.shut(); this.params = null; this.on = {}; }
+}
+
+// Rows is a table by key that patches change.
+export class Rows {
+  constructor() { this.map = new Map(); this.more = 0; }
+  patch(p) {
+    if (p.whole) this.map.clear();
+    for (const [k, v] of Object.entries(p.set || {})) this.map.set(k, v);
+    for (const k of p.gone || []) this.map.delete(k);
+    this.more = p.more || 0;
+    return p;
+  }
+}
+
+// Table shows rows: columns are {label, name, cell(row) → Node or text, sort(row), cls}. Only as many rows as have been scrolled
+// to are in the document. A row is made anew when it has changed, and keeps the focus.
+export class Table {
+  constructor(label, columns, opt = {}) {
+    Object.assign(this, { columns, opt, list: [], limit: 120, nodes: new Map(), by: opt.by ?? 0, down: !!opt.down });
+    this.body = h("tbody");
+    this.heads = columns.map((c, i) => h("th" + (c.cls ? "." + c.cls : ""), { scope: "col" },
+      c.sort && !opt.fixed ? h("button", { type: "button", onclick: () => this.sortBy(i) }, c.label) : c.label || h("span.hidden", "Actions")));
+    this.table = h("table.cards", h("caption.hidden", label), h("thead", h("tr", this.heads)), this.body);
+    this.more = h("div.more", { hidden: true });
+    this.none = h("div.empty", { hidden: true }, opt.empty || "Nothing here.");
+    this.el = h("div.card", this.table, this.none, this.more);
+    this.watcher = new IntersectionObserver((seen) => {
+      if (seen.some((s) => s.isIntersecting) && this.list.length > this.limit) { this.limit += 120; this.paint(); }
+    }, { rootMargin: "600px" });
+    this.watcher.observe(this.more);
+    this.body.addEventListener("keydown", (e) => this.key(e));
+    this.mark();
+  }
+  sortBy(i) {
+    this.down = this.by === i && !this.down; this.by = i;
+    this.mark(); this.set(this.list);
+  }
+  mark() {
+    this.heads.forEach((th, i) => {
+      if (this.columns[i].sort && !this.opt.fixed) th.setAttribute("aria-sort", i !== this.by ? "none" : this.down ? "descending" : "ascending");
+    });
+  }
+  // set shows a list of {key, row}; the same row object means that nothing has changed.
+  set(list) {
+    if (!this.opt.fixed) {
+      const of = this.columns[this.by].sort, sign = this.down ? -1 : 1;
+      list = list.map((r) => [of(r.row), r]).sort(([a, x], [b, y]) => sign * (typeof a === "number" ? a - b : compare(a, b)) || compare(x.key, y.key)).map(([, r]) => r);
+    }
+    this.list = list;
+    this.paint();
+  }
+  paint() {
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => { this.asked = 0; this.draw(); });
+  }
+  draw() {
+    const shown = this.list.slice(0, this.limit), keep = new Set(shown.map((r) => r.key));
+    const held = this.body.contains(document.activeElement) ? document.activeElement.closest("tr") : null;
+    for (const [key, n] of this.nodes) if (!keep.has(key)) { n.tr.remove(); this.nodes.delete(key); }
+    let at = this.body.firstChild;
+    for (const r of shown) {
+      let n = this.nodes.get(r.key);
+      if (!n) { n = { tr: h("tr") }; n.tr.dataset.key = r.key; this.nodes.set(r.key, n); }
+      if (n.row !== r.row) { this.fill(n, r); n.row = r.row; }
+      if (n.tr === at) at = at.nextSibling;
+      else if (n.tr === held && at) { at.before(n.tr); } else this.body.insertBefore(n.tr, at);
+    }
+    this.none.hidden = this.list.length > 0;
+    this.more.hidden = this.list.length <= this.limit;
+    this.more.textContent = this.list.length - shown.length + " more";
+  }
+  fill(n, r) {
+    const focus = n.tr.contains(document.activeElement) ? [...n.tr.querySelectorAll("button,a")].indexOf(document.activeElement) : -1;
+    n.tr.replaceChildren(...this.columns.map((c) => {
+      const v = c.cell(r.row, r.key);
+      const td = h("td" + (c.cls ? "." + c.cls : ""), v);
+      if (c.label) td.dataset.label = c.label;
+      if (v === "" || v === null) td.classList.add("blank");
+      return td;
+    }));
+    if (focus >= 0) n.tr.querySelectorAll("button,a")[focus]?.focus();
+    if (n.row) this.opt.changed?.(n.tr, n.row, r.row);
+  }
+  key(e) {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key];
+    if (!step || e.ctrlKey || e.metaKey || e.altKey || (e.key.length === 1 && !keysOn())) return;
+    let tr = e.target.closest("tr");
+    do tr = step > 0 ? tr.nextElementSibling : tr.previousElementSibling; while (tr && !tr.querySelector("button,a"));
+    if (!tr) return;
+    tr.querySelector("button,a").focus();
+    tr.scrollIntoView({ block: "nearest" });
+    e.preventDefault();
+  }
+  first() { this.body.querySelector("button,a")?.focus(); }
+  close() { this.watcher.disconnect(); cancelAnimationFrame(this.asked); }
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+export const compare = (a, b) => collator.compare(a, b);
+export const keysOn = () => localStorage.getItem("keys") !== "off";
+
+// The panel at the side shows one thing; onclose is called when it goes.
+export const panel = {
+  open(title, ...content) {
+    const d = document.getElementById("panel");
+    const was = d.open;
+    d.replaceChildren(h("div.head", h("h1", { id: "panel-title" }, title), h("button", { type: "button", onclick: () => d.close() }, "Close")), h("div.body", content));
+    if (!was) d.showModal();
+    return d.querySelector(".body");
+  },
+  close() { document.getElementById("panel").close(); },
+};
+
+export function say(text) { document.getElementById("say").textContent = text; }
+
+export function debounce(ms, f) {
+  let t;
+  return (...a) => { clearTimeout(t); t = setTimeout(() => f(...a), ms); };
+}
+
+export const tag = (kind, text) => h("span.tag." + kind, text);
+export const field = (label, input, cls = "") => h("label" + cls, label, input);
+
+// Times: "3 s ago"; the moment itself stands in the title.
+export function ago(stamp) {
+  if (!stamp) return "";
+  const at = new Date(stamp), s = Math.max(0, (Date.now() - at) / 1000);
+  if (isNaN(at)) return "";
+  const text = s < 2 ? "now" : s < 90 ? Math.round(s) + " s ago" : s < 5400 ? Math.round(s / 60) + " min ago" : s < 129600 ? Math.round(s / 3600) + " h ago" : Math.round(s / 86400) + " d ago";
+  return h("time", { datetime: stamp, title: at.toLocaleString() }, text);
+}
+// renew writes the times of the document anew.
+export function renew() {
+  for (const t of document.querySelectorAll("time[datetime]")) {
+    const now = ago(t.getAttribute("datetime"));
+    if (now && t.textContent !== now.textContent) t.textContent = now.textContent;
+  }
+}
+export function span(us) {
+  return us < 1000 ? us + " µs" : us < 1e6 ? (us / 1000).toFixed(us < 1e4 ? 1 : 0) + " ms" : (us / 1e6).toFixed(us < 1e7 ? 1 : 0) + " s";
+}
+export function jidTime(jid) {
+  const m = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})/.exec(jid);
+  return m ? `${m[1]}-${m[2]}-${m[3]}T${m[4]}:${m[5]}:${m[6]}.${m[7].slice(0, 3)}Z` : "";
+}
+
+// json shows a value: maps and lists as what can be folded, the rest as text.
+export function json(v, depth = 0) {
+  if (v === null || typeof v !== "object") return h("span.mono", v === null ? "null" : String(v));
+  const all = Object.entries(v);
+  if (!all.length) return h("span.mono.dim", Array.isArray(v) ? "[]" : "{}");
+  return h("dl", all.map(([k, x]) => [h("dt.mono", k), h("dd", x !== null && typeof x === "object" && Object.keys(x).length > 3 && depth >= 0
+    ? h("details", h("summary", Object.keys(x).length + (Array.isArray(x) ? " elements" : " fields")), json(x, depth + 1)) : json(x, depth + 1))]));
+}
+
+// spark draws numbers as a line.
+export function spark(values, cls = "spark") {
+  const el = svg("svg", { class: cls, viewBox: "0 0 60 20", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const top = Math.max(...values, 1e-9);
+  const d = values.map((v, i) => (i ? "L" : "M") + (60 - values.length + i + 0.5).toFixed(1) + " " + (19 - (v / top) * 17).toFixed(1)).join("");
+  el.append(svg("path", { d }));
+  return el;
+}

@@ -1,0 +1,81 @@
+package console
+
+import (
+	"strings"
+
+	"brine/modules/eauth"
+	"brine/wire/payload"
+)
+
+// right is what somebody must be allowed in order to see or do something: a function of the command line that shows or does
+// the same. Rules for brine's own views are those of a module brine: @brine, besides @runner and @wheel.
+type right struct{ form, fun string }
+
+// Rights by name. They are what Session.Can lists.
+const (
+	rightNone   = ""       // whoever is logged in
+	rightFleet  = "fleet"  // ids, keys, connections
+	rightKeys   = "keys"   // accept, reject and delete keys
+	rightGrains = "grains" // what minions have told
+	rightJobs   = "jobs"   // jobs of everybody, with arguments and returns
+	rightEvents = "events" // the bus
+	rightActors = "actors" // the trees
+	rightStacks = "stacks" // what goroutines do, and of what they died
+	rightRun    = "run"    // anything at all on minions; the master decides on each
+)
+
+// needs are the functions that rights stand for.
+func needs(name string) (right, bool) {
+	r, ok := map[string]right{
+		rightFleet: {"wheel", "key.list_all"}, rightKeys: {"wheel", "key.accept"}, rightGrains: {"runner", "cache.grains"},
+		rightJobs: {"runner", "jobs.lookup_jid"}, rightEvents: {"runner", "state.event"},
+		rightActors: {"runner", "brine.tree"}, rightStacks: {"wheel", "brine.stack"},
+	}[name]
+	return r, ok
+}
+
+// may tells whether rules grant a right.
+func may(rules []any, name string) bool {
+	if name == rightNone {
+		return true
+	}
+	if name == rightRun {
+		return mayRun(rules)
+	}
+	r, ok := needs(name)
+	if !ok {
+		return false
+	}
+	return eauth.AllowedForm(rules, r.form, r.fun, nil, nil) ||
+		name == rightFleet && eauth.AllowedForm(rules, "runner", "manage.status", nil, nil)
+}
+
+// mayRun tells whether some rule is about functions of minions: a pattern, or a target with patterns.
+func mayRun(rules []any) bool {
+	for _, rule := range rules {
+		switch x := rule.(type) {
+		case string:
+			if !strings.HasPrefix(x, "@") {
+				return true
+			}
+		case *payload.Map:
+			for k := range x.All() {
+				if name, ok := k.(string); ok && !strings.HasPrefix(name, "@") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// rightsOf lists the rights that rules grant, in a fixed order.
+func rightsOf(rules []any) []string {
+	can := []string{}
+	for _, name := range []string{rightFleet, rightKeys, rightGrains, rightJobs, rightEvents, rightActors, rightStacks, rightRun} {
+		if may(rules, name) {
+			can = append(can, name)
+		}
+	}
+	return can
+}

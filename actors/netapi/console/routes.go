@@ -1,0 +1,126 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// request is one that has been let in.
+type request struct {
+	http *http.Request
+	who  Session
+	body any // as route.Body, read
+}
+
+func (q request) query(name string) string { return q.http.URL.Query().Get(name) }
+
+// param is something in the query of an address, or in its path.
+type param struct{ Name, In, Help string }
+
+// route is one address: what serves it, and what the OpenAPI file says of it.
+type route struct {
+	Method, Path string
+	Help         string
+	Open         bool   // for everybody, without a session
+	Right        string // what the session must be allowed, one of the rights
+	Params       []param
+	Body, Answer any // values of the types; nil: none
+	Streams      bool
+	do           func(ctx context.Context, q request) (any, error)
+	raw          func(w http.ResponseWriter, q request) // in place of do: writes the answer itself
+	read         func(data []byte) (any, error)
+}
+
+// taking is how a body of type T is read.
+func taking[T any](data []byte) (any, error) {
+	var v T
+	err := json.Unmarshal(data, &v)
+	return v, err
+}
+
+func inQuery(name, help string) param { return param{name, "query", help} }
+func inPath(name, help string) param  { return param{name, "path", help} }
+
+// routes are all addresses.
+func (c *console) routes() []route {
+	actor := []param{inQuery("of", "id of the minion; without, the master"), inQuery("path", "path of the actor in its tree")}
+	return []route{
+		{Method: "GET", Path: "/console/api/openapi.json", Help: "This description.", Open: true, raw: c.serveDescription},
+		{Method: "GET", Path: "/console/api/session", Help: "Who is logged in, and what he may do; how to log in when nobody is.", Open: true,
+			Answer: Identity{}, raw: c.serveSession},
+		{Method: "POST", Path: "/console/api/login", Help: "Log in. The answer sets the cookie of the session.", Open: true,
+			Body: Login{}, Answer: Identity{}, read: taking[Login], raw: c.serveLogin},
+		{Method: "POST", Path: "/console/api/logout", Help: "End the session.", Answer: Done{}, raw: c.serveLogout},
+		{Method: "GET", Path: "/console/api/stream", Help: "Server-sent events of one view: hello, rows, note, event, beat.", Streams: true,
+			Params: streamParams(), Answer: Message{}, raw: c.serveStream},
+		{Method: "GET", Path: "/console/api/fleet/{id}/grains", Help: "The grains of a minion, as the master has them.", Right: rightGrains,
+			Params: []param{inPath("id", "id of the minion")}, Answer: Grains{}, do: c.grains},
+		{Method: "POST", Path: "/console/api/fleet/{id}/key", Help: "Accept, reject or delete the key of a minion.", Right: rightKeys,
+			Params: []param{inPath("id", "id of the minion")}, Body: KeyAct{}, Answer: Done{}, read: taking[KeyAct], do: c.keyAct},
+		{Method: "GET", Path: "/console/api/target", Help: "Whom a target means.", Right: rightFleet,
+			Params: []param{inQuery("tgt", "the target"), inQuery("tgt_type", "its type, compound without")}, Answer: Target{}, do: c.target},
+		{Method: "GET", Path: "/console/api/actor", Help: "One actor with its last deaths and what is below it.", Right: rightActors,
+			Params: actor, Answer: Actor{}, do: c.actor},
+		{Method: "GET", Path: "/console/api/actor/stack", Help: "What the goroutines of an actor of the master do.", Right: rightStacks,
+			Params: actor[1:], Answer: Stack{}, do: c.stack},
+	}
+}
+
+// serve lets a request in and answers it by its route.
+func (c *console) serve(r route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, h *http.Request) {
+		q, err := c.admit(r, w, h)
+		if err != nil {
+			fail(w, errStatus(err), err.Error())
+			return
+		}
+		if r.raw != nil {
+			r.raw(w, q)
+			return
+		}
+		ctx, cancel := context.WithTimeout(h.Context(), answerWithin)
+		defer cancel()
+		answer, err := r.do(ctx, q)
+		if err != nil {
+			fail(w, errStatus(err), err.Error())
+			return
+		}
+		reply(w, answer)
+	})
+}
+
+// admit looks at where a request comes from, who makes it, what he may do, and what it brings.
+func (c *console) admit(r route, w http.ResponseWriter, h *http.Request) (request, error) {
+	q := request{http: h}
+	if err := guard(h); err != nil {
+		return q, err
+	}
+	if !r.Open {
+		who, err := c.session(h)
+		if err != nil {
+			return q, err
+		}
+		if !may(who.Rules, r.Right) {
+			return q, &problem{http.StatusForbidden, "no rule of external_auth allows this"}
+		}
+		q.who = who
+	}
+	if r.read == nil {
+		return q, nil
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, h.Body, maxBody))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return q, &problem{http.StatusRequestEntityTooLarge, "what is sent is too large"}
+		}
+		return q, &problem{http.StatusBadRequest, "what is sent cannot be read"}
+	}
+	if q.body, err = r.read(data); err != nil {
+		return q, &problem{http.StatusBadRequest, "what is sent is not the JSON that is wanted here"}
+	}
+	return q, nil
+}

@@ -1,0 +1,115 @@
+package console
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// writeHeader must come with every request that changes something. A page of another site cannot send it without being asked
+// about by CORS, and nothing here answers that.
+const writeHeader = "X-Brine-Console"
+
+// policy lets the page load and reach nothing but what lies beside it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// secured sets the headers that every answer has.
+func secured(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		set := w.Header().Set
+		set("Content-Security-Policy", policy)
+		set("X-Content-Type-Options", "nosniff")
+		set("X-Frame-Options", "DENY")
+		set("Referrer-Policy", "no-referrer")
+		set("Cross-Origin-Opener-Policy", "same-origin")
+		set("Cross-Origin-Resource-Policy", "same-origin")
+		set("Cache-Control", "no-cache")
+		if strings.HasPrefix(r.URL.Path, "/console/api/") {
+			set("Cache-Control", "no-store")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// foreign tells whether a request was made by a page of another site.
+func foreign(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return true
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host != r.Host
+}
+
+// guard refuses what must not be answered before anybody is asked for.
+func guard(r *http.Request) error {
+	if foreign(r) {
+		return &problem{http.StatusForbidden, "requests of other sites are not answered"}
+	}
+	if r.Method == http.MethodGet {
+		return nil
+	}
+	if r.Header.Get(writeHeader) == "" {
+		return &problem{http.StatusForbidden, "the header " + writeHeader + " is missing"}
+	}
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+		return &problem{http.StatusUnsupportedMediaType, "what is sent must be application/json"}
+	}
+	return nil
+}
+
+// session is who asks, by cookie; nobody is an error.
+func (c *console) session(r *http.Request) (Session, error) {
+	if cookie, err := r.Cookie(c.Cookie); err == nil && cookie.Value != "" {
+		if s, ok := c.Front.Session(r.Context(), cookie.Value); ok {
+			return s, nil
+		}
+	}
+	return Session{}, &problem{http.StatusUnauthorized, "nobody is logged in"}
+}
+
+// setCookie gives the page its session, or takes it.
+func (c *console) setCookie(w http.ResponseWriter, id string) {
+	cookie := &http.Cookie{Name: c.Cookie, Value: id, Path: "/", HttpOnly: true, Secure: c.Secure, SameSite: http.SameSiteStrictMode}
+	if id == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}
+
+// address is where a request comes from, without the port.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// reply writes an answer.
+func reply(w http.ResponseWriter, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		fail(w, http.StatusInternalServerError, "the answer has no JSON form")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // who does not read it any more gets nothing
+}
+
+// fail writes an error.
+func fail(w http.ResponseWriter, status int, text string) {
+	body, err := json.Marshal(Problem{Error: text})
+	if err != nil {
+		body = []byte(`{"error":""}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

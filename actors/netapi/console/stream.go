@@ -1,0 +1,182 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Message is one of the events of a stream; its name tells which of the fields is there.
+type Message struct {
+	Hello *Hello     `json:"hello,omitempty"`
+	Rows  *Patch     `json:"rows,omitempty"`
+	Note  *Note      `json:"note,omitempty"`
+	Event *EventList `json:"event,omitempty"`
+	Beat  *Beat      `json:"beat,omitempty"`
+}
+
+// Hello begins a stream.
+type Hello struct {
+	View string `json:"view"`
+	At   int64  `json:"at" doc:"now, in microseconds since 1970"`
+}
+
+// Note says in words what keeps a table from being told; an empty text ends it.
+type Note struct {
+	Table string `json:"table"`
+	Text  string `json:"text"`
+}
+
+// Beat says that all is well, every five seconds.
+type Beat struct {
+	At int64 `json:"at"`
+}
+
+func streamParams() []param {
+	return []param{
+		inQuery("view", "fleet, actors, jobs, job or events"),
+		inQuery("tgt", "of fleet: a target, all without"), inQuery("tgt_type", "its type, compound without"),
+		inQuery("of", "of actors: the id of a minion, the master without"),
+		inQuery("jid", "of job: which"),
+		inQuery("tag", "of events: a pattern with * and ?, or what the tag begins with"), inQuery("text", "of events: what the event holds"),
+	}
+}
+
+// Times of a stream.
+const (
+	beatEvery    = 5 * time.Second
+	checkEvery   = 15 * time.Second // that the session still stands
+	writeWithin  = 20 * time.Second // a page that does not read is left
+	masterEvery  = 500 * time.Millisecond
+	fleetEvery   = time.Second
+	minionEvery  = 3 * time.Second
+	askWithin    = 5 * time.Second
+	streamOfDays = 25 * time.Hour // then the page connects anew
+)
+
+// output is the way to one page. Only the goroutine of the stream writes to it.
+type output struct {
+	w    http.ResponseWriter
+	ctl  *http.ResponseController
+	said map[string]string // notes by table
+}
+
+// send writes one message under its name.
+func (o *output) send(name string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("pack message: %w", err)
+	}
+	if err := o.ctl.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("set deadline of stream: %w", err)
+	}
+	if _, err := fmt.Fprintf(o.w, "event: %s\ndata: %s\n\n", name, text); err != nil {
+		return fmt.Errorf("write to stream: %w", err)
+	}
+	if err := o.ctl.Flush(); err != nil {
+		return fmt.Errorf("write to stream: %w", err)
+	}
+	return nil
+}
+
+// rows sends what has changed in a table, or what keeps it from being told.
+func (o *output) rows(d *differ, now rows, trouble error) error {
+	if err := o.note(d.table, trouble); err != nil || trouble != nil {
+		return err
+	}
+	if p, ok := d.next(now); ok {
+		return o.send("rows", p)
+	}
+	return nil
+}
+
+// note says what is wrong, once.
+func (o *output) note(table string, trouble error) error {
+	text := ""
+	if trouble != nil {
+		text = trouble.Error()
+	}
+	if o.said[table] == text {
+		return nil
+	}
+	o.said[table] = text
+	return o.send("note", Note{table, text})
+}
+
+// view is what a stream shows: what it needs, and what makes it.
+type view struct {
+	right string
+	run   func(c *console, ctx context.Context, q request, o *output) error
+}
+
+func viewOf(name string) (view, bool) {
+	v, ok := map[string]view{
+		"fleet":  {rightFleet, (*console).showFleet},
+		"actors": {rightActors, (*console).showActors},
+	}[name]
+	return v, ok
+}
+
+// serveStream shows a view until the page goes, the session ends, or the master's words cannot be written.
+func (c *console) serveStream(w http.ResponseWriter, q request) {
+	name := q.query("view")
+	v, ok := viewOf(name)
+	if !ok {
+		fail(w, http.StatusBadRequest, "there is no such view")
+		return
+	}
+	if !may(q.who.Rules, v.right) {
+		fail(w, http.StatusForbidden, "no rule of external_auth allows this")
+		return
+	}
+	leave, ok := c.enter(q.who.ID)
+	if !ok {
+		fail(w, http.StatusTooManyRequests, "too many pages are open")
+		return
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(q.http.Context(), streamOfDays)
+	defer cancel()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	o := &output{w: w, ctl: http.NewResponseController(w), said: map[string]string{}}
+	if err := o.send("hello", Hello{name, time.Now().UnixMicro()}); err != nil {
+		return
+	}
+	_ = v.run(c, ctx, q, o) // it ends with the page, which is told nothing any more
+}
+
+// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the context,
+// or the session. hurry makes it look sooner; it may be nil.
+func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, hurry <-chan struct{}, look func(context.Context) error) error {
+	tick, beat, check := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery)
+	defer tick.Stop()
+	defer beat.Stop()
+	defer check.Stop()
+	for {
+		if err := look(ctx); err != nil {
+			return err
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-tick.C:
+				waiting = false
+			case <-hurry:
+				waiting = false
+			case <-beat.C:
+				if err := o.send("beat", Beat{time.Now().UnixMicro()}); err != nil {
+					return err
+				}
+			case <-check.C:
+				if _, ok := c.Front.Session(ctx, q.who.ID); !ok {
+					return o.send("bye", Problem{"the session has ended"})
+				}
+			}
+		}
+	}
+}

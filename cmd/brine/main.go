@@ -14,6 +14,7 @@ import (
 	"brine/cmd/emulate"
 	"brine/cmd/keepalive"
 	"brine/cmd/salt"
+	"brine/cmd/saltapi"
 	"brine/cmd/saltcall"
 	"brine/cmd/saltcp"
 	"brine/cmd/saltkey"
@@ -55,6 +56,7 @@ func tools() []program {
 		{name: "salt-cp", what: "copy files of this machine to minions", run: saltcp.Run, link: true},
 		{name: "salt-master", what: "run a master", run: saltmaster.Run, signals: true, link: true},
 		{name: "salt-minion", what: "run a minion", run: saltminion.Run, signals: true, link: true},
+		{name: "salt-api", what: "run the REST servers of a master", run: saltapi.Run, signals: true, link: true},
 		{name: jobprocess.Name, what: "run one job for a minion", run: saltminion.RunJob, signals: true, hidden: true},
 		{name: "tree", what: "show the actors of a running daemon", run: admin.Tree},
 		{name: "top", what: "follow the actors of a running daemon on a full screen", run: admin.Top, signals: true},

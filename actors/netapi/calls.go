@@ -1,0 +1,117 @@
+package netapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"brine/modules/netapi"
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// callsMax is how many chunks are at work at the same time.
+const callsMax = 4096
+
+// calls starts an actor for each chunk of a lowstate, so that what waits can be seen and ended.
+type calls struct {
+	tree *supervisor.Supervisor
+	next atomic.Uint64
+	now  atomic.Int64
+}
+
+// outcome is what a call came to.
+type outcome struct {
+	value any
+	err   error
+}
+
+// errCancelled is the answer of a call that an operator has ended.
+var errCancelled = errors.New("netapi: the call was ended before it was done")
+
+// work is what a call does. It ends with its context; note shows what it waits for in the tree of actors.
+type work func(ctx context.Context, note func(text string)) (any, error)
+
+// run runs f as an actor and waits for it. When ctx ends the actor is gone as well.
+func (c *calls) run(ctx context.Context, f work) (any, error) {
+	defer c.now.Add(-1)
+	if c.now.Add(1) > callsMax {
+		return nil, netapi.Busy("requests")
+	}
+	done, name, err := c.start(f)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		c.tree.Done(name)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// start starts f as an actor.
+func (c *calls) start(f work) (<-chan outcome, string, error) {
+	name := "Call-" + strconv.FormatUint(c.next.Add(1), 10)
+	done := make(chan outcome, 1)
+	_, err := c.tree.Add(supervisor.Spec{Name: name, StopTimeout: time.Second, New: func() actor.Actor {
+		return &call{work: f, done: done}
+	}})
+	if err != nil {
+		return nil, "", fmt.Errorf("start call: %w", err)
+	}
+	return done, name, nil
+}
+
+// Messages of a call.
+type (
+	// callNoted shows what it waits for.
+	callNoted struct{ text string }
+	// callEnded is its end.
+	callEnded struct{ outcome outcome }
+)
+
+// call runs one chunk. Its first incarnation does; a later one only says that it was ended.
+type call struct {
+	work work
+	done chan<- outcome
+}
+
+func (c *call) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		c.onStarted(ctx)
+	case *callNoted:
+		supervisor.Note(ctx, m.text)
+	case *callEnded:
+		c.finish(ctx, m.outcome)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (c *call) onStarted(ctx actor.Context) {
+	self, f := supervisor.Self(ctx), c.work
+	if supervisor.Incarnation(ctx) > 1 {
+		c.finish(ctx, outcome{err: errCancelled})
+		return
+	}
+	supervisor.Go(ctx, "call", func(ctx context.Context) error {
+		v, err := f(ctx, func(text string) { self.Send(&callNoted{text}) })
+		self.Send(&callEnded{outcome{v, err}})
+		return nil
+	})
+}
+
+func (c *call) finish(ctx actor.Context, o outcome) {
+	select {
+	case c.done <- o:
+	default: // it was answered already
+	}
+	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
+}

@@ -1,0 +1,107 @@
+package cherrypy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// finish writes the answer of a handler: its value in the form that the client accepts, or an error.
+func (c *call) finish(err error, v any) error {
+	var known *netapi.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &known):
+		return known
+	case c.ctx.Err() != nil:
+		return err
+	default:
+		c.log.Error("a request failed", "path", c.path, "err", err)
+		c.status = http.StatusInternalServerError
+		text := "An unexpected error occurred"
+		if c.conf.Debug {
+			text = err.Error()
+		}
+		v = payload.M("status", int64(c.status), "return", text)
+	}
+	kind, err := netapi.Negotiate(c.accept(), netapi.TypeJSON, netapi.TypeYAML)
+	if err != nil {
+		return err
+	}
+	out, err := netapi.Write(kind, v)
+	if err != nil {
+		return err
+	}
+	c.setCookie()
+	c.write(c.status, kind, out)
+	return nil
+}
+
+// accept is the header of that name, all of it.
+func (c *call) accept() string { return strings.Join(c.r.Header.Values("Accept"), ", ") }
+
+// fail writes the page of an error.
+func (c *call) fail(err error) {
+	if c.ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return // nobody is there to read it
+	}
+	var known *netapi.Error
+	if !errors.As(err, &known) {
+		c.log.Error("a request failed", "path", c.path, "err", err)
+		known = &netapi.Error{Status: http.StatusInternalServerError}
+	}
+	if c.res != nil {
+		c.setCookie()
+	}
+	page := known.Page()
+	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, err := z.Write(page)
+		if err = errors.Join(err, z.Close()); err == nil {
+			c.head.Set("Content-Encoding", "gzip")
+			page = b.Bytes()
+		}
+	}
+	c.write(known.Status, "text/html;charset=utf-8", page)
+}
+
+// Limits of answers: a client that reads slower than so many bytes a second is cut.
+const (
+	writeGrace = 30 * time.Second
+	writeSpeed = 16 << 10
+)
+
+// write sends an answer.
+func (c *call) write(status int, kind string, body []byte) {
+	if kind != "" {
+		c.head.Set("Content-Type", kind)
+	}
+	c.head.Set("Content-Length", strconv.Itoa(len(body)))
+	limit := time.Now().Add(writeGrace + time.Duration(len(body)/writeSpeed)*time.Second)
+	ctl := http.NewResponseController(c.w)
+	timed := ctl.SetWriteDeadline(limit) == nil
+	c.w.WriteHeader(status)
+	if c.r.Method == http.MethodHead {
+		return
+	}
+	if _, err := c.w.Write(body); err == nil && timed {
+		if ctl.Flush() == nil {
+			_ = ctl.SetWriteDeadline(time.Time{}) // the connection may serve a next request
+		}
+	}
+}
+
+func link(to string) string {
+	to = html.EscapeString(to)
+	return "<a href=\"" + to + "\">" + to + "</a>"
+}

@@ -1,0 +1,187 @@
+package cherrypy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// crossOrigin sets the headers for pages of other origins, and says whether that was all that was asked (OPTIONS). Unlike Salt: the
+// origin has to be named in the configuration, by cors_origin.
+func (c *call) crossOrigin() bool {
+	origin := c.r.Header.Get("Origin")
+	named := origin == "" || slices.Contains(c.conf.CORSOrigin, "*") || slices.Contains(c.conf.CORSOrigin, origin)
+	if named {
+		if origin == "" {
+			origin = "*"
+		}
+		c.head.Set("Access-Control-Allow-Origin", origin)
+		c.head.Set("Access-Control-Expose-Headers", "GET, POST")
+		c.head.Set("Access-Control-Allow-Credentials", "true")
+	}
+	if c.r.Method != http.MethodOptions {
+		c.head.Set("Vary", "Accept-Encoding")
+		return false
+	}
+	if wanted := c.r.Header.Get("Access-Control-Request-Method"); named && (wanted == http.MethodGet || wanted == http.MethodPost) {
+		c.head.Set("Access-Control-Allow-Methods", "GET, POST")
+		c.head.Set("Access-Control-Allow-Headers", "Content-Type, X-Auth-Token, X-Requested-With")
+		c.head.Set("Connection", "keep-alive")
+		c.head.Set("Access-Control-Max-Age", "1400")
+	}
+	return true
+}
+
+// cookieName is the cookie of a session.
+const cookieName = "session_id"
+
+// presented is the session id that a client shows: in the header, or else in the cookie.
+func (c *call) presented() string {
+	if id := c.r.Header.Get("X-Auth-Token"); id != "" {
+		return id
+	}
+	if cookie, err := c.r.Cookie(cookieName); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+// session finds the session of a request. Where one is needed and there is none the error is a 401.
+func (c *call) session(method string) error {
+	if c.res.free || !c.res.hasSession(method) {
+		return nil
+	}
+	c.newID = true
+	if id := c.presented(); id != "" {
+		token, err := c.api.Sessions().Token(c.ctx, id)
+		if err != nil {
+			return err
+		}
+		if token != "" {
+			c.sessionID, c.token, c.newID = id, token, false
+		}
+	}
+	if !c.res.needsSession(method) {
+		return nil
+	}
+	if c.token == "" {
+		return netapi.Unauthorized("")
+	}
+	c.head.Set("Cache-Control", "private")
+	return nil
+}
+
+// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt.
+func (c *call) setCookie() {
+	id := c.sessionID
+	if c.newID || c.expired {
+		id = netapi.NewSessionID()
+	}
+	if id == "" {
+		return
+	}
+	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil,
+		Expires: time.Now().Add(netapi.SessionLife), MaxAge: int(netapi.SessionLife / time.Second)}
+	if c.expired {
+		cookie.Expires, cookie.MaxAge = time.Now().AddDate(-1, 0, 0), 0
+	}
+	http.SetCookie(c.w, cookie)
+}
+
+// Limits of bodies. A body that is sent slower than so many bytes a second ends the request.
+const (
+	largeBody   = 1 << 20
+	largeBodies = 8 // at the same time
+	bodyGrace   = 20 * time.Second
+	bodySpeed   = 16 << 10
+)
+
+// readBody reads and understands the body, where the request has one.
+func (c *call) readBody() error {
+	switch {
+	case c.res.free || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead:
+		return nil
+	case c.r.ContentLength <= 0 && c.r.Method == http.MethodPost: // a body of unknown length is none, as in Salt
+		return nil
+	case c.r.ContentLength <= 0:
+		return nil
+	}
+	if err := netapi.Acceptable(c.r.Header.Get("Content-Type")); err != nil {
+		return err
+	}
+	if c.r.ContentLength > c.conf.MaxRequestBodySize {
+		return &netapi.Error{Status: http.StatusRequestEntityTooLarge}
+	}
+	if c.r.ContentLength > largeBody {
+		select {
+		case c.bodies <- struct{}{}:
+			defer func() { <-c.bodies }()
+		default:
+			return netapi.Busy("large bodies")
+		}
+	}
+	raw, err := c.readAll()
+	if err != nil {
+		return err
+	}
+	c.hasBody = true
+	c.body, err = netapi.Read(c.r.Header.Get("Content-Type"), raw)
+	return err
+}
+
+// readAll reads the body, in a time that its length allows.
+func (c *call) readAll() ([]byte, error) {
+	n := c.r.ContentLength
+	ctl := http.NewResponseController(c.w)
+	limit := bodyGrace + time.Duration(n/bodySpeed)*time.Second
+	if err := ctl.SetReadDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, n+1))
+	if err != nil || int64(len(raw)) != n {
+		c.head.Set("Connection", "close")
+		return nil, &netapi.Error{Status: http.StatusRequestTimeout, Message: "The body did not come in time"}
+	}
+	if err := ctl.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// fromAllowed checks the address of the client (authorized_ips).
+func (c *call) fromAllowed() error {
+	if c.res.free || len(c.conf.AuthorizedIPs) == 0 || slices.Contains(c.conf.AuthorizedIPs, c.remote()) {
+		return nil
+	}
+	c.log.Error("Blocked IP: " + c.remote())
+	return &netapi.Error{Status: http.StatusForbidden, Message: "Bad IP"}
+}
+
+// mayLogIn checks the address of a user who logs in (api_acl).
+func (c *call) mayLogIn(user string) bool {
+	acl := c.conf.APIACL
+	if acl.Len() == 0 {
+		return true
+	}
+	users := acl.Map("users")
+	key := user
+	if !users.Has(key) {
+		key = "*"
+	}
+	list := users.Value(key)
+	if text, ok := list.(string); ok {
+		return text == "*" || strings.Contains(text, c.remote())
+	}
+	may := payload.Texts(users.List(key))
+	ok := slices.Contains(may, c.remote()) || slices.Contains(may, "*")
+	if !ok {
+		c.log.Info("[api_acl] Authentication failed for user " + payload.Show(user) + " from IP " + c.remote())
+	}
+	return ok
+}

@@ -1,0 +1,56 @@
+package cherrypy
+
+import (
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// getLogin says what to do.
+func (c *call) getLogin(into *any) error {
+	c.head.Set("WWW-Authenticate", "Session")
+	*into = payload.M("status", nil, "return", "Please log in")
+	return nil
+}
+
+// postLogin opens a session for who can log in at the master.
+func (c *call) postLogin(into *any) error {
+	if err := c.api.MasterHere(); err != nil {
+		return err
+	}
+	creds, err := firstMap(c.body.Data)
+	if err != nil {
+		return err
+	}
+	if !c.mayLogIn(creds.Str("username")) {
+		return netapi.Unauthorized("")
+	}
+	login, err := c.api.Login(c.ctx, c.remote(), creds)
+	if err != nil {
+		return err
+	}
+	if c.sessionID != "" { // who logs in again gets another id: nobody can have set a known one before
+		if _, err := c.api.Sessions().Close(c.ctx, c.sessionID); err != nil {
+			return err
+		}
+	}
+	if c.sessionID, err = c.api.Sessions().Open(c.ctx, login.Token, login.Eauth+"/"+login.Name); err != nil {
+		return err
+	}
+	c.newID = false
+	c.head.Set("X-Auth-Token", c.sessionID)
+	*into = payload.M("return", []any{payload.M("token", c.sessionID, "expire", login.Expire, "start", login.Start, "user", login.Name,
+		"eauth", login.Eauth, "perms", login.Perms)})
+	return nil
+}
+
+// firstMap is a map, or the first element of a list that is one. Anything else is an error without words, as in Salt.
+func firstMap(data any) (*payload.Map, error) {
+	if list, ok := data.([]any); ok && len(list) > 0 {
+		data = list[0]
+	}
+	m, ok := data.(*payload.Map)
+	if !ok {
+		return nil, netapi.ErrUnexpected
+	}
+	return m, nil
+}

@@ -1,0 +1,224 @@
+package cherrypy
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	api "brine/actors/netapi"
+	"brine/config"
+	"brine/modules/netapi"
+)
+
+// Options of the server.
+type Options struct {
+	Config *config.CherryPy
+	Logger *slog.Logger
+	// Streams serve /events and /ws; nil: there are no such addresses.
+	Streams Streams
+	// Extra are handlers below other paths, such as /console; the path is a prefix.
+	Extra map[string]http.Handler
+}
+
+// Streams write the events of the master to clients until these go away or are not allowed any more.
+type Streams interface {
+	// Events answers a GET of /events. valid is asked before each event.
+	Events(w http.ResponseWriter, r *http.Request, valid func(context.Context) error)
+	// Socket answers a GET of /ws with the eauth token of a session.
+	Socket(w http.ResponseWriter, r *http.Request, token string, formatted bool)
+}
+
+// server is the handler of all requests.
+type server struct {
+	api    api.API
+	opt    Options
+	conf   *config.CherryPy
+	routes map[string]*resource // by the first part of the path
+	log    *slog.Logger
+	stats  *statistics
+	bodies chan struct{} // room for large bodies
+	access *accessLog
+}
+
+// New makes the handler. An error is a file of the configuration that cannot be used.
+func New(a api.API, opt Options) (http.Handler, error) {
+	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(), bodies: make(chan struct{}, largeBodies)}
+	s.routes = s.resources()
+	var err error
+	s.access, err = openAccessLog(opt.Config.LogAccessFile)
+	return s, err
+}
+
+// call is one request on its way.
+type call struct {
+	*server
+	w   http.ResponseWriter
+	r   *http.Request
+	res *resource
+	ctx context.Context
+
+	path  string   // below root_prefix
+	args  []string // parts of the path behind the resource
+	head  http.Header
+	allow string
+
+	sessionID string // a session that exists; "" none
+	token     string // the eauth token behind it
+	newID     bool   // the cookie is to be one of nobody
+	expired   bool   // the cookie is to go
+
+	body    netapi.Body
+	hasBody bool
+	status  int // of a good answer
+}
+
+// ServeHTTP answers a request.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	seen := s.stats.begin()
+	rec, whole := &recorder{ResponseWriter: w}, false
+	defer func() { // a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
+		if !whole && rec.status == 0 {
+			s.log.Error("a request died", "path", r.URL.Path)
+			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+			_ = http.NewResponseController(rec).Flush()
+		}
+		s.stats.end(seen, rec)
+		s.access.write(r, rec)
+	}()
+	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
+	c.serve()
+	whole = true
+}
+
+// serve finds the resource and lets it answer.
+func (c *call) serve() {
+	path, ok := c.below()
+	if !ok {
+		return
+	}
+	c.path = path
+	if h := c.extra(); h != nil {
+		h.ServeHTTP(c.w, c.r)
+		return
+	}
+	c.head.Set("Server", "brine")
+	if c.wantsPage() {
+		c.res = c.routes[part(c.conf.AppPath)]
+		c.head.Set("Allow", c.res.allow)
+		c.crossOrigin()
+		c.serveFile(c.conf.App)
+		return
+	}
+	if c.static() {
+		return
+	}
+	c.find()
+	if err := c.answer(); err != nil {
+		c.fail(err)
+	}
+}
+
+// extra is the handler of another package that has this path.
+func (c *call) extra() http.Handler {
+	for prefix, h := range c.opt.Extra {
+		if c.path == prefix || strings.HasPrefix(c.path, prefix+"/") {
+			return h
+		}
+	}
+	return nil
+}
+
+// below cuts root_prefix off the path; not ok when it was answered.
+func (c *call) below() (string, bool) {
+	prefix := strings.TrimRight(c.conf.RootPrefix, "/")
+	path := c.r.URL.Path
+	if prefix == "" {
+		return path, true
+	}
+	if path == prefix {
+		c.movedToSlash()
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(path, prefix+"/")
+	if !ok {
+		http.NotFound(c.w, c.r)
+		return "", false
+	}
+	return "/" + rest, true
+}
+
+// movedToSlash sends a client from /prefix to /prefix/.
+func (c *call) movedToSlash() {
+	scheme := "http"
+	if c.r.TLS != nil {
+		scheme = "https"
+	}
+	to := scheme + "://" + c.r.Host + c.r.URL.Path + "/"
+	c.head.Set("Allow", "GET, HEAD, POST")
+	c.crossOrigin()
+	c.head.Set("Location", to)
+	c.write(http.StatusMovedPermanently, "text/html;charset=utf-8", []byte("This resource has permanently moved to "+link(to)+"."))
+}
+
+// find sets the resource and the parts of the path behind it.
+func (c *call) find() {
+	parts := strings.Split(strings.Trim(c.path, "/"), "/")
+	if c.res = c.routes[parts[0]]; c.res != nil {
+		c.args = parts[1:]
+		c.head.Set("Allow", c.res.allow)
+	}
+}
+
+// answer takes a request through all its checks to the handler of its resource.
+func (c *call) answer() error {
+	if c.res == nil {
+		c.crossOrigin()
+		return &netapi.Error{Status: http.StatusNotFound, Message: "The path '" + c.r.URL.Path + "' was not found."}
+	}
+	if c.crossOrigin() {
+		c.write(http.StatusOK, "", nil)
+		return nil
+	}
+	method := c.r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if err := c.session(method); err != nil {
+		return err
+	}
+	if err := c.readBody(); err != nil {
+		return err
+	}
+	if err := c.fromAllowed(); err != nil {
+		return err
+	}
+	h := c.res.methods[method]
+	if h == nil {
+		return &netapi.Error{Status: http.StatusMethodNotAllowed}
+	}
+	if !c.bind(method) {
+		return &netapi.Error{Status: http.StatusNotFound}
+	}
+	if c.res.raw {
+		return h(c, nil)
+	}
+	var v any
+	return c.finish(h(c, &v), v)
+}
+
+// remote is the address of the client.
+func (c *call) remote() string {
+	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+	if err != nil {
+		return c.r.RemoteAddr
+	}
+	return host
+}
+
+// part is the first part of a path.
+func part(path string) string {
+	first, _, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	return first
+}

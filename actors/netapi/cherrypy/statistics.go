@@ -1,0 +1,91 @@
+package cherrypy
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader notes the status.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// statistics count requests.
+type statistics struct {
+	since                             time.Time
+	total, now, bytes, failed, tookUS atomic.Int64
+}
+
+func newStatistics() *statistics { return &statistics{since: time.Now()} }
+
+func (s *statistics) begin() time.Time {
+	s.total.Add(1)
+	s.now.Add(1)
+	return time.Now()
+}
+
+func (s *statistics) end(began time.Time, rec *recorder) {
+	s.now.Add(-1)
+	s.bytes.Add(rec.bytes)
+	s.tookUS.Add(time.Since(began).Microseconds())
+	if rec.status >= http.StatusInternalServerError {
+		s.failed.Add(1)
+	}
+}
+
+// accessLog writes a line for each request, in the combined form of web servers. Queries are left out: they may hold secrets.
+type accessLog struct {
+	f *os.File // nil: there is none. Each line is one write at its end.
+}
+
+func openAccessLog(path string) (*accessLog, error) {
+	if path == "" {
+		return &accessLog{}, nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("log_access_file: %w", err)
+	}
+	return &accessLog{f: f}, nil
+}
+
+func (l *accessLog) write(r *http.Request, rec *recorder) {
+	if l.f == nil {
+		return
+	}
+	path := r.URL.EscapedPath()
+	if i := strings.Index(path, "/ws/"); i >= 0 { // a session id stands behind it
+		path = path[:i+4] + "-"
+	}
+	host, _, _ := strings.Cut(r.RemoteAddr, ":")
+	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %q %q\n", host, time.Now().Format("02/Jan/2006:15:04:05 -0700"), r.Method, path, r.Proto,
+		rec.status, rec.bytes, r.Referer(), r.UserAgent())
+	_, _ = l.f.WriteString(line) // a full disk must not end the service
+}

@@ -1,0 +1,157 @@
+package netapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Listen says where a server listens.
+type Listen struct {
+	Host string
+	Port int // 0: any that is free
+
+	// Certificate, key and chain are files of PEM; without a certificate the server speaks plain HTTP.
+	Certificate, Key, Chain string
+
+	MaxConnections int          // in all
+	Bound          func(string) // told the address; may be nil
+	Logger         *slog.Logger
+}
+
+// Limits of a server: nobody can hold connections for nothing. How long a body may take is the handler's.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+	stopWithin    = 2 * time.Second
+)
+
+// listenerSpec is the child that owns the port of a server.
+func listenerSpec(m Module, h http.Handler) supervisor.Spec {
+	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() actor.Actor { return &listener{opt: m.Listen, name: m.Name, handler: h} }}
+}
+
+// listener owns a port. It gets no messages: requests are answered in the goroutines of the HTTP server.
+type listener struct {
+	opt     Listen
+	name    string
+	handler http.Handler
+}
+
+func (l *listener) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Started:
+		l.onStarted(ctx)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}
+
+func (l *listener) onStarted(ctx actor.Context) {
+	server := &http.Server{Handler: l.handler, ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
+	var err error
+	if l.opt.Certificate != "" {
+		if server.TLSConfig, err = newCertificate(l.opt).config(); err != nil {
+			supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
+		}
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){} // HTTP/1.1 alone: WebSockets, and limits by connection
+	}
+	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
+	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
+	if err != nil {
+		supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
+	}
+	ctx.Logger().Info(fmt.Sprintf("%s serves on %s", l.name, ln.Addr()))
+	if l.opt.Bound != nil {
+		l.opt.Bound(ln.Addr().String())
+	}
+	bounded := &limited{Listener: ln, room: make(chan struct{}, l.opt.MaxConnections)}
+	supervisor.Go(ctx, l.name+" listener", func(ctx context.Context) error {
+		server.BaseContext = func(net.Listener) context.Context { return ctx }
+		return serve(ctx, server, bounded)
+	})
+}
+
+// serve answers until ctx ends, then closes the port, and every connection once its answer is out or its time is over.
+func serve(ctx context.Context, server *http.Server, ln net.Listener) error {
+	ended := make(chan error, 1)
+	go func() {
+		if server.TLSConfig != nil {
+			ended <- server.ServeTLS(ln, "", "")
+			return
+		}
+		ended <- server.Serve(ln)
+	}()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+		calm, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer cancel()
+		err := server.Shutdown(calm)
+		if err != nil {
+			err = server.Close()
+		}
+		if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return errors.Join(context.Cause(ctx), err)
+	}
+}
+
+// limited takes so many connections and closes what comes beyond.
+type limited struct {
+	net.Listener
+	room chan struct{}
+}
+
+// Accept waits for the next connection for which there is room.
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.room <- struct{}{}:
+			return &limitedConn{Conn: c, room: l.room, held: make(chan struct{}, 1)}, nil
+		default:
+			_ = c.Close() // there is no room to say why
+		}
+	}
+}
+
+// limitedConn gives its place back once.
+type limitedConn struct {
+	net.Conn
+	room, held chan struct{}
+}
+
+func (c *limitedConn) Close() error {
+	select {
+	case c.held <- struct{}{}:
+		<-c.room
+	default:
+	}
+	return c.Conn.Close()
+}
+
+// Secured is Listen with a certificate, where TLS is on.
+func (l Listen) Secured(on bool, crt, key, chain string) Listen {
+	if on {
+		l.Certificate, l.Key, l.Chain = crt, key, chain
+	}
+	return l
+}

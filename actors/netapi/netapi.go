@@ -1,0 +1,233 @@
+package netapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"brine/config"
+	"brine/modules"
+	"brine/modules/netapi"
+	"brine/supervisor"
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// API is what server modules stand on. All methods are safe for many goroutines and end with their context: a client that goes
+// away frees what it held. Errors that are meant for clients are *netapi.Error of modules/netapi.
+type API interface {
+	Config() *config.Netapi
+	// MasterHere is an error at once when no master answers.
+	MasterHere() error
+	// Login asks the master for an eauth token. from is the address of who asks.
+	Login(ctx context.Context, from string, creds *payload.Map) (Login, error)
+	// Sessions are the session ids that stand for eauth tokens.
+	Sessions() Sessions
+	// Token is what the master knows of an eauth token.
+	Token(ctx context.Context, token string) (*payload.Map, error)
+	// Run runs one chunk of a lowstate, once it is checked. A batch gives Several.
+	Run(ctx context.Context, low *payload.Map) (any, error)
+	// Fire puts an event on the bus of the master.
+	Fire(ctx context.Context, tag string, data *payload.Map) error
+	// Watch opens a stream of the master's events.
+	Watch(ctx context.Context) (client.Events, error)
+}
+
+// Several are the results of one chunk that count as several in an answer.
+type Several []any
+
+// Login is a log-in that the master has agreed to.
+type Login struct {
+	Token         string // eauth token, a secret
+	Start, Expire any    // seconds since 1970
+	Name, Eauth   string
+	Perms         any // see netapi.Permissions
+}
+
+// Module is a server: its section of the configuration and what it answers.
+type Module struct {
+	Name    string // rest_cherrypy, also the name of its actor
+	Listen  Listen
+	Handler func(API) (http.Handler, error)
+}
+
+// Options of the daemon.
+type Options struct {
+	Config  *config.Netapi
+	Master  *config.Master // beside which it runs
+	Client  *client.Client
+	Logger  *slog.Logger
+	Modules []Module
+	// Runners finds a runner function, where the master is known to have the same; nil: whatever is asked for is sent.
+	Runners func(fun string) (f *modules.Func, known bool)
+	// MasterAlive dials the master, and is an error when nobody answers.
+	MasterAlive func() error
+	Supervision supervisor.Options
+}
+
+// Server is a running daemon.
+type Server struct {
+	opt      Options
+	top      *supervisor.Supervisor
+	calls    *calls
+	sessions Sessions
+}
+
+// Start starts the daemon.
+func Start(opt Options) (*Server, error) {
+	opt.Supervision.Name, opt.Supervision.Logger = "salt-api", opt.Logger
+	s := &Server{opt: opt, top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
+	if err := s.populate(); err != nil {
+		s.top.Stop(time.Second)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) populate() error {
+	ref, err := s.top.Add(sessionsSpec(s.opt.Config))
+	if err != nil {
+		return fmt.Errorf("start sessions: %w", err)
+	}
+	s.sessions = Sessions{ref}
+	tree, err := s.top.AddTree("Calls", supervisor.Options{})
+	if err != nil {
+		return fmt.Errorf("start calls: %w", err)
+	}
+	s.calls = &calls{tree: tree}
+	for _, m := range s.opt.Modules {
+		h, err := m.Handler(s)
+		if err == nil {
+			_, err = s.top.Add(listenerSpec(m, h))
+		}
+		if err != nil {
+			return fmt.Errorf("start %s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+// Supervisor is the root of the actors.
+func (s *Server) Supervisor() *supervisor.Supervisor { return s.top }
+
+// Stop ends the daemon.
+func (s *Server) Stop(within time.Duration) (supervisor.Report, error) {
+	report := s.top.Stop(within)
+	return report, s.opt.Client.Close()
+}
+
+// Config is the configuration.
+func (s *Server) Config() *config.Netapi { return s.opt.Config }
+
+// Sessions are those of this daemon.
+func (s *Server) Sessions() Sessions { return s.sessions }
+
+// MasterHere is a netapi.MasterGone when nobody answers at the sockets of the master. Unlike Salt: a socket file that was left
+// behind is no master.
+func (s *Server) MasterHere() error {
+	if err := s.opt.MasterAlive(); err != nil {
+		s.opt.Logger.Debug("no master", "err", err)
+		return netapi.MasterGone()
+	}
+	return nil
+}
+
+// Login makes a token at the master. A refusal is a 401.
+func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Login, error) {
+	if err := s.MasterHere(); err != nil {
+		return Login{}, err
+	}
+	tok, err := s.opt.Client.MkToken(ctx, creds)
+	var no *client.RemoteError
+	switch {
+	case errors.Is(err, client.ErrAuthentication), errors.As(err, &no), errors.Is(err, client.ErrEmptyReply):
+		s.opt.Logger.Info("log-in refused", "from", from)
+		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
+	case err != nil:
+		return Login{}, s.told(err)
+	}
+	l := Login{Token: tok.Str("token"), Start: tok.Value("start"), Expire: tok.Value("expire"), Name: tok.Str("name"), Eauth: tok.Str("eauth")}
+	if l.Token == "" {
+		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
+	}
+	l.Perms = s.permissions(tok, l)
+	return l, nil
+}
+
+// permissions are what a log-in is shown of its rights.
+func (s *Server) permissions(tok *payload.Map, l Login) any {
+	if list, ok := tok.Value("auth_list").([]any); ok && l.Eauth == "rest" {
+		if len(list) == 0 {
+			return payload.NewMap(0)
+		}
+		return list
+	}
+	var rules *payload.Map
+	if s.opt.Config.ExternalAuth != nil {
+		rules = s.opt.Config.ExternalAuth.Map(l.Eauth)
+	}
+	return netapi.Permissions(rules, l.Name, tok.List("groups"))
+}
+
+// Token is what the master knows of an eauth token. One that it does not know is a 401.
+func (s *Server) Token(ctx context.Context, token string) (*payload.Map, error) {
+	tok, err := s.opt.Client.GetToken(ctx, token)
+	if err != nil {
+		return nil, s.told(err)
+	}
+	return tok, nil
+}
+
+// Fire puts an event on the bus.
+func (s *Server) Fire(ctx context.Context, tag string, data *payload.Map) error {
+	if err := s.MasterHere(); err != nil {
+		return err
+	}
+	return s.opt.Client.Fire(ctx, tag, data)
+}
+
+// Watch opens a stream of all events, over the one subscription of this daemon.
+func (s *Server) Watch(ctx context.Context) (client.Events, error) {
+	if err := s.MasterHere(); err != nil {
+		return nil, err
+	}
+	return s.opt.Client.Watch(ctx, "")
+}
+
+// Texts of Salt for what a master has not answered.
+const (
+	textTimedOut = "Salt request timed out. The master is not responding. You may need to run your command with `--async` " +
+		"in order to bypass the congested event bus. With `--async`, the CLI tool will print the job id (jid) and exit " +
+		"immediately without listening for responses. You can then use `salt-run jobs.lookup_jid` to look up the results " +
+		"of the job in the job cache later."
+	textRefused = "Failed to authenticate! This is most likely because this user is not permitted to execute commands, " +
+		"but there is a small possibility that a disk error occurred (check disk/inode usage)."
+)
+
+// told turns an error of the master, or of the way to it, into the one that Salt's servers show.
+func (s *Server) told(err error) error {
+	var no *client.RemoteError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, client.ErrNoMaster), errors.Is(err, client.ErrNoBus):
+		return netapi.MasterGone()
+	case errors.Is(err, client.ErrTimeout):
+		return &netapi.Error{Status: http.StatusServiceUnavailable, Message: textTimedOut}
+	case errors.As(err, &no):
+		switch no.Name {
+		case "AuthenticationError", "AuthorizationError", "EauthAuthenticationError", "TokenAuthenticationError", "UserAuthenticationError":
+			return netapi.Unauthorized(no.Message)
+		case "SaltInvocationError":
+			return netapi.BadRequest(no.Message)
+		}
+	case errors.Is(err, client.ErrAuthentication):
+		return netapi.Unauthorized("")
+	case errors.Is(err, client.ErrEmptyReply):
+		return netapi.Unauthorized(textRefused)
+	}
+	return err
+}

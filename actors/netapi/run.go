@@ -1,0 +1,187 @@
+package netapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/modules"
+	"brine/modules/matchers"
+	"brine/modules/netapi"
+	"brine/modules/text/args"
+	"brine/modules/text/pytext"
+	"brine/wire/client"
+	"brine/wire/payload"
+)
+
+// Run runs one chunk of a lowstate as an actor.
+func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
+	if err := s.MasterHere(); err != nil {
+		return nil, err
+	}
+	rules := netapi.Rules{Enabled: s.opt.Config.EnableClients, RawShell: s.opt.Config.AllowRawShell}
+	name, err := rules.Check(low)
+	if err != nil {
+		return nil, err
+	}
+	run := map[string]func(context.Context, *payload.Map, func(string)) (any, error){
+		netapi.Local: s.local, netapi.LocalAsync: s.localAsync,
+	}[name]
+	if run == nil {
+		return nil, fmt.Errorf("client %s: %w", name, netapi.ErrUnexpected)
+	}
+	v, err := s.calls.run(ctx, func(ctx context.Context, note func(string)) (any, error) {
+		note(name + " " + pytext.Str(low.Value("fun")))
+		return run(ctx, low, note)
+	})
+	return v, s.told(err)
+}
+
+// ownWords of a chunk do not go with the job: they are for this daemon, or fields of the job itself.
+var ownWords = []any{"client", "tgt", "fun", "arg", "kwarg", "timeout", "tgt_type", "expr_form", "ret", "jid", "full_return",
+	"listen", "batch", "subset", "sub", "cli", "progress", "raw", "failhard", "batch_wait", "gather_job_timeout"}
+
+// job is the job that a chunk asks for. Without target or function there is none.
+func (s *Server) job(low *payload.Map) (client.Job, error) {
+	tgt, has := low.Get("tgt")
+	fun, hasFun := low.Get("fun")
+	if !has || !hasFun {
+		return client.Job{}, netapi.ErrUnexpected
+	}
+	kw, _ := low.Value("kwarg").(*payload.Map)
+	if v := low.Value("kwarg"); v != nil && kw == nil {
+		return client.Job{}, netapi.ErrUnexpected
+	}
+	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"), JID: low.Str("jid"), Kwargs: low.Clone()}
+	if job.TgtType = low.Str("tgt_type"); job.TgtType == "" {
+		job.TgtType = low.Str("expr_form")
+	}
+	for _, word := range ownWords {
+		job.Kwargs.Delete(word)
+	}
+	var err error
+	if job.Timeout, err = seconds(low, "timeout"); err != nil {
+		return job, err
+	}
+	if job.GatherJobTimeout, err = seconds(low, "gather_job_timeout"); err != nil {
+		return job, err
+	}
+	return job, s.aim(&job)
+}
+
+// maxWait bounds waits that clients ask for.
+const maxWait = 24 * time.Hour
+
+// seconds reads a wait; 0 when there is none.
+func seconds(low *payload.Map, key string) (time.Duration, error) {
+	var n float64
+	switch v := low.Value(key).(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		n = float64(v)
+	case float64:
+		n = v
+	case string:
+		if v == "" {
+			return 0, nil
+		}
+		if _, err := fmt.Sscanf(v, "%g", &n); err != nil {
+			return 0, netapi.ErrUnexpected
+		}
+	default:
+		return 0, netapi.ErrUnexpected
+	}
+	if !(n > 0) {
+		return 0, nil
+	}
+	return min(time.Duration(min(n, maxWait.Seconds())*float64(time.Second)), maxWait), nil
+}
+
+// aim puts what a node group stands for in its place: the master does not know that type of target.
+func (s *Server) aim(job *client.Job) error {
+	if job.TgtType != "nodegroup" {
+		return nil
+	}
+	name, _ := job.Tgt.(string)
+	if !s.opt.Master.Nodegroups.Has(name) {
+		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable in %s", name, s.opt.Master.ConfFile))
+	}
+	words, err := matchers.Nodegroup(name, s.opt.Master.Nodegroups)
+	if err != nil {
+		return netapi.BadRequest(err.Error())
+	}
+	job.Tgt, job.TgtType = payload.AnyList(words), "compound"
+	return nil
+}
+
+// localAsync publishes a job: {jid, minions}, {} when it means nobody.
+func (s *Server) localAsync(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
+	job, err := s.job(low)
+	if err != nil {
+		return nil, err
+	}
+	pub, err := s.opt.Client.Publish(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if s.nobody(pub) {
+		return payload.NewMap(0), nil
+	}
+	return payload.M("jid", pub.JID, "minions", payload.AnyList(pub.Minions)), nil
+}
+
+func (s *Server) nobody(pub client.Published) bool {
+	return pub.JID == "" || pub.JID == "0" || len(pub.Minions) == 0 && !s.opt.Master.OrderMasters
+}
+
+// local publishes a job and waits for its returns: minion to return in the order of their arrival, false for those of whom there is none.
+func (s *Server) local(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
+	job, err := s.job(low)
+	if err != nil {
+		return nil, err
+	}
+	return s.gather(ctx, job, low.Value("full_return"), note)
+}
+
+// textNoReturn stands in the place of a return of a minion that the master does not know (salt/client/__init__.py).
+const textNoReturn = "Minion did not return. [No response]\nThe minions may not have all finished running and any remaining minions will return " +
+	"upon completion. To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid "
+
+// gather runs a job to its end.
+func (s *Server) gather(ctx context.Context, job client.Job, full any, note func(string)) (*payload.Map, error) {
+	run, err := s.opt.Client.Run(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if s.nobody(run.Published) {
+		run.Close()
+		return payload.NewMap(0), nil
+	}
+	note("job " + run.JID + " " + pytext.Str(job.Fun))
+	out := payload.NewMap(len(run.Minions))
+	for ret, err := range run.Returns(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		out.Set(ret.ID, result(ret, run.JID, modules.Truthy(full)))
+	}
+	return out, nil
+}
+
+// result is what an answer says of one minion.
+func result(ret client.Return, jid string, full bool) any {
+	switch {
+	case ret.Silence == client.Unknown && full:
+		return payload.M("out", "no_return", "ret", textNoReturn+jid, "retcode", int64(1))
+	case ret.Silence == client.Unknown:
+		return textNoReturn + jid
+	case ret.Silence != client.Answered:
+		return false
+	case !full:
+		return ret.Value
+	}
+	m := payload.M("ret", ret.Value)
+	ret.Data.Pass(m, payload.FieldOut, payload.FieldRetcode, payload.FieldJID)
+	return m
+}

@@ -1,0 +1,78 @@
+package netapi
+
+import (
+	"context"
+	"time"
+
+	"brine/config"
+	"brine/modules/netapi"
+	"brine/supervisor"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of the Sessions actor.
+type (
+	// OpenSession keeps an eauth token and answers with the session id that stands for it from now on.
+	OpenSession struct {
+		Token, User string
+		Reply       chan<- string
+	}
+	// GetSession answers with the token behind a session id, "" when there is none, and prolongs the session.
+	GetSession struct {
+		ID    string
+		Reply chan<- string
+	}
+	// CloseSession forgets a session, and answers with the token that was behind it.
+	CloseSession struct {
+		ID    string
+		Reply chan<- string
+	}
+)
+
+// Sessions asks the actor of that name. Session ids are secrets like passwords.
+type Sessions struct{ ref *supervisor.Ref }
+
+// Open keeps a token for a session, and returns its id.
+func (s Sessions) Open(ctx context.Context, token, user string) (id string, err error) {
+	return supervisor.Ask(ctx, s.ref, func(reply chan<- string) any { return &OpenSession{token, user, reply} })
+}
+
+// Token is the eauth token of a session, "" when there is no such session. The session lives longer for it.
+func (s Sessions) Token(ctx context.Context, id string) (string, error) {
+	if !netapi.SessionID(id) {
+		return "", nil
+	}
+	return supervisor.Ask(ctx, s.ref, func(reply chan<- string) any { return &GetSession{id, reply} })
+}
+
+// Close ends a session and returns its eauth token.
+func (s Sessions) Close(ctx context.Context, id string) (string, error) {
+	return supervisor.Ask(ctx, s.ref, func(reply chan<- string) any { return &CloseSession{id, reply} })
+}
+
+// sessionsSpec is the child that keeps the sessions. The store outlives an incarnation: nobody has to log in anew.
+func sessionsSpec(conf *config.Netapi) supervisor.Spec {
+	most, each := 1000, 100
+	if c := conf.CherryPy; c != nil {
+		most, each = c.SessionsMax, c.SessionsEach
+	}
+	store := netapi.NewSessions(most, each)
+	return supervisor.Spec{Name: "Sessions", Component: true, New: func() actor.Actor { return &sessions{store: store} }}
+}
+
+// sessions owns the table of sessions.
+type sessions struct{ store *netapi.SessionStore }
+
+func (s *sessions) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *OpenSession:
+		m.Reply <- s.store.Open(time.Now(), m.Token, m.User)
+	case *GetSession:
+		m.Reply <- s.store.Token(time.Now(), m.ID)
+	case *CloseSession:
+		m.Reply <- s.store.Close(m.ID)
+	default:
+		supervisor.Unhandled(ctx)
+	}
+}

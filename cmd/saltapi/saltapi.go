@@ -1,0 +1,153 @@
+// Package saltapi is the tool salt-api: it reads the master's configuration, puts the servers together that it names, and runs them
+// as a daemon beside the master. The daemon itself is actors/netapi. It answers to salt/cli/api.py.
+package saltapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/actors/admin"
+	"brine/actors/netapi"
+	"brine/actors/netapi/cherrypy"
+	"brine/cmd/daemon"
+	"brine/cmd/masterlink"
+	"brine/cmd/options"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/supervisor"
+	"brine/wire/event"
+)
+
+// memoryCeiling is what Go may take before it works to take less, in bytes.
+const memoryCeiling = 96 << 20
+
+// controlFolder is where the control socket of salt-api lies, below sock_dir: the master's own lies there.
+const controlFolder = "api"
+
+// Run runs the REST servers (salt-api).
+func Run(c *tool.Call) error {
+	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy.")
+	options.AddConfigDir(p)
+	daemon.AddOptions(p, "/var/run/salt-api.pid")
+	options.AddLogging(p, true, "api_logfile", "/var/log/salt/api")
+	var conf *config.Netapi
+	s, err := session.Open(c, p, session.Opening{Role: session.RoleClient, Daemon: true, LogFile: "api_logfile", Check: func(s *session.Session) (err error) {
+		if conf, err = s.Master.NetapiOptions(); err != nil {
+			return err
+		}
+		s.Opt.Default("api_logfile", conf.LogFile)
+		if !s.Opt.Given("pidfile") {
+			s.Common.PidFile = conf.PIDFile
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	s.Log.Info("Setting up the Salt API")
+	for _, n := range conf.Notices {
+		s.Log.Log(context.Background(), n.Level, n.Text)
+	}
+	if daemon.AlreadyRunning(s) {
+		return tool.Exit(tool.ExitGeneric, "An instance is already running. Exiting the Salt API")
+	}
+	if err := probe(conf); err != nil {
+		return err
+	}
+	if detached, err := daemon.Background(s); detached || err != nil {
+		return err
+	}
+	return daemon.Serve(s, daemon.Lifecycle{
+		Title: "Salt API", Class: "SaltAPI", Memory: memoryCeiling,
+		Start:  func() (daemon.Service, error) { return start(s, conf) },
+		Closed: func(why string) string { return "The Salt API is shutdown. " + why },
+		Lost:   func(daemon.Service) string { return "lost: sessions, requests under way" },
+	})
+}
+
+// probe binds the port of each server once, so that one that is taken is told before anything has started.
+func probe(conf *config.Netapi) error {
+	if c := conf.CherryPy; c != nil {
+		ln, err := net.Listen("tcp", net.JoinHostPort(c.Host, fmt.Sprint(c.Port)))
+		if err != nil {
+			return tool.Exit(tool.ExitGeneric, "rest_cherrypy: %v", err)
+		}
+		return ln.Close()
+	}
+	return nil
+}
+
+// service is the running daemon.
+type service struct {
+	*netapi.Server
+	wait time.Duration
+}
+
+func (s *service) End() (supervisor.Report, error) { return s.Stop(s.wait) }
+
+func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
+	ok, err := s.BecomeUser(s.Master.User)
+	if err != nil || !ok {
+		return nil, err
+	}
+	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewClient(s), Logger: s.Log,
+		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf)}
+	if len(opt.Modules) == 0 {
+		s.Log.Error("Did not find any netapi configurations, nothing to start")
+	}
+	srv, err := netapi.Start(opt)
+	if err != nil {
+		return nil, errors.Join(err, opt.Client.Close())
+	}
+	if err := addControl(s, srv); err != nil {
+		_, stopErr := srv.Stop(s.Master.StopTimeout)
+		return nil, errors.Join(err, stopErr)
+	}
+	s.Log.Info(fmt.Sprintf("salt-api is starting as user '%s'", session.RunningUser()))
+	return &service{srv, s.Master.StopTimeout}, nil
+}
+
+// servers are the server modules that the configuration asks for.
+func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
+	if c := conf.CherryPy; c != nil {
+		list = append(list, netapi.Module{Name: "rest_cherrypy",
+			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
+			Handler: func(a netapi.API) (http.Handler, error) {
+				return cherrypy.New(a, cherrypy.Options{Config: c, Logger: s.Log})
+			}})
+	}
+	return list
+}
+
+// addControl lets the daemon answer about its actors, on a socket of its own.
+func addControl(s *session.Session, srv *netapi.Server) error {
+	common := *s.Common
+	common.SockDir = filepath.Join(s.Common.SockDir, controlFolder)
+	if err := os.MkdirAll(common.SockDir, 0o755); err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	return daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(), admin.Options{})
+}
+
+// aliveWithin bounds how long a master may take to accept a connection.
+const aliveWithin = 2 * time.Second
+
+// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for nothing.
+func alive(m *config.Master) error {
+	network, addr := "unix", filepath.Join(m.SockDir, event.MasterPullSocket)
+	if m.IPCMode == "tcp" {
+		network, addr = "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(m.TCPMasterPullPort))
+	}
+	conn, err := net.DialTimeout(network, addr, aliveWithin)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

@@ -49,6 +49,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		slsutil.Functions(),
 		eventFunctions(),
 		keyFunctions(),
+		matchFunctions(),
 		mineFunctions(),
 		publishFunctions(),
 		schedulemod.Functions(),

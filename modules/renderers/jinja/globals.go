@@ -14,7 +14,7 @@ func allGlobals() map[string]any {
 		"cycler":            &py.Func{Name: "Cycler", Type: "type", Do: cyclerOf},
 		"joiner":            &py.Func{Name: "Joiner", Type: "type", Do: joinerOf},
 		"raise":             &py.Func{Name: "jinja_raise", Do: raise},
-		"ifelse":            &py.Func{Name: "ifelse", Do: ifelse},
+		"ifelse":            &ifelse{},
 		"lipsum":            &py.Func{Name: "generate_lorem_ipsum", Do: lipsum},
 		"show_full_context": &showContext{},
 	}
@@ -166,9 +166,27 @@ func raise(w *py.Work, a py.Args) (any, error) {
 	return nil, py.Errorf("TemplateError", "%s", text)
 }
 
-// ifelse is Salt's, without the matching of minions, which the caller may bring along under the same name: only true and
-// false are conditions here.
-func ifelse(w *py.Work, a py.Args) (any, error) {
+// ifelse is Salt's. Conditions that are targets are matched by the function match.ifelse, where a template has functions.
+// Unlike Salt: in 3008.3 this global ends with "name '__context__' is not defined" as soon as it has a condition.
+type ifelse struct{}
+
+// TypeName is that of Python.
+func (*ifelse) TypeName() string { return "function" }
+
+// Call is for those without a place in a template.
+func (*ifelse) Call(w *py.Work, a py.Args) (any, error) { return pick(a) }
+
+func (*ifelse) callIn(r *run, a py.Args) (any, error) {
+	if salt, ok := r.vars["salt"].(Functions); ok && salt.Find != nil {
+		if find, ok := salt.Find("match.ifelse"); ok {
+			return goFunc("ifelse", find).Do(r.work, a)
+		}
+	}
+	return pick(a)
+}
+
+// pick takes true and false for conditions only.
+func pick(a py.Args) (any, error) {
 	n := len(a.Pos)
 	if n%2 == 0 {
 		return nil, py.Errorf("SaltException", "The ifelse function must have an odd number of arguments!")
@@ -176,7 +194,7 @@ func ifelse(w *py.Work, a py.Args) (any, error) {
 	for i := 0; i < n-1; i += 2 {
 		on, ok := a.Pos[i].(bool)
 		if !ok {
-			return nil, py.Errorf("NotImplementedError", "ifelse: targets cannot be matched here")
+			return nil, py.Errorf("NotImplementedError", "ifelse: this template has no functions that match targets")
 		}
 		if on {
 			return a.Pos[i+1], nil

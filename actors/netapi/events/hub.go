@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
@@ -35,6 +35,9 @@ type Hub struct {
 	opt  Options
 	ring *feed.Ring
 	ref  atomic.Pointer[supervisor.Ref] // nil before the first start
+	cuts cuts
+
+	rooms sync.Pool // of *[]byte, for writing
 }
 
 // New makes a Hub. Its actor is to be started: see Spec.
@@ -77,11 +80,6 @@ func (h *Hub) Readers() []string {
 		names[i] = s.Name()
 	}
 	return names
-}
-
-// Cut logs that a reader was cut.
-func (h *Hub) cut(s *feed.Stream, why error) {
-	h.opt.Log.Warn("event stream cut", "reader", s.Name(), "since", s.Since().Format(time.RFC3339), "err", why)
 }
 
 // subscribe joins the bus.

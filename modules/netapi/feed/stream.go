@@ -42,6 +42,13 @@ func (s *Stream) Next(ctx context.Context) ([]*Event, error) {
 	return got, nil
 }
 
+// Skip goes behind the last event: what came before is not read.
+func (s *Stream) Skip() {
+	s.ring.mu.Lock()
+	defer s.ring.mu.Unlock()
+	s.next = s.ring.first + uint64(len(s.ring.events))
+}
+
 // Up tells whether the bus of the master is there just now.
 func (s *Stream) Up() bool {
 	s.ring.mu.Lock()

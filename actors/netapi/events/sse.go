@@ -1,0 +1,149 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/modules/netapi/feed"
+)
+
+// retryLine is the first line of each stream: after how many milliseconds a browser that lost it may come again.
+const retryLine = "retry: 400\n"
+
+// Types of the answer. rest_cherrypy's server adds a charset to every text.
+const (
+	typeCherryPy = "text/event-stream;charset=utf-8"
+	typeTornado  = "text/event-stream"
+)
+
+// ServeSSE answers a request with the stream of events, until the client goes, its token ends or it is too slow. Headers that are
+// set already are sent along. It is an error only while the answer has not begun.
+//
+// rest_cherrypy sends each line of an event as a chunk of its own, rest_tornado an event as one. Where the connection can be taken
+// over, all events that wait go in one write nevertheless, and nothing of the HTTP server is held meanwhile.
+func (h *Hub) ServeSSE(w http.ResponseWriter, r *http.Request, reader Reader, style Style) error {
+	defer reader.close()
+	header := w.Header()
+	header.Set("Content-Type", typeCherryPy)
+	if style == Tornado {
+		header.Set("Content-Type", typeTornado)
+	}
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Connection", "keep-alive")
+	if !r.ProtoAtLeast(1, 1) || r.ProtoMajor > 1 {
+		return h.plainSSE(w, r, reader)
+	}
+	conn, _, err := seize(w)
+	if errors.Is(err, http.ErrNotSupported) {
+		return h.plainSSE(w, r, reader)
+	}
+	if err != nil {
+		return err
+	}
+	h.chunkedSSE(r.Context(), conn, header, reader, style)
+	return nil
+}
+
+// chunkedSSE writes to a connection of HTTP/1.1.
+func (h *Hub) chunkedSSE(ctx context.Context, conn net.Conn, header http.Header, reader Reader, style Style) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		cancel(discard(conn))
+	}()
+	out := &writer{hub: h, conn: conn}
+	err := out.flush(appendChunk(appendHead(nil, http.StatusOK, header, "Transfer-Encoding: chunked"), retryLine))
+	if err == nil {
+		err = pump(ctx, reader, func(got []*feed.Event) error { return out.events(got, style.chunks) })
+	}
+	if orderly(err) {
+		_ = out.flush([]byte("0\r\n\r\n")) // it is the end in any case
+	}
+	_ = conn.Close() // the client sees it
+	<-read
+	h.ended(reader, err)
+}
+
+// appendHead appends a status line and headers. http.Server would have set the date.
+func appendHead(b []byte, status int, header http.Header, more ...string) []byte {
+	var text strings.Builder
+	text.WriteString("HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n")
+	if header.Get("Date") == "" {
+		header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	}
+	_ = header.Write(&text) // a strings.Builder takes everything
+	for _, line := range more {
+		text.WriteString(line + "\r\n")
+	}
+	return append(append(b, text.String()...), "\r\n"...)
+}
+
+// chunks appends an event as chunks.
+func (s Style) chunks(b []byte, e *feed.Event) []byte {
+	json := e.JSON()
+	if json == "" {
+		return b
+	}
+	tag := "tag: " + oneLine(e.Tag) + "\n"
+	if s == CherryPy {
+		return appendChunk(appendChunk(b, tag), "data: ", json, "\n\n")
+	}
+	return appendChunk(b, tag, "data: ", json, "\n\n")
+}
+
+// oneLine keeps a tag, which anybody on the bus may choose, from making lines of its own. The data has it as it is.
+func oneLine(tag string) string {
+	if !strings.ContainsAny(tag, "\r\n") {
+		return tag
+	}
+	return strings.NewReplacer("\r", " ", "\n", " ").Replace(tag)
+}
+
+func appendChunk(b []byte, parts ...string) []byte {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	b = append(strconv.AppendInt(b, int64(n), 16), "\r\n"...)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return append(b, "\r\n"...)
+}
+
+// plainSSE writes through the HTTP server: to HTTP/1.0, HTTP/2 and whatever wraps it.
+func (h *Hub) plainSSE(w http.ResponseWriter, r *http.Request, reader Reader) error {
+	control := http.NewResponseController(w)
+	w.Header().Del("Connection") // it belongs to the server here
+	w.WriteHeader(http.StatusOK)
+	write := func(text string) error {
+		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // where there are none the server's hold
+		_, err := w.Write([]byte(text))
+		return err
+	}
+	err := write(retryLine)
+	if err == nil {
+		err = control.Flush()
+	}
+	if err == nil {
+		err = pump(r.Context(), reader, func(got []*feed.Event) error {
+			for _, e := range got {
+				if json := e.JSON(); json != "" {
+					if err := write("tag: " + oneLine(e.Tag) + "\ndata: " + json + "\n\n"); err != nil {
+						return err
+					}
+				}
+			}
+			return control.Flush()
+		})
+	}
+	h.ended(reader, err)
+	return nil
+}

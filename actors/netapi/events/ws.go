@@ -1,0 +1,176 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"brine/modules/netapi/feed"
+	"brine/modules/netapi/websocket"
+)
+
+// Messages of clients and to them.
+const (
+	readyText  = "websocket client ready"
+	answerText = "server received message"
+)
+
+const (
+	// readyPatience is how long a client may take to say that it is ready. Unlike Salt: half a stream does not stay for ever.
+	readyPatience = time.Minute
+	// smallTables may be sent after each event; bigger ones are sent once for all events that wait, and then at tablesRate at most.
+	smallTables = 64 << 10
+	tablesRate  = 1 << 20 // bytes a second
+	tablesPause = 5 * time.Second
+)
+
+// WebSocket is how a websocket is served.
+type WebSocket struct {
+	Style Style
+	// Format has summaries sent in place of events.
+	Format bool
+	// Grains starts a job that asks minions for their grains, by the rights of the reader: those of a list, nil for all. It may block.
+	// nil: nobody is asked.
+	Grains func(ctx context.Context, ids []string) error
+}
+
+// ServeWebSocket answers the handshake of a client and sends it events from the moment on that it says that it is ready. Headers that
+// are set already are sent along. It is an error, websocket.ErrHandshake or another, only while the answer has not begun.
+func (h *Hub) ServeWebSocket(w http.ResponseWriter, r *http.Request, reader Reader, how WebSocket) error {
+	defer reader.close()
+	accept, err := websocket.Accept(r)
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Upgrade", "websocket")
+	header.Set("Connection", "Upgrade")
+	header.Set("Sec-Websocket-Accept", accept)
+	if how.Style == CherryPy {
+		header.Set("Content-Type", "text/plain;charset=utf-8")
+		header.Set("Sec-Websocket-Version", "13")
+	}
+	conn, early, err := seize(w)
+	if err != nil {
+		return err
+	}
+	out := &writer{hub: h, conn: conn}
+	if err := out.flush(appendHead(nil, http.StatusSwitchingProtocols, header)); err != nil {
+		_ = conn.Close() // nothing can be told
+		h.ended(reader, err)
+		return nil
+	}
+	s := &socket{hub: h, ws: websocket.New(conn, early), reader: reader, how: how, ready: make(chan struct{})}
+	s.serve(r.Context())
+	return nil
+}
+
+// socket is a websocket at work.
+type socket struct {
+	hub    *Hub
+	ws     *websocket.Conn
+	reader Reader
+	how    WebSocket
+	ready  chan struct{} // closed when the client is ready
+	asking chan struct{} // holds a token while minions are asked for their grains
+}
+
+func (s *socket) serve(ctx context.Context) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	s.asking = make(chan struct{}, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		cancel(s.read())
+	}()
+	err := s.awaitReady(ctx)
+	if err == nil {
+		err = s.write(ctx)
+	}
+	cancel(err)
+	_ = s.ws.Close(closing(err)) // the client sees it
+	<-read
+	s.hub.ended(s.reader, err)
+}
+
+// closing is what a client is told of the end.
+func closing(err error) (status int, reason string) {
+	switch {
+	case errors.Is(err, feed.ErrStopped):
+		return websocket.StatusGone, ""
+	case errors.Is(err, feed.ErrSlow):
+		return websocket.StatusPolicy, "too slow"
+	}
+	return websocket.StatusNormal, ""
+}
+
+// read takes the messages of the client until it goes.
+func (s *socket) read() error {
+	ready := false
+	for {
+		data, _, err := s.ws.Read()
+		if err != nil {
+			return err
+		}
+		if !ready && string(data) == readyText {
+			ready = true
+			s.reader.Stream.Skip() // what happened before is not shown
+			close(s.ready)
+		}
+		if s.how.Style == CherryPy {
+			if err := s.ws.Send(websocket.AppendText(nil, answerText)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// awaitReady waits for the client.
+func (s *socket) awaitReady(ctx context.Context) error {
+	late := time.NewTimer(readyPatience)
+	defer late.Stop()
+	select {
+	case <-s.ready:
+		return nil
+	case <-late.C:
+		return errGone
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *socket) write(ctx context.Context) error {
+	if s.how.Format {
+		return s.writeTables(ctx)
+	}
+	return pump(ctx, s.reader, func(got []*feed.Event) error {
+		room := s.hub.borrow()
+		defer s.hub.giveBack(room)
+		b := (*room)[:0]
+		for _, e := range got {
+			if b = s.how.Style.frame(b, e); len(b) < writeMost {
+				continue
+			}
+			if err := s.ws.Send(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+		*room = b
+		return s.ws.Send(b)
+	})
+}
+
+// frame appends an event as a frame of text.
+func (s Style) frame(b []byte, e *feed.Event) []byte {
+	json := e.JSON()
+	switch {
+	case json == "":
+		return b
+	case s == CherryPy:
+		return websocket.AppendText(b, "data: ", json, "\n\n")
+	}
+	return websocket.AppendText(b, json)
+}

@@ -249,7 +249,9 @@ func TestWebSocketEvents(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", path, line, all)
 			}
 		}
+		witness := open(t, f.hub, "witness")
 		bus.fire(t, "too/early", payload.M())
+		take(t, witness, 1)
 		_, _ = io.WriteString(conn, text("hello"))
 		if path == "/ws" {
 			expect(t, in, want[:25])

@@ -74,6 +74,33 @@ func collectSecrets(v, shown any, found map[string]bool) {
 	}
 }
 
+// SecretOptions are the names of options, in order, in whose values Redacted masks something.
+func SecretOptions(opts *payload.Map) (names []string) {
+	for k, v := range Redacted(opts).All() {
+		if name, ok := k.(string); ok && hides(v) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func hides(v any) bool {
+	switch x := v.(type) {
+	case *payload.Map:
+		for _, e := range x.All() {
+			if hides(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(x, hides)
+	case string:
+		return strings.Contains(x, Masked)
+	}
+	return false
+}
+
 func elementOf(list []any, i int) any {
 	if i < len(list) {
 		return list[i]

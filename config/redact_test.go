@@ -28,6 +28,15 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
+// TestSecretOptions: who tells which options hold secrets names them, however deep they lie, and none that hold nothing.
+func TestSecretOptions(t *testing.T) {
+	opts := payload.M("zoo", "http://u:hunter2@h/", "mysql", payload.M("host", "h", "pass", int64(5)), "interface", "::", "sign_pub_messages", true, "key_pass", nil,
+		"api_key", "x", "ext_pillar", []any{payload.M("http_json", payload.M("url", "https://h/?token=hunter2"))}, "publish_port", int64(4505))
+	if got := fmt.Sprint(SecretOptions(opts)); got != "[api_key ext_pillar mysql zoo]" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // flat turns maps into what fmt prints.
 func flat(v any) any {
 	switch x := v.(type) {

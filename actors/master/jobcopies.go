@@ -67,6 +67,11 @@ func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *p
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("master_job_cache, ext_job_cache: there is no function %s", strings.Join(missing, ", "))
 	}
+	if opt.ext != "" {
+		if unread := calls.cache(opt.ext).Unreadable(); len(unread) > 0 {
+			log.Warn("ext_job_cache: salt-run jobs.* cannot read from this returner", "returner", opt.ext, "missing", strings.Join(unread, ", "))
+		}
+	}
 	j := &jobCopies{opt: opt, calls: calls, log: log}
 	var err error
 	j.part, err = returning.New(returning.Options{Name: nameJobCache, What: "jobs", Most: mostJobs, Hand: j.hand, Hopeless: returners.Hopeless,

@@ -472,7 +472,7 @@ func TestUnknownJobCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Start(Options{Config: r.cfg, Logger: r.logger(), Keys: own, RunningUser: userName()})
-	if err == nil || !strings.Contains(err.Error(), "rawfile_json.save_load, rawfile_json.get_load, rawfile_json.get_jid, nobody.save_load") {
+	if err == nil || !strings.Contains(err.Error(), "rawfile_json.save_load, rawfile_json.get_load, rawfile_json.get_jid, rawfile_json.get_jids, nobody.save_load") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,12 +34,18 @@ type Cache struct {
 	Env      *modules.Env      // has their options
 }
 
-// Missing names the functions that the cache lacks: of a master job cache, or of an external one.
-func (c Cache) Missing(master bool) (out []string) {
-	need := []string{saveLoad}
+// Missing names the functions that the cache lacks and must have: of a master job cache, or of an external one.
+func (c Cache) Missing(master bool) []string {
 	if master {
-		need = []string{returner, saveLoad, getLoad, getJID}
+		return c.lacks(returner, saveLoad, getLoad, getJID, getJIDs)
 	}
+	return c.lacks(saveLoad)
+}
+
+// Unreadable names the functions without which salt-run jobs.* cannot read the cache (print_job, lookup_jid, list_jobs).
+func (c Cache) Unreadable() []string { return c.lacks(getLoad, getJID, getJIDs) }
+
+func (c Cache) lacks(need ...string) (out []string) {
 	for _, fun := range need {
 		if !c.has(fun) {
 			out = append(out, c.Name+"."+fun)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"brine/cmd/masterlink"
-	"brine/cmd/salt/batch"
 	"brine/cmd/session"
 	"brine/cmd/tool"
+	"brine/modules/fleet/batch"
 	"brine/modules/fleet/jobstore"
 	"brine/wire/client"
 	"brine/wire/control"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"brine/cmd/masterlink"
-	"brine/cmd/salt/batch"
+	"brine/modules/fleet/batch"
 	"brine/wire/client"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
-	"brine/cmd/salt/batch"
 	"brine/cmd/tool"
+	"brine/modules/fleet/batch"
 	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"

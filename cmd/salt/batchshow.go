@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"brine/cmd/display"
-	"brine/cmd/salt/batch"
+	"brine/modules/fleet/batch"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

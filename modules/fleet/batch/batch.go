@@ -1,5 +1,5 @@
 // Package batch decides about the batches of salt: who gets the job next, what the state of a batch is for who shows and stops
-// it, and which target means just its minions. It holds no connection; cmd/salt drives it. Answers to
+// it, and which target means just its minions. It holds no connection; cmd/salt and actors/netapi drive it. Answers to
 // salt/utils/batch_state.py.
 package batch
 

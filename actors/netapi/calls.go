@@ -55,6 +55,22 @@ func (c *calls) run(ctx context.Context, f work) (any, error) {
 	}
 }
 
+// detach runs f as an actor that nobody waits for.
+func (c *calls) detach(f work) error {
+	if c.now.Add(1) > callsMax {
+		c.now.Add(-1)
+		return netapi.Busy("requests")
+	}
+	_, _, err := c.start(func(ctx context.Context, note func(string)) (any, error) {
+		defer c.now.Add(-1)
+		return f(ctx, note)
+	})
+	if err != nil {
+		c.now.Add(-1)
+	}
+	return err
+}
+
 // start starts f as an actor.
 func (c *calls) start(f work) (<-chan outcome, string, error) {
 	name := "Call-" + strconv.FormatUint(c.next.Add(1), 10)

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	"brine/actors/netapi/events"
 	"brine/config"
 	"brine/modules"
 	"brine/modules/netapi"
+	"brine/modules/netapi/feed"
 	"brine/supervisor"
 	"brine/wire/client"
 	"brine/wire/payload"
@@ -30,10 +32,14 @@ type API interface {
 	Token(ctx context.Context, token string) (*payload.Map, error)
 	// Run runs one chunk of a lowstate, once it is checked. A batch gives Several.
 	Run(ctx context.Context, low *payload.Map) (any, error)
+	// Revoke makes an eauth token hold no longer.
+	Revoke(token string) error
 	// Fire puts an event on the bus of the master.
 	Fire(ctx context.Context, tag string, data *payload.Map) error
-	// Watch opens a stream of the master's events.
-	Watch(ctx context.Context) (client.Events, error)
+	// Hub hands out the events of the master's bus.
+	Hub() *events.Hub
+	// Tokens knows which eauth tokens of streams still hold.
+	Tokens() *feed.Tokens
 }
 
 // Several are the results of one chunk that count as several in an answer.
@@ -61,8 +67,12 @@ type Options struct {
 	Client  *client.Client
 	Logger  *slog.Logger
 	Modules []Module
-	// Runners finds a runner function, where the master is known to have the same; nil: whatever is asked for is sent.
+	// Runners finds a runner function. known without a function: the master has others than this program, and is to say itself.
 	Runners func(fun string) (f *modules.Func, known bool)
+	// Revoke removes an eauth token from the master's store; nil: it stays until it expires.
+	Revoke func(token string) error
+	// Ours says whether the master is one of brine.
+	Ours func() bool
 	// MasterAlive dials the master, and is an error when nobody answers.
 	MasterAlive func() error
 	Supervision supervisor.Options
@@ -74,6 +84,8 @@ type Server struct {
 	top      *supervisor.Supervisor
 	calls    *calls
 	sessions Sessions
+	hub      *events.Hub
+	tokens   *feed.Tokens
 }
 
 // Start starts the daemon.
@@ -98,6 +110,11 @@ func (s *Server) populate() error {
 		return fmt.Errorf("start calls: %w", err)
 	}
 	s.calls = &calls{tree: tree}
+	s.hub = events.New(events.Options{Subscribe: s.subscribe, Log: s.opt.Logger})
+	if _, err := s.top.Add(s.hub.Spec()); err != nil {
+		return fmt.Errorf("start event hub: %w", err)
+	}
+	s.tokens = feed.NewTokens(s.Token)
 	for _, m := range s.opt.Modules {
 		h, err := m.Handler(s)
 		if err == nil {
@@ -181,6 +198,14 @@ func (s *Server) Token(ctx context.Context, token string) (*payload.Map, error) 
 	return tok, nil
 }
 
+// Revoke removes an eauth token from the store of the master.
+func (s *Server) Revoke(token string) error {
+	if s.opt.Revoke == nil || token == "" {
+		return nil
+	}
+	return s.opt.Revoke(token)
+}
+
 // Fire puts an event on the bus.
 func (s *Server) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	if err := s.MasterHere(); err != nil {
@@ -189,12 +214,18 @@ func (s *Server) Fire(ctx context.Context, tag string, data *payload.Map) error 
 	return s.opt.Client.Fire(ctx, tag, data)
 }
 
-// Watch opens a stream of all events, over the one subscription of this daemon.
-func (s *Server) Watch(ctx context.Context) (client.Events, error) {
-	if err := s.MasterHere(); err != nil {
+// Hub is the one subscription of this daemon, for its streams.
+func (s *Server) Hub() *events.Hub { return s.hub }
+
+// Tokens are those of the streams.
+func (s *Server) Tokens() *feed.Tokens { return s.tokens }
+
+// subscribe joins the bus.
+func (s *Server) subscribe(ctx context.Context) (events.Source, error) {
+	if err := s.opt.MasterAlive(); err != nil {
 		return nil, err
 	}
-	return s.opt.Client.Watch(ctx, "")
+	return s.opt.Client.Events(ctx)
 }
 
 // Texts of Salt for what a master has not answered.

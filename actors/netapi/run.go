@@ -24,17 +24,20 @@ func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := map[string]func(context.Context, *payload.Map, func(string)) (any, error){
-		netapi.Local: s.local, netapi.LocalAsync: s.localAsync,
-	}[name]
-	if run == nil {
-		return nil, fmt.Errorf("client %s: %w", name, netapi.ErrUnexpected)
-	}
+	run := s.clients()[name]
 	v, err := s.calls.run(ctx, func(ctx context.Context, note func(string)) (any, error) {
 		note(name + " " + pytext.Str(low.Value("fun")))
 		return run(ctx, low, note)
 	})
 	return v, s.told(err)
+}
+
+// clients are what runs a chunk, by the names of modules/netapi. note shows what is waited for.
+func (s *Server) clients() map[string]func(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
+	return map[string]func(context.Context, *payload.Map, func(string)) (any, error){
+		netapi.Local: s.local, netapi.LocalAsync: s.localAsync, netapi.LocalBatch: s.localBatch, netapi.LocalSubset: s.localSubset,
+		netapi.Runner: s.runner, netapi.RunnerAsync: s.runnerAsync, netapi.Wheel: s.wheel, netapi.WheelAsync: s.wheelAsync, netapi.SSH: s.ssh,
+	}
 }
 
 // ownWords of a chunk do not go with the job: they are for this daemon, or fields of the job itself.
@@ -48,10 +51,7 @@ func (s *Server) job(low *payload.Map) (client.Job, error) {
 	if !has || !hasFun {
 		return client.Job{}, netapi.ErrUnexpected
 	}
-	kw, _ := low.Value("kwarg").(*payload.Map)
-	if v := low.Value("kwarg"); v != nil && kw == nil {
-		return client.Job{}, netapi.ErrUnexpected
-	}
+	kw, _ := low.Value("kwarg").(*payload.Map) // anything else is ignored
 	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"), JID: low.Str("jid"), Kwargs: low.Clone()}
 	if job.TgtType = low.Str("tgt_type"); job.TgtType == "" {
 		job.TgtType = low.Str("expr_form")

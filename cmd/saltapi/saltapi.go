@@ -22,7 +22,6 @@ import (
 	"brine/cmd/tool"
 	"brine/config"
 	"brine/supervisor"
-	"brine/wire/event"
 )
 
 // memoryCeiling is what Go may take before it works to take less, in bytes.
@@ -97,7 +96,12 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewClient(s), Logger: s.Log,
+	find, err := runnerFinder(s)
+	if err != nil {
+		return nil, err
+	}
+	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewClient(s), Logger: s.Log, Runners: find, Revoke: revoke(s.Master),
+		Ours:        func() bool { return masterlink.Daemon(s) != nil },
 		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf)}
 	if len(opt.Modules) == 0 {
 		s.Log.Error("Did not find any netapi configurations, nothing to start")
@@ -134,20 +138,4 @@ func addControl(s *session.Session, srv *netapi.Server) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	return daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(), admin.Options{})
-}
-
-// aliveWithin bounds how long a master may take to accept a connection.
-const aliveWithin = 2 * time.Second
-
-// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for nothing.
-func alive(m *config.Master) error {
-	network, addr := "unix", filepath.Join(m.SockDir, event.MasterPullSocket)
-	if m.IPCMode == "tcp" {
-		network, addr = "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(m.TCPMasterPullPort))
-	}
-	conn, err := net.DialTimeout(network, addr, aliveWithin)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }

@@ -18,7 +18,7 @@ type resource struct {
 	anyArgs  bool            // further parts of the path are for the handler
 	anyQuery bool            // any query is for the handler
 	free     bool            // no body is read, no address is checked: pages
-	raw      bool            // handlers write the answer themselves
+	raw      map[string]bool // methods whose handlers write the answer themselves
 }
 
 func (r *resource) needsSession(method string) bool { return r.auth["*"] || r.auth[method] }
@@ -39,10 +39,50 @@ func (s *server) resources() map[string]*resource {
 		"run":         {methods: map[string]handler{"GET": welcome, "POST": (*call).postRun}, allow: both, sessions: all},
 		"favicon.ico": {methods: map[string]handler{}, sessions: all},
 	}
-	if s.conf.EnableSessions {
-		m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both}
-	}
+	s.addCommands(m)
+	s.addPages(m)
 	return m
+}
+
+// addCommands adds the addresses that run something.
+func (s *server) addCommands(m map[string]*resource) {
+	const both = "GET, HEAD, POST"
+	post := map[string]bool{http.MethodPost: true}
+	m["token"] = &resource{methods: map[string]handler{"GET": welcome, "POST": (*call).postToken}, allow: both, sessions: all}
+	m["keys"] = &resource{methods: map[string]handler{"GET": (*call).getKeys, "POST": (*call).postKeys}, allow: both, sessions: post,
+		params: []string{"mid"}, raw: post}
+	hook := &resource{methods: map[string]handler{"POST": (*call).postHook}, allow: "POST", auth: all, anyArgs: true}
+	if s.conf.WebhookDisableAuth {
+		hook.auth = nil
+	}
+	if url := strings.Trim(s.conf.WebhookURL, "/"); !strings.Contains(url, "/") { // as in Salt, where one with more parts cannot be reached
+		m[url] = hook
+	}
+	if !s.conf.EnableSessions {
+		return
+	}
+	m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both}
+	m["logout"] = &resource{methods: map[string]handler{"POST": (*call).postLogout}, allow: both, auth: post}
+	m["minions"] = &resource{methods: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions}, allow: both, auth: all,
+		params: []string{"mid"}}
+	m["jobs"] = &resource{methods: map[string]handler{"GET": (*call).getJobs, "POST": (*call).postRoot}, allow: both, auth: all,
+		params: []string{"jid", "timeout"}}
+}
+
+// addPages adds streams, statistics and the page of the app.
+func (s *server) addPages(m map[string]*resource) {
+	const look = "GET, HEAD"
+	stats := &resource{methods: map[string]handler{"GET": (*call).getStats}, allow: look, auth: all}
+	if s.conf.StatsDisableAuth {
+		stats.auth = nil
+	}
+	m["stats"] = stats
+	m[part(s.conf.AppPath)] = &resource{methods: map[string]handler{"GET": (*call).getApp}, allow: look, sessions: all, free: true, raw: gets,
+		anyArgs: true}
+	if s.opt.Streams != nil {
+		m["events"] = &resource{methods: map[string]handler{"GET": (*call).getEvents}, allow: look, anyQuery: true, raw: gets}
+		m["ws"] = &resource{methods: map[string]handler{"GET": (*call).getSocket}, allow: look, params: []string{"token"}, anyQuery: true, raw: gets}
+	}
 }
 
 // bind says whether what stands behind the resource, in path and query, is what its method takes.

@@ -22,14 +22,6 @@ type Options struct {
 	Extra map[string]http.Handler
 }
 
-// Streams write the events of the master to clients until these go away or are not allowed any more.
-type Streams interface {
-	// Events answers a GET of /events. valid is asked before each event.
-	Events(w http.ResponseWriter, r *http.Request, valid func(context.Context) error)
-	// Socket answers a GET of /ws with the eauth token of a session.
-	Socket(w http.ResponseWriter, r *http.Request, token string, formatted bool)
-}
-
 // server is the handler of all requests.
 type server struct {
 	api    api.API
@@ -201,7 +193,7 @@ func (c *call) answer() error {
 	if !c.bind(method) {
 		return &netapi.Error{Status: http.StatusNotFound}
 	}
-	if c.res.raw {
+	if c.res.raw[method] {
 		return h(c, nil)
 	}
 	var v any

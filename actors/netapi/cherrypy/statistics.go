@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"brine/wire/payload"
 )
 
 // recorder notes what was answered.
@@ -58,6 +60,16 @@ func (s *statistics) end(began time.Time, rec *recorder) {
 	if rec.status >= http.StatusInternalServerError {
 		s.failed.Add(1)
 	}
+}
+
+// shown is what the address /stats tells, under the two kinds of keys that Salt's server has.
+func (s *statistics) shown() *payload.Map {
+	up, total := time.Since(s.since).Seconds(), s.total.Load()
+	return payload.M(
+		"CherryPy Applications", payload.M("Enabled", true, "Bytes Written", s.bytes.Load(), "Current Requests", s.now.Load(),
+			"Current Time", float64(time.Now().UnixMicro())/1e6, "Requests/Second", float64(total)/max(up, 1e-3), "Server Version", "brine",
+			"Start Time", float64(s.since.UnixMicro())/1e6, "Total Requests", total, "Total Time", float64(s.tookUS.Load())/1e6, "Uptime", up),
+		"Cheroot HTTPServer 1", payload.M("Enabled", true, "Requests", total, "Server Errors", s.failed.Load(), "Run time", up))
 }
 
 // accessLog writes a line for each request, in the combined form of web servers. Queries are left out: they may hold secrets.

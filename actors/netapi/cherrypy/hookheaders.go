@@ -1,0 +1,27 @@
+package cherrypy
+
+import (
+	"strconv"
+	"strings"
+
+	"brine/wire/payload"
+)
+
+// hidden stands in the place of what proves a session.
+const hidden = "********"
+
+// headers are those of the request, as an event of the webhook tells them.
+func (c *call) headers() *payload.Map {
+	m := payload.M("Remote-Addr", c.remote(), "Host", c.r.Host)
+	for name, values := range c.r.Header {
+		text := strings.Join(values, ", ")
+		if c.sessionID != "" {
+			text = strings.ReplaceAll(text, c.sessionID, hidden)
+		}
+		m.Set(name, text)
+	}
+	if c.r.ContentLength > 0 {
+		m.Set("Content-Length", strconv.FormatInt(c.r.ContentLength, 10))
+	}
+	return m
+}

@@ -1,0 +1,69 @@
+package saltapi
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/cmd/tool"
+	"brine/config"
+	"brine/modules"
+	"brine/modules/runners"
+	"brine/wire/event"
+	"brine/wire/payload"
+)
+
+// aliveWithin bounds how long a master may take to accept a connection.
+const aliveWithin = 2 * time.Second
+
+// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for nothing.
+func alive(m *config.Master) error {
+	network, addr := "unix", filepath.Join(m.SockDir, event.MasterPullSocket)
+	if m.IPCMode == "tcp" {
+		network, addr = "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(m.TCPMasterPullPort))
+	}
+	conn, err := net.DialTimeout(network, addr, aliveWithin)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// runnerFinder finds runner functions by this program's own, where the master is one of brine and so has the same. What a master of
+// Salt has is not known here.
+func runnerFinder(s *session.Session) (func(fun string) (*modules.Func, bool), error) {
+	reg := modules.NewRegistry()
+	if err := runners.Register(reg, runners.Options{Runners: reg, Version: tool.SaltVersion}); err != nil {
+		return nil, fmt.Errorf("list the runner functions: %w", err)
+	}
+	reg.Limit(modules.LimitsOf(s.Master.Raw, "runners"))
+	return func(fun string) (*modules.Func, bool) {
+		if masterlink.Daemon(s) == nil {
+			return nil, true
+		}
+		return reg.Lookup(fun)
+	}, nil
+}
+
+// revoke removes an eauth token from the directory of the master's tokens.
+func revoke(m *config.Master) func(token string) error {
+	if kind := m.Raw.Str("eauth_tokens"); kind != "" && kind != "localfs" {
+		return nil
+	}
+	return func(token string) error {
+		if _, err := hex.DecodeString(token); err != nil || len(token) < 32 || len(token) > payload.MaxToken {
+			return errors.New("revoke token: it is none")
+		}
+		if err := os.Remove(filepath.Join(m.TokenDir, token)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("revoke token: %w", errors.Unwrap(err)) // without its path, which is the token
+		}
+		return nil
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/wire/auth"
+	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -48,10 +49,19 @@ func (r *request) answer(frame []byte) {
 type scratch struct {
 	pool  sync.Pool
 	large chan struct{} // as many places as large answers may be packed at a time; nil: any number
+	pairs *crypt.Pairs  // seals them
 }
 
 func newScratch() *scratch {
-	return &scratch{large: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &scratch{large: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), pairs: crypt.NewPairs()}
+}
+
+// together is what seals large answers; nil: each is sealed alone.
+func (s *scratch) together() *crypt.Pairs {
+	if s == nil {
+		return nil
+	}
+	return s.pairs
 }
 
 // place waits until an answer may be packed, if it is a piece of a file; leave is called afterwards. More at a time than there are
@@ -102,7 +112,7 @@ func (r *request) finish(v any, log *slog.Logger) {
 	}
 	defer r.scratch.place(v)()
 	o := r.opened.Load()
-	frame, room, err := o.SealIn(r.scratch.take(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
+	frame, room, err := o.SealIn(r.scratch.take(), r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
 	if err != nil {
 		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()

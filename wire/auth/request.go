@@ -41,8 +41,9 @@ func (o *Opened) Seal(packed []byte) []byte {
 const maxRawHead = 5
 
 // SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that took its
-// place and is returned for the next answer: it is to be given away only when nobody needs the frame any more.
-func (o *Opened) SealIn(room []byte, pack func(dst []byte) ([]byte, error)) (frame, used []byte, err error) {
+// place and is returned for the next answer: it is to be given away only when nobody needs the frame any more. pairs may seal it together
+// with another one; nil: nobody does.
+func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) ([]byte, error)) (frame, used []byte, err error) {
 	if o.box == nil {
 		frame, err = pack(room[:0])
 		return frame, frame, err
@@ -52,7 +53,7 @@ func (o *Opened) SealIn(room []byte, pack func(dst []byte) ([]byte, error)) (fra
 	if err != nil {
 		return nil, used, err
 	}
-	used = o.box.SealInPlace(used, maxRawHead, o.nonce)
+	used = o.box.SealInPlace(used, maxRawHead, o.nonce, pairs)
 	var head [maxRawHead]byte
 	top := payload.AppendRawHead(head[:0], len(used)-maxRawHead)
 	frame = used[maxRawHead-len(top):]

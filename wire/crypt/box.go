@@ -38,7 +38,7 @@ func NewKeyString() string {
 //	text "pickle::" | nonce (32, replies only) | msgpack | PKCS#7 padding
 type Box struct {
 	block cipher.Block
-	key   []byte    // of block
+	key   []byte    // of block, and behind it that of macs
 	macs  sync.Pool // of hash.Hash with the key set
 }
 
@@ -55,7 +55,7 @@ func NewBox(keyString string) (*Box, error) {
 	hmacKey := key[aesKeySize:]
 	return &Box{
 		block: block,
-		key:   key[:aesKeySize:aesKeySize],
+		key:   key,
 		macs:  sync.Pool{New: func() any { return hmac.New(sha256.New, hmacKey) }},
 	}, nil
 }
@@ -73,12 +73,13 @@ func Lead(nonce int) int { return aes.BlockSize + len(prefix) + nonce }
 
 // SealInPlace makes a box of buf[at:], which holds the payload behind Lead bytes of room. It returns buf, longer by padding and
 // MAC; the room is another one when its capacity did not do.
-func (b *Box) SealInPlace(buf []byte, at int, nonce string) []byte {
+// Large boxes of several goroutines may be sealed together by pairs; nil: each alone.
+func (b *Box) SealInPlace(buf []byte, at int, nonce string, pairs *Pairs) []byte {
 	end := len(buf) - at
 	size := SealedSize(end-Lead(len(nonce)), len(nonce))
 	buf = slices.Grow(buf, at+size-len(buf))[:at+size]
 	rand.Read(buf[at : at+aes.BlockSize]) // never fails
-	b.finish(buf[at:], nonce, end)
+	b.finish(buf[at:], nonce, end, pairs)
 	return buf
 }
 
@@ -92,11 +93,11 @@ func SealedSize(n, nonce int) int {
 func (b *Box) seal(box, packed []byte, nonce string) {
 	lead := Lead(len(nonce))
 	copy(box[lead:], packed)
-	b.finish(box, nonce, lead+len(packed))
+	b.finish(box, nonce, lead+len(packed), nil)
 }
 
 // finish makes a box of one whose IV is there and whose payload ends at end: mark, nonce, padding, cipher, MAC.
-func (b *Box) finish(box []byte, nonce string, end int) {
+func (b *Box) finish(box []byte, nonce string, end int, pairs *Pairs) {
 	iv, text := box[:aes.BlockSize], box[aes.BlockSize:len(box)-macSize]
 	n := copy(text, prefix)
 	copy(text[n:], nonce)
@@ -104,7 +105,10 @@ func (b *Box) finish(box []byte, nonce string, end int) {
 	for pad := byte(len(text) - n); n < len(text); n++ {
 		text[n] = pad
 	}
-	if !largeCBC(b.key, iv, text, true) {
+	if b.sealLarge(box, pairs) {
+		return
+	}
+	if !largeCBC(b.key[:aesKeySize], iv, text, true) {
 		cipher.NewCBCEncrypter(b.block, iv).CryptBlocks(text, text)
 	}
 	b.mac(box[:len(box)-macSize], box[len(box)-macSize:len(box)-macSize])
@@ -146,7 +150,7 @@ func (b *Box) open(box []byte, nonce string, inPlace bool) ([]byte, error) {
 	if !inPlace {
 		text = append([]byte(nil), text...)
 	}
-	if iv := sealed[:aes.BlockSize]; !largeCBC(b.key, iv, text, false) {
+	if iv := sealed[:aes.BlockSize]; !largeCBC(b.key[:aesKeySize], iv, text, false) {
 		cipher.NewCBCDecrypter(b.block, iv).CryptBlocks(text, text)
 	}
 	text = text[:max(0, len(text)-int(text[len(text)-1]))]

@@ -18,9 +18,20 @@ func live(role string) []string {
 		return append(both, "auth_timeout", "auth_tries", "return_retry_timer", "return_retry_timer_max", "return_retry_tries",
 			"request_channel_timeout", "request_channel_tries")
 	}
-	return append(both, "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
-		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.pam.python", "auth.pam.service", "token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run", "reactor",
+	return append(append(both, liveLDAP()...), "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
+		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.pam.python", "auth.pam.service",
+		"token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run", "reactor",
 		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary")
+}
+
+// liveLDAP are the options of the backend ldap, of which each log-in reads those of its moment.
+func liveLDAP() []string {
+	names := strings.Fields(`accountattributename activedirectory anonymous auth_by_group_membership_only basedn binddn bindpw filter freeipa group_basedn group_filter
+		groupattribute groupclass groupou no_verify persontype port scope server starttls tls uri`)
+	for i, n := range names {
+		names[i] = "auth.ldap." + n
+	}
+	return names
 }
 
 // Change is an option that a changed file sets to something else.

@@ -183,7 +183,7 @@ func secretKey(name string) bool {
 		return false
 	}
 	for _, w := range words {
-		if slices.Contains(secretWords, w) || strings.HasSuffix(w, "key") || strings.HasSuffix(w, "pass") {
+		if slices.Contains(secretWords, w) || strings.HasSuffix(w, "key") || strings.HasSuffix(w, "pass") || strings.HasSuffix(w, "pw") {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ func TestRedacted(t *testing.T) {
 	for _, key := range []string{
 		"password", "Password", "git_pillar_password", "ssh_passwd", "key_pass", "cluster_secret", "sharedsecret", "api_key", "apiKey", "aws.secret_access_key",
 		"AWS_SECRET_ACCESS_KEY", "auth_token", "token", "tokens", "credentials", "vault_creds", "private_key", "sshkey", "signing_key_pass", "passphrase",
-		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "userPwd", "key", "keys", "pillar", "Pillar",
+		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "auth.ldap.bindpw", "userPwd", "key", "keys", "pillar", "Pillar",
 	} {
 		for name, value := range map[string]any{"text": secret, "bytes": []byte(secret), "number": int64(424242), "list": []any{secret}, "map": payload.M("a", secret)} {
 			for _, opts := range []*payload.Map{

@@ -68,6 +68,9 @@ func unknownBackends(m *config.Master) (faults config.Faults) {
 		}
 		faults = append(faults, m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name))
 	}
+	for _, err := range eauth.Faults(m.ExternalAuth, m.Raw) {
+		faults = append(faults, m.NotYet("external_auth", nil, "%v", err))
+	}
 	switch module := m.Raw.Str("eauth_acl_module"); {
 	case module != "" && !slices.Contains(eauth.Backends(), module):
 		faults = append(faults, m.NotYet("eauth_acl_module", module, "there is no backend '%s' here", module))

@@ -36,7 +36,8 @@ type admitted struct {
 type backend func(ctx context.Context, a *attempt) (*admitted, error)
 
 func backends() map[string]backend {
-	return map[string]backend{"auto": authAuto, "file": authFile, "sharedsecret": authSharedSecret, pamName: authPAM, restName: authRest}
+	return map[string]backend{"auto": authAuto, "file": authFile, ldapName: authLDAP, pamName: authPAM, restName: authRest,
+		"sharedsecret": authSharedSecret}
 }
 
 // Backends are the names of the backends, sorted, as the command line lists them.

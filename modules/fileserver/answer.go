@@ -96,6 +96,9 @@ func (s *Server) fileFind(load *payload.Map) (any, error) {
 		env = "base"
 	}
 	f, _, found := s.Find(path, env)
+	if f.Err != nil {
+		return nil, f.Err
+	}
 	out := payload.M("path", f.Path, "rel", f.Rel)
 	if found {
 		out.Set("stat", payload.AnyList(f.Stat)).Set("back", f.Back)

@@ -36,6 +36,7 @@ type File struct {
 	Path string  // on this machine, absolute
 	Rel  string  // below the root of the environment
 	Back string  // name of the backend
+	Err  error   // why it cannot be served; nil for most
 	Stat []int64 // mode, inode, device, links, uid, gid, size, and the seconds of access, modification and change
 }
 
@@ -118,6 +119,9 @@ var errGone = errors.New("fileserver: the file is not there any more")
 
 // open opens a file that was found, together with what it is.
 func (s *Server) open(env string, f File) (*os.File, os.FileInfo, error) {
+	if f.Err != nil {
+		return nil, nil, f.Err
+	}
 	for _, b := range s.opt.Backends {
 		if b.Name() != f.Back {
 			continue
@@ -198,8 +202,8 @@ func (o openedPiece) read(room []byte) error {
 // Hash is the hash of a file with its type; ok is false when there is no such file.
 func (s *Server) Hash(path, env string) (sum string, f File, ok bool, err error) {
 	f, env, ok = s.Find(path, env)
-	if !ok {
-		return "", File{}, false, nil
+	if !ok || f.Err != nil {
+		return "", File{}, false, f.Err
 	}
 	sum, err = s.hashes.of(f.Path, func() (*os.File, os.FileInfo, error) { return s.open(env, f) })
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errGone) {

@@ -140,7 +140,8 @@ func (r *repo) look(st *state, env string) (*listing, error) {
 	return r.list(st, commit)
 }
 
-// Find looks into one remote after the other. What is found is written below the cache first.
+// Find looks into one remote after the other. What is found is written below the cache first; where that fails, or a remote cannot be
+// read, no other one answers in its place.
 func (b *Backend) Find(env, name string, _ map[string]string) (fileserver.File, bool) {
 	name = path.Clean(name)
 	if !filepath.IsLocal(name) {
@@ -157,7 +158,10 @@ func (b *Backend) Find(env, name string, _ map[string]string) (fileserver.File, 
 		}
 		st := r.state()
 		l, err := r.look(st, env)
-		if err != nil || l == nil {
+		if err != nil {
+			return fileserver.File{Rel: name, Err: err}, true
+		}
+		if l == nil {
 			continue
 		}
 		e, ok := l.find(path.Join(r.rootOf(env), rel))
@@ -166,7 +170,7 @@ func (b *Backend) Find(env, name string, _ map[string]string) (fileserver.File, 
 		}
 		full, err := r.blob(st, e.hash)
 		if err != nil {
-			continue
+			return fileserver.File{Rel: name, Err: err}, true
 		}
 		return fileserver.File{Path: full, Rel: name, Stat: []int64{e.mode}}, true
 	}

@@ -336,3 +336,20 @@ func TestWeb(t *testing.T) {
 	}
 	s.clean(filepath.Dir(dest), "x")
 }
+
+// TestCannotLook: a master that could not look for a file, which tells "" as its hash, has not said that there is none.
+func TestCannotLook(t *testing.T) {
+	s := newSite(t)
+	s.spoil = func(_ string, load *payload.Map, v any, err error) (any, error) {
+		if load.Str("path") == "a" {
+			return "", nil
+		}
+		return v, err
+	}
+	if path, found, err := s.client.GetFile(t.Context(), "salt://a", Want{Env: "base"}); err == nil || found {
+		t.Errorf("got %s, %v", path, found)
+	}
+	if path, found, err := s.client.GetFile(t.Context(), "salt://b", Want{Env: "base"}); err != nil || found {
+		t.Errorf("what is not there: %s, %v, %v", path, found, err)
+	}
+}

@@ -44,6 +44,9 @@ func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, 
 	}
 	name, remote := serverPath(url)
 	sum, err := c.Hash(ctx, url, w.Env)
+	if err == nil && sum == "" && remote {
+		err = c.absent(ctx, name, w.Env)
+	}
 	if err != nil || sum == "" || sum == false {
 		return "", false, err
 	}
@@ -73,6 +76,15 @@ func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, 
 	}
 	err = c.once(ctx, "file "+path+" "+w.Env+" "+name, t.run)
 	return path, err == nil, err
+}
+
+// absent is nil when the server has no such file, and an error when it could not look: as a hash it tells the same of both.
+func (c *Client) absent(ctx context.Context, name, env string) error {
+	v, err := c.opt.Ask(ctx, payload.M("path", name, "saltenv", env, "cmd", payload.CmdFileFind))
+	if _, told := v.(*payload.Map); err == nil && !told {
+		err = &modules.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+name))}
+	}
+	return err
 }
 
 // transfer brings one file to its place.

@@ -16,7 +16,7 @@ func (c *console) showActors(ctx context.Context, q request, o *output) error {
 	if of != "" {
 		every = minionEvery // each look is a job
 	}
-	return c.repeat(ctx, q, o, every, nil, func(ctx context.Context) error {
+	return c.repeat(ctx, q, o, every, func(ctx context.Context) error {
 		root, err := c.tree(ctx, q.who, of, true)
 		if err != nil {
 			return o.rows(d, nil, err)

@@ -45,8 +45,8 @@ type Stream interface {
 type Files interface {
 	// Expand works out whom a target means.
 	Expand(ctx context.Context, tgt any, tgtType string) (matchers.Expansion, error)
-	// Grains are those that a minion has told; nil without.
-	Grains(id string) (*payload.Map, error)
+	// Grains are those that a minion has told, or of them only those named; nil without.
+	Grains(id string, names ...any) (*payload.Map, error)
 }
 
 // Options of the console.

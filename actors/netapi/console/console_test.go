@@ -71,7 +71,7 @@ func (fakeFiles) Expand(_ context.Context, tgt any, _ string) (matchers.Expansio
 	}
 	return matchers.Expansion{Minions: []string{"web1"}}, nil
 }
-func (fakeFiles) Grains(string) (*payload.Map, error) { return payload.M("os", "Debian"), nil }
+func (fakeFiles) Grains(string, ...any) (*payload.Map, error) { return payload.M("os", "Debian"), nil }
 
 // serve is a console with fakes behind it, beside a master that has no control socket.
 func serve(t *testing.T) (*httptest.Server, *fakeFront) {

@@ -1,6 +1,15 @@
 package console
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"brine/wire/payload"
+)
 
 // Event is one event of the bus.
 type Event struct {
@@ -14,4 +23,136 @@ type Event struct {
 type EventList struct {
 	Events []Event `json:"events"`
 	Missed int64   `json:"missed" doc:"events that came too quickly to be sent, since the list before"`
+}
+
+// Bounds of what one stream carries: a tenth of a second brings so many events, and one so many bytes.
+const (
+	maxEvents   = 60
+	maxEventLen = 32 << 10
+	waiting     = 512 // events that wait for the stream; what comes beyond is counted
+)
+
+// nudge is the tag by which tools of brine find out that they hear the bus: it tells an operator nothing.
+const nudge = "brine/bus/nudge"
+
+// heard is an event as it came, or the error that ended the stream of them.
+type heard struct {
+	tag  string
+	data *payload.Map
+	err  error
+}
+
+// listen reads the bus into a channel until the context ends, and joins it again when it is lost. want says which events are
+// kept; those for which there is no room are dropped, and lost is told.
+func (c *console) listen(ctx context.Context, want func(tag string) bool, lost func()) <-chan heard {
+	out := make(chan heard, waiting)
+	put := func(h heard) {
+		select {
+		case out <- h:
+		default:
+			lost()
+		}
+	}
+	go func() {
+		for ctx.Err() == nil {
+			err := c.relay(ctx, want, put)
+			if ctx.Err() != nil {
+				return
+			}
+			put(heard{err: err})
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+	return out
+}
+
+// relay passes events on until the bus is lost.
+func (c *console) relay(ctx context.Context, want func(string) bool, put func(heard)) error {
+	s, err := c.Front.Events(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	put(heard{}) // it is there
+	for {
+		tag, data, err := s.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if want(tag) && tag != nudge {
+			put(heard{tag: tag, data: data})
+		}
+	}
+}
+
+// tagWanted is the filter of tags: a pattern where it has * or ?, else what a tag begins with.
+func tagWanted(filter string) func(string) bool {
+	filter = strings.TrimSpace(filter)
+	if !strings.ContainsAny(filter, "*?") {
+		return func(tag string) bool { return strings.HasPrefix(tag, filter) }
+	}
+	flat := strings.NewReplacer("/", "\x01", "[", "\x02", `\`, "\x03") // * goes over slashes, and there are no classes
+	pattern := flat.Replace(filter)
+	return func(tag string) bool {
+		ok, err := path.Match(pattern, flat.Replace(tag))
+		return err == nil && ok
+	}
+}
+
+// showEvents streams the events whose tag and text are wanted, some together.
+func (c *console) showEvents(ctx context.Context, q request, o *output) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var missed atomic.Int64
+	bus := c.listen(ctx, tagWanted(q.query("tag")), func() { missed.Add(1) })
+	text, n := strings.ToLower(q.query("text")), int64(0)
+	return c.repeat(ctx, q, o, eventsEvery, func(context.Context) error {
+		var list EventList
+		for len(bus) > 0 {
+			h := <-bus
+			if h.tag == "" {
+				if err := o.note("events", busTrouble(h.err)); err != nil {
+					return err
+				}
+				continue
+			}
+			if e, ok := shown(h, text); ok {
+				if n++; len(list.Events) < maxEvents {
+					e.N = n
+					list.Events = append(list.Events, e)
+				} else {
+					list.Missed++
+				}
+			}
+		}
+		list.Missed += missed.Swap(0)
+		if len(list.Events) == 0 && list.Missed == 0 {
+			return nil
+		}
+		return o.send("event", list)
+	})
+}
+
+// busTrouble says that the bus is away; nil when it is there.
+func busTrouble(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &problem{503, "The event bus of the master cannot be heard: " + err.Error()}
+}
+
+// shown is an event for the page, if the text is in its tag or its data.
+func shown(h heard, text string) (Event, bool) {
+	data := asJSON(h.data)
+	if text != "" && !strings.Contains(strings.ToLower(h.tag), text) && !strings.Contains(strings.ToLower(string(data)), text) {
+		return Event{}, false
+	}
+	e := Event{Tag: strings.ToValidUTF8(h.tag, "�"), Size: len(data), Data: data}
+	if len(data) > maxEventLen {
+		e.Data = json.RawMessage("null")
+	}
+	return e, true
 }

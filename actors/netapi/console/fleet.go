@@ -14,12 +14,12 @@ import (
 
 // showFleet streams the table fleet: all minions that have a key, or those that a target means.
 func (c *console) showFleet(ctx context.Context, q request, o *output) error {
-	d, members := newDiffer("fleet"), c.membership(q)
+	d, members, versions := newDiffer("fleet"), c.membership(q), c.versions(q.who)
 	every := fleetEvery
 	if c.Master == nil || !c.Master.Here() {
 		every = 5 * time.Second // each look is a call of the master
 	}
-	return c.repeat(ctx, q, o, every, nil, func(ctx context.Context) error {
+	return c.repeat(ctx, q, o, every, func(ctx context.Context) error {
 		minions, err := c.minions(ctx, q.who)
 		if err != nil {
 			return o.rows(d, nil, err)
@@ -29,6 +29,7 @@ func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 			return o.rows(d, nil, err)
 		}
 		now := rows{}
+		versions(minions)
 		for _, m := range minions {
 			if in == nil || in[m.ID] {
 				now[m.Key+"/"+m.ID] = m // the same id may have keys of several states
@@ -36,6 +37,25 @@ func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 		}
 		return o.rows(d, now, nil)
 	})
+}
+
+// versions fills in which version minions are, by their grains, for who may see those. They are looked at every ten seconds.
+func (c *console) versions(who Session) func([]Minion) {
+	known, at := map[string]string{}, time.Time{}
+	see := c.Files != nil && may(who.Rules, rightGrains)
+	return func(list []Minion) {
+		if see && time.Since(at) > 10*time.Second {
+			known, at = map[string]string{}, time.Now()
+			for _, m := range list {
+				if grains, err := c.Files.Grains(m.ID, "saltversion"); err == nil && grains != nil {
+					known[m.ID] = str(grains, "saltversion")
+				}
+			}
+		}
+		for i := range list {
+			list[i].Version = known[list[i].ID]
+		}
+	}
 }
 
 // membership tells whom the target of a stream means; nil for all. It is worked out anew every three seconds.
@@ -110,7 +130,7 @@ func (c *console) minions(ctx context.Context, who Session) ([]Minion, error) {
 			continue
 		}
 		job := m.Map("last_job")
-		row := Minion{ID: str(m, "id"), Key: str(m, "key"), Connected: str(m, "connected"), Brine: str(m, "brine"), Protocol: whole(m, "protocol"),
+		row := Minion{ID: str(m, "id"), Key: str(m, "key"), Connected: str(m, "connected"), Brine: m.Bool("brine"), Protocol: whole(m, "protocol"),
 			Heard: str(m, "heard"), JID: str(job, "jid"), Fun: str(job, "fun"), Ran: str(job, "time")}
 		if refused := m.Map("refused"); refused != nil {
 			for kind := range refused.All() {

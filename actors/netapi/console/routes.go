@@ -66,6 +66,10 @@ func (c *console) routes() []route {
 			Params: actor, Answer: Actor{}, do: c.actor},
 		{Method: "GET", Path: "/console/api/actor/stack", Help: "What the goroutines of an actor of the master do.", Right: rightStacks,
 			Params: actor[1:], Answer: Stack{}, do: c.stack},
+		{Method: "GET", Path: "/console/api/functions", Help: "The functions of one minion of a target with their arguments (sys.argspec).", Right: rightRun,
+			Params: []param{inQuery("tgt", "a target, of which a connected minion is asked"), inQuery("tgt_type", "its type, compound without")}, Answer: Functions{}, do: c.functions},
+		{Method: "POST", Path: "/console/api/run", Help: "Run a function on minions. The view job of the stream shows what becomes of it.", Right: rightRun,
+			Body: Run{}, Answer: Started{}, read: taking[Run], do: c.start},
 	}
 }
 

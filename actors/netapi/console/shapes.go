@@ -60,7 +60,8 @@ type (
 		ID        string `json:"id"`
 		Key       string `json:"key" doc:"accepted, pending, rejected or denied"`
 		Connected string `json:"connected" doc:"yes, no, unknown; empty when nothing tells"`
-		Brine     string `json:"brine" doc:"version, empty for a minion of Salt"`
+		Brine     bool   `json:"brine" doc:"it is a minion of brine"`
+		Version   string `json:"version" doc:"of Salt, or the one that a minion of brine answers as; from its grains"`
 		Protocol  int64  `json:"protocol"`
 		Heard     string `json:"heard" doc:"when it was last heard"`
 		Refused   int64  `json:"refused" doc:"how often it was refused something"`

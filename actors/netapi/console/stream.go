@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -53,6 +54,8 @@ const (
 	masterEvery  = 500 * time.Millisecond
 	fleetEvery   = time.Second
 	minionEvery  = 3 * time.Second
+	jobsEvery    = 250 * time.Millisecond
+	eventsEvery  = 100 * time.Millisecond
 	askWithin    = 5 * time.Second
 	streamOfDays = 25 * time.Hour // then the page connects anew
 )
@@ -108,14 +111,17 @@ func (o *output) note(table string, trouble error) error {
 
 // view is what a stream shows: what it needs, and what makes it.
 type view struct {
-	right string
-	run   func(c *console, ctx context.Context, q request, o *output) error
+	rights []string // one of them is needed
+	run    func(c *console, ctx context.Context, q request, o *output) error
 }
 
 func viewOf(name string) (view, bool) {
 	v, ok := map[string]view{
-		"fleet":  {rightFleet, (*console).showFleet},
-		"actors": {rightActors, (*console).showActors},
+		"fleet":  {[]string{rightFleet}, (*console).showFleet},
+		"actors": {[]string{rightActors}, (*console).showActors},
+		"jobs":   {[]string{rightJobs, rightRun}, (*console).showJobs}, // without the former his own
+		"job":    {[]string{rightJobs, rightRun}, (*console).showJob},
+		"events": {[]string{rightEvents}, (*console).showEvents},
 	}[name]
 	return v, ok
 }
@@ -128,7 +134,7 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 		fail(w, http.StatusBadRequest, "there is no such view")
 		return
 	}
-	if !may(q.who.Rules, v.right) {
+	if !slices.ContainsFunc(v.rights, func(name string) bool { return may(q.who.Rules, name) }) {
 		fail(w, http.StatusForbidden, "no rule of external_auth allows this")
 		return
 	}
@@ -150,8 +156,8 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 }
 
 // repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the context,
-// or the session. hurry makes it look sooner; it may be nil.
-func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, hurry <-chan struct{}, look func(context.Context) error) error {
+// or the session.
+func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, look func(context.Context) error) error {
 	tick, beat, check := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery)
 	defer tick.Stop()
 	defer beat.Stop()
@@ -165,8 +171,6 @@ func (c *console) repeat(ctx context.Context, q request, o *output, every time.D
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-tick.C:
-				waiting = false
-			case <-hurry:
 				waiting = false
 			case <-beat.C:
 				if err := o.send("beat", Beat{time.Now().UnixMicro()}); err != nil {

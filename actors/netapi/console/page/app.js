@@ -1,10 +1,14 @@
 import { h, api, Live, panel, say, field, keysOn, renew } from "./lib.js";
 import { fleet } from "./fleet.js";
+import { jobs } from "./jobs.js";
 import { actors } from "./actors.js";
+import { events } from "./events.js";
 
 const views = [
   { name: "fleet", title: "Fleet", right: "fleet", show: fleet },
+  { name: "jobs", title: "Jobs", right: "jobs", show: jobs },
   { name: "actors", title: "Actors", right: "actors", show: actors },
+  { name: "events", title: "Events", right: "events", show: events },
 ];
 const $ = (id) => document.getElementById(id);
 const main = $("main");

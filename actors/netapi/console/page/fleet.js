@@ -2,6 +2,8 @@ import { h, api, Rows, Table, panel, say, tag, field, ago, jidTime, json, deboun
 
 const keyKinds = { accepted: "good", pending: "warn", rejected: "bad", denied: "bad" };
 const types = ["compound", "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "nodegroup", "ipcidr"];
+// version says whose minion it is: the version in brackets is the one of Salt that a minion of brine answers as.
+const version = (m) => m.brine ? "brine" + (m.version ? " (" + m.version + ")" : "") : m.version || (m.protocol ? h("span.dim", "protocol " + m.protocol) : "");
 const linkText = { yes: "connected", no: "not connected", unknown: "unknown" };
 
 // fleet shows the minions: keys, connections, last jobs; grains of the one that is opened.
@@ -17,7 +19,7 @@ export function fleet({ main, live, who, params, can }) {
     { label: "Minion", cls: "name", sort: (m) => m.id, cell: (m) => h("button.text", { type: "button", onclick: () => open(m) }, m.id) },
     { label: "Key", sort: (m) => m.key, cell: (m) => tag(keyKinds[m.key] || "none", m.key) },
     { label: "Connection", sort: (m) => m.connected, cell: (m) => (m.connected && m.key === "accepted" ? tag({ yes: "good", no: "bad" }[m.connected] || "none", linkText[m.connected] || m.connected) : "") },
-    { label: "Version", sort: (m) => m.brine, cell: (m) => m.brine ? "brine " + m.brine : m.protocol ? h("span.dim", "protocol " + m.protocol) : "" },
+    { label: "Version", sort: (m) => (m.brine ? "b" : "s") + m.version, cell: version },
     { label: "Last job", sort: (m) => m.jid, cell: (m) => m.jid ? h("span", can("jobs") ? h("a.mono", { href: "#/jobs/" + m.jid }, m.fun || m.jid) : h("span.mono", m.fun), " ", h("small", ago(m.ran || jidTime(m.jid)))) : "" },
     { label: "Heard", sort: (m) => m.heard, cell: (m) => ago(m.heard) },
     { label: "", cell: (m) => can("keys") && m.key !== "denied" && m.key !== "accepted" ? keyButtons(m) : "", cls: "acts-cell" },
@@ -37,7 +39,7 @@ export function fleet({ main, live, who, params, can }) {
     } catch (err) { note.textContent = err.message; note.hidden = false; button.disabled = false; }
   }
   async function open(m) {
-    const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", m.brine ? "brine " + m.brine : ""], ["Protocol", m.protocol || ""],
+    const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", version(m)], ["Protocol", m.protocol || ""],
       ["Last heard", m.heard && ago(m.heard)], ["Refused", m.refused || ""]];
     const body = panel.open(m.id, h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
       h("div.acts", can("actors") && m.brine ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, "Actors") : "", can("keys") ? keyButtons(m) : ""));

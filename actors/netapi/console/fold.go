@@ -1,0 +1,133 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/modules/outputters"
+	"brine/wire/payload"
+)
+
+// Fold is a row of the table output: minions that have said the same.
+type Fold struct {
+	Minions []string `json:"minions" doc:"sorted; the first hundred"`
+	Count   int      `json:"count"`
+	Retcode int64    `json:"retcode"`
+	Lines   [][]Span `json:"lines"`
+	Cut     bool     `json:"cut" doc:"the rest is not sent"`
+}
+
+// Span is a piece of a line in one colour.
+type Span struct {
+	Text  string `json:"t"`
+	Color string `json:"c,omitempty" doc:"red, green, yellow, blue, magenta, cyan, white or black, and bold"`
+}
+
+const (
+	maxFolds  = 300
+	maxOutput = 64 << 10 // bytes of one fold
+	maxNamed  = 100
+)
+
+// folded are the returns of a job: {id: {return, retcode, out}}, those that are the same in one row.
+func folded(returns *payload.Map) rows {
+	type group struct {
+		ids []string
+		ret *payload.Map
+	}
+	groups := map[string]*group{}
+	for k, v := range returns.All() {
+		id, ok := k.(string)
+		ret, isMap := v.(*payload.Map)
+		if !ok {
+			continue
+		}
+		if !isMap || !ret.Has("return") { // older answers have the value itself
+			ret = payload.M("return", v)
+		}
+		sum := sha256.Sum256([]byte(fmt.Sprint(whole(ret, "retcode"), " ", str(ret, "out"), " ", outputters.JSON(ret.Value("return")))))
+		key := hex.EncodeToString(sum[:12])
+		if groups[key] == nil {
+			groups[key] = &group{ret: ret}
+		}
+		groups[key].ids = append(groups[key].ids, strings.ToValidUTF8(id, "�"))
+	}
+	now := rows{}
+	for key, g := range groups {
+		if len(now) == maxFolds {
+			break
+		}
+		slices.Sort(g.ids)
+		now[key] = fold(g.ids, g.ret)
+	}
+	return now
+}
+
+// fold shows a return as salt would.
+func fold(ids []string, ret *payload.Map) Fold {
+	f := Fold{Minions: ids[:min(len(ids), maxNamed)], Count: len(ids), Retcode: whole(ret, "retcode")}
+	name := outputters.Choose("", str(ret, "out"), false, str(ret, "fun"))
+	label := ids[0]
+	if len(ids) > 1 {
+		label = fmt.Sprintf("%s and %d more", ids[0], len(ids)-1)
+	}
+	out, err := outputters.Format(name, payload.M(label, ret.Value("return")),
+		outputters.Options{Color: true, Terminal: true, Minions: true, Retcode: int(f.Retcode)})
+	if err != nil && out == "" {
+		out = outputters.JSON(ret.Value("return"))
+	}
+	if f.Cut = len(out) > maxOutput; f.Cut {
+		out = out[:maxOutput]
+	}
+	f.Lines = spans(strings.ToValidUTF8(out, "�"))
+	return f
+}
+
+// spans takes the colours out of a text for a terminal.
+func spans(out string) [][]Span {
+	lines := [][]Span{}
+	color := ""
+	for line := range strings.Lines(out) {
+		row := []Span{}
+		for rest := strings.TrimRight(line, "\n"); rest != ""; {
+			at := strings.Index(rest, "\x1b[")
+			if at < 0 {
+				row = append(row, Span{rest, color})
+				break
+			}
+			if at > 0 {
+				row = append(row, Span{rest[:at], color})
+			}
+			code, after, ok := strings.Cut(rest[at+2:], "m")
+			if !ok {
+				break
+			}
+			color, rest = colorOf(code, color), after
+		}
+		lines = append(lines, row)
+	}
+	return lines
+}
+
+// colorOf is the colour that a code between ESC[ and m turns on; one that is none leaves it as it was.
+func colorOf(code, was string) string {
+	names := map[string]string{"30": "black", "31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta", "36": "cyan", "37": "white"}
+	color, bold := was, ""
+	for _, part := range strings.Split(code, ";") {
+		switch name, ok := names[part]; {
+		case ok:
+			color = name
+		case part == "1":
+			bold = " bold"
+		case part == "0", part == "", part == "39":
+			color = ""
+		}
+	}
+	if color == "" {
+		return strings.TrimSpace(bold)
+	}
+	return color + bold
+}

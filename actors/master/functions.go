@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"brine/modules"
+	"brine/modules/eauth"
 	"brine/modules/execution"
 	"brine/modules/fleet/keys"
 	"brine/modules/pillar"
@@ -61,6 +62,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
 			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+			Token:   f.makeToken,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
 			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
 		}))
@@ -79,6 +81,16 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)
 	}
 	return f, nil
+}
+
+// makeToken makes an eauth token for a runner function: {} for who is not known.
+func (f *ownFunctions) makeToken(fields *payload.Map) (*payload.Map, error) {
+	tok, err := f.rules.Load().eauth.MakeToken(fields, "")
+	var denied *eauth.Denied
+	if errors.As(err, &denied) {
+		return payload.NewMap(0), nil
+	}
+	return tok, err
 }
 
 // Lookup finds a runner or wheel function.

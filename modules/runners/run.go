@@ -109,7 +109,7 @@ func funArgs(req Request) []any {
 		args = []any{}
 	}
 	if req.KW.Len() > 0 {
-		args = append(args, req.KW)
+		args = append(args, toldOf(req.Fun, req.KW))
 	}
 	return args
 }

@@ -130,6 +130,8 @@ type Options struct {
 	Files     Files
 	Pillar    Pillar
 	Targets   *matchers.Expander
+	// Token makes an eauth token for who proves to be a user; an empty map for others (auth.mk_token).
+	Token     func(fields *payload.Map) (*payload.Map, error)
 	Running   func() []*payload.Map  // runner jobs under way on this master (jobs.master)
 	Runners   *modules.Registry      // for doc.runner
 	Wheel     *modules.Registry      // for doc.wheel
@@ -143,7 +145,7 @@ type Options struct {
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.gitPillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs())...)
+		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.gitPillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs(), r.authFuncs())...)
 }
 
 // runner carries the options into the functions.

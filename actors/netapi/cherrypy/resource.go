@@ -79,10 +79,8 @@ func (s *server) addPages(m map[string]*resource) {
 	m["stats"] = stats
 	m[part(s.conf.AppPath)] = &resource{methods: map[string]handler{"GET": (*call).getApp}, allow: look, sessions: all, free: true, raw: gets,
 		anyArgs: true}
-	if s.opt.Streams != nil {
-		m["events"] = &resource{methods: map[string]handler{"GET": (*call).getEvents}, allow: look, anyQuery: true, raw: gets}
-		m["ws"] = &resource{methods: map[string]handler{"GET": (*call).getSocket}, allow: look, params: []string{"token"}, anyQuery: true, raw: gets}
-	}
+	m["events"] = &resource{methods: map[string]handler{"GET": (*call).getEvents}, allow: look, anyQuery: true, raw: gets}
+	m["ws"] = &resource{methods: map[string]handler{"GET": (*call).getSocket}, allow: look, params: []string{"token"}, anyQuery: true, raw: gets}
 }
 
 // bind says whether what stands behind the resource, in path and query, is what its method takes.

@@ -16,8 +16,6 @@ import (
 type Options struct {
 	Config *config.CherryPy
 	Logger *slog.Logger
-	// Streams serve /events and /ws; nil: there are no such addresses.
-	Streams Streams
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
 	Extra map[string]http.Handler
 }

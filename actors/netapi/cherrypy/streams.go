@@ -1,9 +1,15 @@
 package cherrypy
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
+	"brine/actors/netapi/events"
 	"brine/modules/netapi"
+	"brine/modules/netapi/feed"
+	"brine/modules/netapi/websocket"
+	"brine/wire/payload"
 )
 
 // getEvents streams the events of the master to who has a session or an eauth token.
@@ -19,12 +25,12 @@ func (c *call) getEvents(*any) error {
 	if !netapi.Hex(token) {
 		return netapi.Unauthorized("")
 	}
-	if _, err := c.api.Token(c.ctx, token); err != nil {
+	reader, err := c.reader(token)
+	if err != nil {
 		return err
 	}
 	c.setCookie()
-	c.opt.Streams.Events(c.w, c.r, token, c.remote())
-	return nil
+	return c.api.Hub().ServeSSE(c.w, c.r, reader, events.CherryPy)
 }
 
 // getSocket opens a WebSocket for who has a session: by header, by cookie, or in the path.
@@ -39,16 +45,45 @@ func (c *call) getSocket(*any) error {
 	if token == "" {
 		return netapi.Unauthorized("")
 	}
-	if _, err := c.api.Token(c.ctx, token); err != nil {
+	reader, err := c.reader(token)
+	if err != nil {
 		return err
 	}
-	c.opt.Streams.Socket(c.w, c.r, token, c.remote(), c.r.URL.Query().Has("format_events"))
-	return nil
+	err = c.api.Hub().ServeWebSocket(c.w, c.r, reader, events.WebSocket{Style: events.CherryPy, Format: c.r.URL.Query().Has("format_events"),
+		Grains: func(ctx context.Context, ids []string) error {
+			low := payload.M("client", netapi.LocalAsync, "tgt", "*", "fun", "grains.items", "token", token)
+			if len(ids) > 0 {
+				low.Set("tgt", payload.AnyList(ids)).Set("tgt_type", "list")
+			}
+			_, err := c.api.Run(ctx, low)
+			return err
+		}})
+	if errors.Is(err, websocket.ErrHandshake) {
+		return netapi.BadRequest("This address takes WebSockets only")
+	}
+	return err
 }
 
-// Streams write the events of the master to clients until these go away or are not allowed any more. token is the eauth token of
-// the client, from its address.
-type Streams interface {
-	Events(w http.ResponseWriter, r *http.Request, token, from string)
-	Socket(w http.ResponseWriter, r *http.Request, token, from string, formatted bool)
+// reader gives the owner of a token a place in the stream of events, if the token holds.
+func (c *call) reader(token string) (events.Reader, error) {
+	held := c.api.Tokens().Hold(token)
+	if err := held.Check(c.ctx, true); err != nil {
+		held.Close()
+		if errors.Is(err, feed.ErrToken) {
+			return events.Reader{}, netapi.Unauthorized("")
+		}
+		return events.Reader{}, err
+	}
+	stream, err := c.api.Hub().Open(c.ctx, c.remote())
+	if err == nil {
+		return events.Reader{Stream: stream, Token: held}, nil
+	}
+	held.Close()
+	switch {
+	case errors.Is(err, feed.ErrFull):
+		err = netapi.Busy("streams")
+	case errors.Is(err, feed.ErrNoBus), errors.Is(err, feed.ErrStopped):
+		err = &netapi.Error{Status: http.StatusServiceUnavailable, Message: netapi.MasterGone().Message}
+	}
+	return events.Reader{}, err
 }

@@ -1,0 +1,32 @@
+package runners
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/modules"
+	"brine/wire/payload"
+)
+
+// TestMakeToken: the credentials reach who makes the token, and no event tells the password.
+func TestMakeToken(t *testing.T) {
+	reg := modules.NewRegistry()
+	var got *payload.Map
+	if err := Register(reg, Options{Token: func(fields *payload.Map) (*payload.Map, error) {
+		got = fields
+		return payload.M("token", "t"), nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	res := Run(t.Context(), &modules.Env{Registry: reg}, Request{Kind: KindRunner, Fun: funMakeToken, JID: "1",
+		KW: payload.M("username", "ann", "password", "hush", "eauth", "pam")},
+		func(tag string, data *payload.Map) { fmt.Fprintln(&told, tag, data) })
+	if m, _ := res.Return.(*payload.Map); m.Str("token") != "t" || got.Str("password") != "hush" || got.Str("username") != "ann" {
+		t.Errorf("got %v with %v", res.Return, got)
+	}
+	if strings.Contains(told.String(), "hush") || !strings.Contains(told.String(), "salt/run/1/ret") {
+		t.Errorf("events: %s", told.String())
+	}
+}

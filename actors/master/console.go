@@ -91,7 +91,7 @@ func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refu
 		}
 		return id.Name, nil
 	}
-	if !oneDot(f.fun) {
+	if len(id.List) > 0 && !oneDot(f.fun) {
 		return "", errorReply("SaltInvocationError", "A command invocation error occurred: Check syntax.")
 	}
 	if !eauth.AllowedForm(id.List, f.form, f.fun, f.args, f.kw) {

@@ -10,11 +10,17 @@ import (
 	"brine/wire/payload"
 )
 
-// listFor collects what external_auth allows a user of a backend: his own entries (glob or regular
-// expression), those of his groups ("name%"), and "*" when he has none of his own or permissive_acl is on.
+// listFor collects what external_auth allows a user of a backend: his own entries, those of his groups ("name%"), and "*" when
+// he has none of his own or permissive_acl is on. An entry may be a glob or a regular expression. What is no list is one rule if it is a
+// text, and else an error, with which he may do nothing at all.
+//
+// Unlike Salt: 3008.3 compares the wrong way round (CkMinions.fill_auth_list), so that entries are no patterns, permissive_acl adds
+// nothing, and who may call himself "*" has the rules of all users. And a text in the place of a list is taken letter by letter
+// there, so that "test.ping" allows all functions, by its dot.
 func (s *Service) listFor(eauth, user string, groups []any) []any {
 	conf := s.opt.External.Map(eauth)
-	list, matched := []any{}, false
+	var entries []any
+	matched := false
 	for k, v := range conf.All() {
 		pattern, _ := k.(string)
 		_, rules := v.([]any)
@@ -23,17 +29,38 @@ func (s *Service) listFor(eauth, user string, groups []any) []any {
 		case pattern == "*" && !s.opt.Permissive:
 		case strings.HasSuffix(pattern, "%"):
 			if slices.Contains(groups, any(strings.TrimRight(pattern, "%"))) {
-				list = append(list, asList(v)...)
+				entries = append(entries, v)
 			}
-		case exprMatch(pattern, user):
+		case entryMatch(pattern, user):
 			matched = true
-			list = append(list, asList(v)...)
+			entries = append(entries, v)
 		}
 	}
-	if !s.opt.Permissive && !matched {
-		list = append(list, asList(conf.Value("*"))...)
+	if all, ok := conf.Get("*"); ok && !s.opt.Permissive && !matched {
+		entries = append(entries, all)
+	}
+	return joined(entries)
+}
+
+// joined are the rules of all entries, none when one of them is neither a list nor a text.
+func joined(entries []any) []any {
+	list := []any{}
+	for _, e := range entries {
+		switch e := e.(type) {
+		case []any:
+			list = append(list, e...)
+		case string:
+			list = append(list, e)
+		default:
+			return nil
+		}
 	}
 	return list
+}
+
+// entryMatch is exprMatch for users of external_auth. The entry of ann.lee@example.org is for nobody else, whatever its dots could mean.
+func entryMatch(entry, user string) bool {
+	return entry == user || strings.ContainsAny(entry, `*?[](){}|^$`) && exprMatch(entry, user)
 }
 
 func asList(v any) []any {

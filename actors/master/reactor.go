@@ -141,7 +141,7 @@ func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err
 			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
 	if !dry {
-		templates.Host = machine.Machine{}
+		templates.Host = machine.Machine{Opts: opts}
 	}
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	set := renderers.New(renderers.Options{Jinja: templates,

@@ -44,7 +44,7 @@ func (r *run) host() jinja.Host {
 	if r.funcs.Call == nil {
 		return nil
 	}
-	return machine.Machine{}
+	return machine.Machine{Opts: r.opts}
 }
 
 func (r *run) has(fun string) bool { return r.funcs.Has != nil && r.funcs.Has(fun) }

@@ -19,7 +19,7 @@ import (
 func Templates(c *modules.Call) renderers.Templater {
 	return renderers.Jinja{
 		Opts: c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
-		Host: machine.Machine{},
+		Host: machine.Machine{Opts: c.Opts()},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c
 			inner.Ctx = ctx

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,8 @@ type Options struct {
 	Cert, Key string              // files of the client's certificate
 	Insecure  bool                // certificates of servers are not checked
 	Patience  time.Duration       // for each request, on top of the context; 0: a minute
+	Connect   time.Duration       // for each connection; 0: as Patience
+	Most      int64               // bytes of one answer; 0: 64 MiB
 }
 
 const (
@@ -35,11 +38,14 @@ const (
 type Client struct {
 	http     http.Client
 	patience time.Duration
+	most     int64
 }
 
 // Answer is what a server said, whatever its status.
 type Answer struct {
 	Status int
+	Reason string // as the server says it: "Not Found"
+	Header http.Header
 	Body   []byte
 }
 
@@ -63,12 +69,19 @@ func New(o Options) (*Client, error) {
 		}
 		conf.Certificates = []tls.Certificate{pair}
 	}
-	c := &Client{patience: o.Patience}
+	c := &Client{patience: o.Patience, most: o.Most}
+	if c.most <= 0 {
+		c.most = most
+	}
 	if c.patience <= 0 {
 		c.patience = patience
 	}
-	c.http.Transport = &http.Transport{TLSClientConfig: conf, Proxy: func(r *http.Request) (*url.URL, error) { return o.Proxies[r.URL.Scheme], nil },
+	transport := &http.Transport{TLSClientConfig: conf, Proxy: func(r *http.Request) (*url.URL, error) { return o.Proxies[r.URL.Scheme], nil },
 		DisableCompression: true, MaxConnsPerHost: 2, IdleConnTimeout: patience, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: 1 << 20}
+	if o.Connect > 0 {
+		transport.DialContext = (&net.Dialer{Timeout: o.Connect}).DialContext
+	}
+	c.http.Transport = transport
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
 }
@@ -91,11 +104,12 @@ func (c *Client) Ask(ctx context.Context, method, at string, header http.Header,
 	if err != nil {
 		return Answer{}, hide(err)
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	if err = errors.Join(err, resp.Body.Close()); err == nil && len(text) > most {
-		err = fmt.Errorf("the answer has more than %d bytes", most)
+	text, err := io.ReadAll(io.LimitReader(resp.Body, c.most+1))
+	if err = errors.Join(err, resp.Body.Close()); err == nil && int64(len(text)) > c.most {
+		err = fmt.Errorf("the answer has more than %d bytes", c.most)
 	}
-	return Answer{Status: resp.StatusCode, Body: text}, err
+	_, said, _ := strings.Cut(resp.Status, " ")
+	return Answer{Status: resp.StatusCode, Reason: said, Header: resp.Header, Body: text}, err
 }
 
 // hide leaves the URL out of an error.

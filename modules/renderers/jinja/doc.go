@@ -4,10 +4,10 @@
 // values of a template, no access to files but by the Loader and the Host it was given. Limits of time, steps, depth, memory and output
 // end a template that would not end.
 //
-// Not there: the filter http_query (it refuses by name); the errors of broken regular expressions and of names that XML
+// Not there: the errors of broken regular expressions and of names that XML
 // cannot hold are not in Python's words; the filter yaml sorts the keys of an OrderedDict too; strftime reads whole dates, time stamps, "now" and "2 days ago", but not all that timelib does.
 // Filters that look at files,
-// users and names ask the Host, and refuse by name without one. ifelse matches no minions unless the caller brings its own.
+// users and names ask the Host, and refuse by name without one. ifelse matches targets where there is a function match.ifelse.
 //
 // The folders below hold the parts that know nothing of rendering: syntax reads a template into a tree, py holds the
 // values, jmespath answers json_query, machine is the Host of this machine. Answers to render_jinja_tmpl in

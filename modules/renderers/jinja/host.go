@@ -3,6 +3,7 @@ package jinja
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"brine/modules/renderers/jinja/py"
 )
@@ -28,10 +29,27 @@ func hostFilters() map[string]*builtin {
 		"list_files":   ask("list_files", "list_files", "directory"),
 		"get_uid":      ask("get_uid", "get_uid", "user=", nil),
 		"dns_check":    ask("dns_check", "dns_check", "addr port safe= ipv6=", false, nil),
-		"http_query": filter("http_query", "*args **kwargs", func(*run, []any) (any, error) {
-			return nil, py.Errorf("NotImplementedError", "the filter 'http_query' is not there yet")
-		}),
+		"http_query":   filter("query", queryParams, httpQuery, make([]any, strings.Count(queryParams, "="))...),
 	}
+}
+
+// queryParams are the parameters of http_query (salt/utils/http.py, query). What is not given is None here, and stands for the
+// default.
+const queryParams = "url method= params= data= data_file= header_dict= header_list= header_file= username= password= auth= decode= " +
+	"decode_type= status= headers= text= cookies= cookie_jar= cookie_format= persist_session= session_cookie_jar= data_render= " +
+	"data_renderer= header_render= header_renderer= template_dict= test= test_url= node= port= opts= backend= ca_bundle= verify_ssl= " +
+	"cert= text_out= headers_out= decode_out= stream= streaming_callback= header_callback= handle= agent= hide_fields= raise_error= " +
+	"formdata= formdata_fieldname= formdata_filename= decode_body= **kwargs"
+
+// httpQuery gives the Host a URL and a dictionary of what was given. The last argument of Salt's is for others, and not looked at.
+func httpQuery(r *run, a []any) (any, error) {
+	given := py.NewDict()
+	for i, name := range strings.Fields(queryParams) {
+		if name = strings.TrimSuffix(name, "="); i > 0 && i < len(a)-1 && a[i] != nil {
+			given.SetStr(name, a[i])
+		}
+	}
+	return r.ask("http_query", []any{a[0], given})
 }
 
 // ask has a filter answered by the Host, and pays for the answer.
@@ -47,8 +65,15 @@ func (r *run) ask(name string, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := v.(*py.List); ok {
-		for _, item := range list.Items {
+	switch v := v.(type) {
+	case *py.Dict: // the answer of a server stands in it as text, and perhaps once more as data
+		if body, ok := v.GetStr("body"); ok {
+			if err := r.work.Grow(8 * len(fmt.Sprint(body))); err != nil {
+				return nil, err
+			}
+		}
+	case *py.List:
+		for _, item := range v.Items {
 			if err := r.work.Grow(16 + len(fmt.Sprint(item))); err != nil {
 				return nil, err
 			}

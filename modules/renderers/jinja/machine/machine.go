@@ -12,16 +12,21 @@ import (
 	"syscall"
 
 	"brine/modules/renderers/jinja/py"
+	"brine/wire/payload"
 )
 
 // Machine is the machine this process runs on.
 type Machine struct {
-	MaxFiles int // list_files refuses to list more; 0 means 100,000
+	MaxFiles int          // list_files refuses to list more; 0 means 100,000
+	Opts     *payload.Map // of the process: http_request_timeout, proxy_host, ... for http_query
 }
 
 // Ask answers a filter: the arguments are those of Salt's signature, in its order.
 func (m Machine) Ask(ctx context.Context, filter string, args []any) (any, error) {
 	switch filter {
+	case "http_query":
+		options, _ := args[1].(*py.Dict)
+		return m.httpQuery(ctx, args[0], options)
 	case "get_uid":
 		return uid(args[0])
 	case "dns_check":

@@ -1,0 +1,284 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/modules"
+	"brine/modules/host/web"
+	"brine/modules/renderers/jinja/py"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// Bounds of http_query. Unlike Salt, which takes 100 GB and an hour.
+const (
+	maxAnswer    = 8 << 20 // bytes; http_max_body may say less
+	maxRedirects = 5
+)
+
+// queried are the options of http_query that are honoured, or make no difference here; others are refused by name.
+var queried = strings.Fields("method params data header_dict header_list username password auth decode decode_type status headers text test test_url " +
+	"node port opts backend ca_bundle verify_ssl cert agent hide_fields raise_error decode_body cookie_jar session_cookie_jar cookie_format template_dict")
+
+// query is one http_query.
+type query struct {
+	given  *payload.Map
+	opts   *payload.Map // of the process
+	method string
+	at     *url.URL
+	header http.Header
+	body   []byte
+}
+
+// httpQuery asks a web server. The result has Salt's keys: body, status, headers, dict, text, error.
+//
+// Unlike Salt: a redirect to another server gets none of the headers, the password and the data that were meant for the first one.
+func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, error) {
+	given, err := py.To(py.NewWork(ctx, 0, 0), options)
+	if err != nil {
+		return nil, err
+	}
+	q := &query{given: given.(*payload.Map), opts: m.Opts, header: http.Header{}}
+	for name, v := range q.given.All() {
+		if !slices.Contains(queried, pytext.Str(name)) && modules.Truthy(v) {
+			return nil, py.Errorf("NotImplementedError", "the filter 'http_query' does not have the option '%s' yet", pytext.Str(name))
+		}
+	}
+	if q.given.Bool("test") {
+		if !modules.Truthy(q.given.Value("test_url")) {
+			return py.NewDict(), nil
+		}
+		at = q.given.Value("test_url")
+	}
+	text, ok := py.Text(at)
+	if !ok {
+		return nil, py.Errorf("TypeError", "the filter 'http_query' wants a URL, not %s", py.TypeName(at))
+	}
+	if err := q.prepare(text); err != nil {
+		return nil, err
+	}
+	answer, err := q.send(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	out, err := q.result(answer, err)
+	return py.From(out, ""), err
+}
+
+// prepare makes the request of what was given.
+func (q *query) prepare(text string) (err error) {
+	if q.at, err = url.Parse(text); err != nil || q.at.Host == "" || q.at.Scheme != "http" && q.at.Scheme != "https" {
+		return py.Errorf("ValueError", "Unsupported url scheme: %s", text)
+	}
+	if params := q.given.Map("params"); params.Len() > 0 {
+		q.at.RawQuery = strings.TrimPrefix(q.at.RawQuery+"&"+form(params), "&")
+	}
+	q.method = "GET"
+	if v := q.given.Value("method"); v != nil {
+		q.method = pytext.Str(v)
+	}
+	switch data := q.given.Value("data").(type) {
+	case nil:
+	case *payload.Map:
+		q.body = []byte(form(data))
+	default:
+		q.body = []byte(pytext.Str(data))
+	}
+	for name, v := range q.given.Map("header_dict").All() {
+		q.header.Set(pytext.Str(name), pytext.Str(v))
+	}
+	for _, line := range modules.StringList(q.given.Value("header_list")) {
+		if parts := strings.Split(line, ":"); len(parts) > 1 {
+			q.header.Set(strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]))
+		}
+	}
+	q.header.Set("User-Agent", "brine http.query()")
+	if agent := q.given.Value("agent"); agent != nil {
+		q.header.Set("User-Agent", pytext.Str(agent))
+	}
+	if q.method == http.MethodPost && q.header.Get("Content-Type") == "" {
+		q.header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if user := q.given.Value("username"); user != nil {
+		r := http.Request{Header: q.header}
+		r.SetBasicAuth(pytext.Str(user), modules.Text(q.given.Value("password")))
+	}
+	return nil
+}
+
+// form writes pairs as urllib.parse.urlencode does.
+func form(pairs *payload.Map) string {
+	var all []string
+	for k, v := range pairs.All() {
+		all = append(all, url.QueryEscape(pytext.Str(k))+"="+url.QueryEscape(pytext.Str(v)))
+	}
+	return strings.Join(all, "&")
+}
+
+// client reaches servers by the options of the call, else of the process.
+func (q *query) client() (*web.Client, error) {
+	value := func(name string) any {
+		if v := q.given.Value(name); v != nil {
+			return v
+		}
+		return q.opts.Value(name)
+	}
+	o := web.Options{Patience: seconds(q.opts.Value("http_request_timeout"), time.Hour), Connect: seconds(q.opts.Value("http_connect_timeout"), 20*time.Second),
+		Most: maxAnswer, Authority: modules.Text(value("ca_bundle"))}
+	if most, err := modules.ToInt(q.opts.Value("http_max_body")); err == nil && most > 0 && most < maxAnswer {
+		o.Most = most
+	}
+	if v := value("verify_ssl"); v != nil && !modules.Truthy(v) {
+		o.Insecure = true
+	}
+	if pair := modules.StringList(value("cert")); len(pair) > 0 {
+		o.Cert, o.Key = pair[0], pair[len(pair)-1]
+	}
+	if host, port := modules.Text(q.opts.Value("proxy_host")), modules.Text(q.opts.Value("proxy_port")); host != "" && port != "" && port != "0" &&
+		!slices.Contains(modules.StringList(q.opts.Value("no_proxy")), q.at.Hostname()) {
+		proxy := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+		if user, pass := modules.Text(q.opts.Value("proxy_username")), modules.Text(q.opts.Value("proxy_password")); user != "" && pass != "" {
+			proxy.User = url.UserPassword(user, pass)
+		}
+		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
+	}
+	return web.New(o)
+}
+
+func seconds(v any, otherwise time.Duration) time.Duration {
+	switch x := payload.Canon(v).(type) {
+	case int64:
+		return time.Duration(x) * time.Second
+	case float64:
+		return time.Duration(x * float64(time.Second))
+	}
+	return otherwise
+}
+
+// send asks, and follows redirects as Tornado's client does.
+func (q *query) send(ctx context.Context) (web.Answer, error) {
+	c, err := q.client()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	defer c.Close()
+	for hops := 0; ; hops++ {
+		a, err := c.Ask(ctx, q.method, q.at.String(), q.header, q.body)
+		where := a.Header.Get("Location")
+		if err != nil || hops == maxRedirects || where == "" || !slices.Contains([]int{301, 302, 303, 307, 308}, a.Status) {
+			return a, err
+		}
+		if err := q.follow(a.Status, where); err != nil {
+			return a, err
+		}
+	}
+}
+
+// follow goes where a server says.
+func (q *query) follow(status int, where string) error {
+	next, err := q.at.Parse(where)
+	if err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https" {
+		return errors.New("the server redirects to what is no web server")
+	}
+	if q.method != http.MethodHead && (status == 303 || status < 303 && q.method == http.MethodPost) {
+		q.method, q.body = http.MethodGet, nil
+		for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding"} {
+			q.header.Del(name)
+		}
+	}
+	if next.Scheme != q.at.Scheme || next.Host != q.at.Host {
+		if len(q.body) > 0 {
+			return errors.New("the server redirects to another one, which does not get the data")
+		}
+		q.header = http.Header{"User-Agent": q.header["User-Agent"]}
+	}
+	q.at = next
+	return nil
+}
+
+// result is what Salt makes of an answer, or of none.
+func (q *query) result(a web.Answer, failed error) (*payload.Map, error) {
+	out := payload.NewMap(4)
+	if failed != nil {
+		if told, text := a.Status, reason(failed); strings.HasPrefix(text, "HTTP 599") {
+			out.Set("status", int64(599))
+		} else if q.given.Bool("status") {
+			out.Set("status", int64(told))
+		}
+		return out.Set("error", reason(failed)), nil
+	}
+	if q.given.Bool("test") {
+		out.Set("test", true)
+	}
+	raise := !q.given.Has("raise_error") || q.given.Bool("raise_error")
+	if raise && (a.Status < 200 || a.Status >= 300) {
+		out.Set("status", int64(a.Status)).Set("error", fmt.Sprintf("HTTP %d: %s", a.Status, a.Reason))
+	}
+	refused := out.Has("error")
+	body, err := q.text(a)
+	if err != nil {
+		return nil, err
+	}
+	out.Set("body", body)
+	if refused {
+		return out, nil
+	}
+	if q.given.Bool("status") {
+		out.Set("status", int64(a.Status))
+	}
+	if q.given.Bool("headers") {
+		out.Set("headers", headersOf(a.Header))
+	}
+	plain := q.given.Bool("text")
+	if q.given.Bool("decode") {
+		if plain, err = q.decode(a, body, out, plain); err != nil || out.Has("error") {
+			return out, err
+		}
+	}
+	if plain {
+		out.Set("text", body)
+	}
+	return out, nil
+}
+
+// reason is an error as Python says it.
+func reason(err error) string {
+	var errno syscall.Errno
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "[Errno -2] Name or service not known"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "HTTP 599: Timeout during request"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "HTTP 599: Timeout while connecting"
+	case errors.As(err, &errno):
+		text := errno.Error()
+		return fmt.Sprintf("[Errno %d] %s", int(errno), strings.ToUpper(text[:1])+text[1:])
+	}
+	return err.Error()
+}
+
+// headersOf maps names to values; of several under one name with commas between.
+func headersOf(h http.Header) *payload.Map {
+	out := payload.NewMap(len(h))
+	names := make([]string, 0, len(h))
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		out.Set(name, strings.Join(h[name], ","))
+	}
+	return out
+}

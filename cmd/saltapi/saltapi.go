@@ -15,6 +15,7 @@ import (
 	"brine/actors/admin"
 	"brine/actors/netapi"
 	"brine/actors/netapi/cherrypy"
+	"brine/actors/netapi/console"
 	"brine/cmd/daemon"
 	"brine/cmd/masterlink"
 	"brine/cmd/options"
@@ -124,7 +125,11 @@ func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
 		list = append(list, netapi.Module{Name: "rest_cherrypy",
 			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
 			Handler: func(a netapi.API) (http.Handler, error) {
-				return cherrypy.New(a, cherrypy.Options{Config: c, Logger: s.Log})
+				opt := cherrypy.Options{Config: c, Logger: s.Log}
+				if c.Console {
+					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
+				}
+				return cherrypy.New(a, opt)
 			}})
 	}
 	return list

@@ -35,9 +35,11 @@ type Front interface {
 	Events(ctx context.Context) (Stream, error)
 }
 
-// Stream is a stream of events. Next waits for one and ends with the context; Close frees it.
+// Stream is a stream of events. Next waits for one and ends with the context, Up tells whether the bus is there, Close frees it.
+// Nobody changes the data.
 type Stream interface {
 	Next(ctx context.Context) (tag string, data *payload.Map, err error)
+	Up() bool
 	Close()
 }
 
@@ -99,7 +101,10 @@ func New(opt Options) http.Handler {
 		return http.NotFoundHandler()
 	}
 	mux.Handle("/console/", http.StripPrefix("/console/", http.FileServerFS(files)))
-	mux.Handle("/console", http.RedirectHandler("/console/", http.StatusMovedPermanently))
+	mux.HandleFunc("/console", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "console/") // relative: there may be a prefix before it
+		w.WriteHeader(http.StatusMovedPermanently)
+	})
 	return secured(mux)
 }
 

@@ -61,7 +61,8 @@ func (s fakeStream) Next(ctx context.Context) (string, *payload.Map, error) {
 		return "", nil, ctx.Err()
 	}
 }
-func (fakeStream) Close() {}
+func (fakeStream) Up() bool { return true }
+func (fakeStream) Close()   {}
 
 type fakeFiles struct{}
 

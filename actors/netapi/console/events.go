@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -76,16 +77,32 @@ func (c *console) relay(ctx context.Context, want func(string) bool, put func(he
 		return err
 	}
 	defer s.Close()
-	put(heard{}) // it is there
-	for {
-		tag, data, err := s.Next(ctx)
-		if err != nil {
+	for up := false; ; {
+		if now := s.Up(); now != up {
+			up = now
+			put(heard{err: awayUnless(up)})
+		}
+		patience, cancel := context.WithTimeout(ctx, time.Second)
+		tag, data, err := s.Next(patience)
+		cancel()
+		switch {
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			continue // to see whether the bus is still there
+		case err != nil:
 			return err
 		}
 		if want(tag) && tag != nudge {
 			put(heard{tag: tag, data: data})
 		}
 	}
+}
+
+// awayUnless is an error when the bus is not there.
+func awayUnless(up bool) error {
+	if up {
+		return nil
+	}
+	return errors.New("the master does not run, or its socket cannot be opened")
 }
 
 // tagWanted is the filter of tags: a pattern where it has * or ?, else what a tag begins with.

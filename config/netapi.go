@@ -13,6 +13,8 @@ import (
 // master's file (salt/netapi/rest_cherrypy/app.py).
 type Netapi struct {
 	CherryPy *CherryPy // rest_cherrypy; nil: not configured
+	Tornado  *Tornado  // rest_tornado; nil: not configured
+	WSGI     *WSGI     // rest_wsgi; nil: not configured
 	Sections *payload.Map
 
 	EnableClients []any         // netapi_enable_clients: everybody else is refused
@@ -75,18 +77,14 @@ func (m *Master) NetapiOptions() (*Netapi, error) {
 			n.Sections.Set(name, sec)
 		}
 	}
-	if sec := n.Sections.Map("rest_cherrypy"); sec.Len() > 0 {
-		if !sec.Has("port") {
-			n.notice(slog.LevelError, "Not loading 'rest_cherrypy'. 'port' not specified in config")
-			return n, nil
-		}
+	if sec, ok := n.configured("rest_cherrypy"); ok {
 		c, err := n.readCherryPy(sec)
 		if err != nil {
 			return nil, err
 		}
 		n.CherryPy = c
 	}
-	return n, nil
+	return n, n.readOthers(m.Raw.Str("hash_type"))
 }
 
 // underRoot is a path of the configuration below root_dir.
@@ -213,11 +211,7 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 			n.notice(slog.LevelWarn, "Option '%s' of rest_cherrypy is not honoured: %s", opt.key, opt.why)
 		}
 	}
-	for _, k := range m.Keys() {
-		if key := pyStr(k); !s.known[key] {
-			n.notice(slog.LevelWarn, "Option '%s' of rest_cherrypy is not known", key)
-		}
-	}
+	n.unknown(s)
 	if strings.Count(c.WebhookURL, "/") > 1 {
 		n.notice(slog.LevelWarn, "Option 'webhook_url' of rest_cherrypy is %s: with more than one part it cannot be reached in Salt", c.WebhookURL)
 	}

@@ -139,6 +139,9 @@ type limitedConn struct {
 	room, held chan struct{}
 }
 
+// NetConn is the connection below, for who sets its options.
+func (c *limitedConn) NetConn() net.Conn { return c.Conn }
+
 func (c *limitedConn) Close() error {
 	select {
 	case c.held <- struct{}{}:

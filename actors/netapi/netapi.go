@@ -32,6 +32,8 @@ type API interface {
 	Token(ctx context.Context, token string) (*payload.Map, error)
 	// Run runs one chunk of a lowstate, once it is checked. A batch gives Several.
 	Run(ctx context.Context, low *payload.Map) (any, error)
+	// Unlisted runs one chunk of a server that does not ask netapi_enable_clients. A job waits so long at most; nil: it means nobody.
+	Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error)
 	// Revoke makes an eauth token hold no longer.
 	Revoke(token string) error
 	// Fire puts an event on the bus of the master.

@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"brine/actors/admin"
 	"brine/actors/netapi"
-	"brine/actors/netapi/cherrypy"
-	"brine/actors/netapi/console"
 	"brine/cmd/daemon"
 	"brine/cmd/masterlink"
 	"brine/cmd/options"
@@ -33,7 +30,7 @@ const controlFolder = "api"
 
 // Run runs the REST servers (salt-api).
 func Run(c *tool.Call) error {
-	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy.")
+	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy, rest_tornado, rest_wsgi.")
 	options.AddConfigDir(p)
 	daemon.AddOptions(p, "/var/run/salt-api.pid")
 	options.AddLogging(p, true, "api_logfile", "/var/log/salt/api")
@@ -74,12 +71,14 @@ func Run(c *tool.Call) error {
 
 // probe binds the port of each server once, so that one that is taken is told before anything has started.
 func probe(conf *config.Netapi) error {
-	if c := conf.CherryPy; c != nil {
-		ln, err := net.Listen("tcp", net.JoinHostPort(c.Host, fmt.Sprint(c.Port)))
+	for _, m := range ports(conf) {
+		ln, err := net.Listen("tcp", net.JoinHostPort(m.Host, fmt.Sprint(m.Port)))
 		if err != nil {
-			return tool.Exit(tool.ExitGeneric, "rest_cherrypy: %v", err)
+			return tool.Exit(tool.ExitGeneric, "%s: %v", m.name, err)
 		}
-		return ln.Close()
+		if err := ln.Close(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -117,22 +116,6 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	}
 	s.Log.Info(fmt.Sprintf("salt-api is starting as user '%s'", session.RunningUser()))
 	return &service{srv, s.Master.StopTimeout}, nil
-}
-
-// servers are the server modules that the configuration asks for.
-func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
-	if c := conf.CherryPy; c != nil {
-		list = append(list, netapi.Module{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
-			Handler: func(a netapi.API) (http.Handler, error) {
-				opt := cherrypy.Options{Config: c, Logger: s.Log}
-				if c.Console {
-					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
-				}
-				return cherrypy.New(a, opt)
-			}})
-	}
-	return list
 }
 
 // addControl lets the daemon answer about its actors, on a socket of its own.

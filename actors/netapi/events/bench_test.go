@@ -136,7 +136,7 @@ func TestBenchClient(t *testing.T) {
 	for _, c := range counts {
 		fewest = min(fewest, c)
 	}
-	fmt.Printf("lag %d fewest %d\n", worst.Load(), fewest)
+	fmt.Fprintf(os.Stdout, "lag %d fewest %d\n", worst.Load(), fewest)
 }
 
 // follow reads a stream, counts its events and notes how far it is behind.

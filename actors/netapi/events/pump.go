@@ -111,9 +111,9 @@ func ahead(r *bufio.Reader) []byte {
 	return append([]byte(nil), b...)
 }
 
-// limitBuffer bounds what the kernel keeps for a client, also below TLS.
+// limitBuffer bounds what the kernel keeps for a client, also below TLS and what else wraps it.
 func limitBuffer(conn net.Conn) {
-	if below, ok := conn.(interface{ NetConn() net.Conn }); ok {
+	for below, ok := conn.(interface{ NetConn() net.Conn }); ok; below, ok = conn.(interface{ NetConn() net.Conn }) {
 		conn = below.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {

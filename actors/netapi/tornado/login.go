@@ -1,0 +1,58 @@
+package tornado
+
+import (
+	"net/http"
+
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// welcome lists the clients.
+func welcome(c *call) error {
+	return c.send(http.StatusOK, payload.M("clients", payload.AnyList(clients()), "return", "Welcome"))
+}
+
+// clients are those that this server has, whatever netapi_enable_clients says.
+func clients() []string {
+	return []string{netapi.Local, netapi.LocalAsync, netapi.Runner, netapi.RunnerAsync}
+}
+
+// getLogin says what to do.
+func getLogin(c *call) error {
+	c.head.Set("WWW-Authenticate", "Session")
+	return c.send(http.StatusUnauthorized, payload.M("status", "401 Unauthorized", "return", "Please log in"))
+}
+
+// postLogin makes a token for who can log in at the master.
+func postLogin(c *call) error {
+	if !c.hasBody {
+		return status(http.StatusInternalServerError) // as Salt
+	}
+	body, ok := c.body.(*payload.Map)
+	if !ok {
+		return status(http.StatusBadRequest)
+	}
+	creds := payload.NewMap(3)
+	for _, name := range []string{"username", "password", "eauth"} {
+		v, has := body.Get(name)
+		if !has {
+			return status(http.StatusBadRequest)
+		}
+		creds.Set(name, v)
+	}
+	login, err := c.api.Login(c.ctx, c.remote(), creds)
+	if err != nil {
+		return err
+	}
+	if rules := c.api.Config().ExternalAuth; !rules.Has(login.Eauth) {
+		return status(http.StatusUnauthorized)
+	}
+	// Unlike Salt: scripts of pages do not see the cookie, and other sites do not send it.
+	http.SetCookie(c.w, &http.Cookie{Name: cookieName, Value: login.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil})
+	perms := login.Perms
+	if m, ok := perms.(*payload.Map); ok && m.Len() == 0 {
+		perms = []any{}
+	}
+	return c.send(http.StatusOK, payload.M("return", []any{payload.M("token", login.Token, "expire", login.Expire, "start", login.Start,
+		"user", login.Name, "eauth", login.Eauth, "perms", perms)}))
+}

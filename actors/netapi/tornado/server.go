@@ -1,0 +1,230 @@
+package tornado
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	api "brine/actors/netapi"
+	"brine/config"
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// Options of the server.
+type Options struct {
+	Config *config.Tornado
+	Logger *slog.Logger
+	// Gather is how long a job of the client local waits for returns (gather_job_timeout).
+	Gather time.Duration
+	// Extra are handlers below other paths, such as /console; the path is a prefix.
+	Extra map[string]http.Handler
+}
+
+// server is the handler of all requests.
+type server struct {
+	api    api.API
+	opt    Options
+	conf   *config.Tornado
+	log    *slog.Logger
+	bodies chan struct{} // room for large bodies
+}
+
+// New makes the handler.
+func New(a api.API, opt Options) http.Handler {
+	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: make(chan struct{}, largeBodies)}
+}
+
+// call is one request on its way.
+type call struct {
+	*server
+	w    http.ResponseWriter
+	r    *http.Request
+	ctx  context.Context
+	head http.Header
+
+	media   string // type of the answer
+	arg     string // the part of the path behind the resource
+	body    any    // what the body means
+	hasBody bool
+}
+
+// handler answers a method of a resource. An error that is none of netapi.Error is a 500.
+type handler func(c *call) error
+
+// resource is what an address means: its handlers by method. Those of long are for addresses with a part behind the name.
+type resource struct{ short, long map[string]handler }
+
+// resources are the addresses (salt/netapi/rest_tornado/__init__.py, get_application).
+func (s *server) resource(path string) (handlers map[string]handler, arg string) {
+	first, rest, deep := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	post := (*call).postRoot
+	for name, res := range map[string]resource{
+		"":        {short: map[string]handler{"GET": welcome, "POST": post}},
+		"login":   {short: map[string]handler{"GET": getLogin, "POST": postLogin}},
+		"run":     {short: map[string]handler{"GET": welcome, "POST": (*call).postRun}},
+		"events":  {short: map[string]handler{"GET": (*call).getEvents, "POST": post}},
+		"minions": {short: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions}, long: map[string]handler{"GET": (*call).getMinions}},
+		"jobs":    {short: map[string]handler{"GET": (*call).getJobs, "POST": post}, long: map[string]handler{"GET": (*call).getJobs}},
+		"hook":    {short: map[string]handler{"POST": (*call).postHook}, long: map[string]handler{"POST": (*call).postHook}},
+	} {
+		if name != first {
+			continue
+		}
+		if deep {
+			return res.long, rest
+		}
+		return res.short, ""
+	}
+	return nil, ""
+}
+
+// ServeHTTP answers a request.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for prefix, h := range s.opt.Extra {
+		if r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/") {
+			h.ServeHTTP(w, r)
+			return
+		}
+	}
+	c := &call{server: s, w: w, r: r, ctx: r.Context(), head: w.Header()}
+	c.head.Set("Server", "brine")
+	if token, formatted, ok := s.socketPath(r.URL.Path); ok {
+		c.fail(c.socket(token, formatted))
+		return
+	}
+	handlers, arg := s.resource(r.URL.Path)
+	if handlers == nil {
+		c.page(http.StatusNotFound)
+		return
+	}
+	c.arg = arg
+	c.fail(c.serve(handlers))
+}
+
+// serve takes a request through its checks to its handler, in the order of Salt: type of the answer, body, method.
+func (c *call) serve(handlers map[string]handler) error {
+	if origin := c.allowedOrigin(c.r.Header.Get("Origin")); origin != "" {
+		c.head.Set("Access-Control-Allow-Origin", origin)
+	}
+	if err := c.negotiate(); err != nil {
+		return err
+	}
+	if err := c.readBody(); err != nil {
+		return err
+	}
+	if c.r.Method == http.MethodOptions {
+		return c.options()
+	}
+	h := handlers[c.r.Method]
+	if h == nil {
+		return status(http.StatusMethodNotAllowed)
+	}
+	return h(c)
+}
+
+// status is an error without words of its own.
+func status(code int) error { return &netapi.Error{Status: code} }
+
+// fail answers an error, if there is one.
+func (c *call) fail(err error) {
+	if err == nil || c.ctx.Err() != nil && errors.Is(err, context.Cause(c.ctx)) {
+		return
+	}
+	var known *netapi.Error
+	if errors.As(err, &known) {
+		c.page(known.Status)
+		return
+	}
+	c.log.Error("a request failed", "path", c.r.URL.Path, "err", err)
+	c.page(http.StatusInternalServerError)
+}
+
+// options answers the question of a browser before a request of another origin.
+func (c *call) options() error {
+	wanted := c.r.Header.Values("Access-Control-Request-Headers")
+	if len(wanted) == 0 {
+		return status(http.StatusInternalServerError) // as Salt
+	}
+	c.head.Set("Access-Control-Allow-Headers", strings.Join(wanted, ","))
+	c.head.Set("Access-Control-Expose-Headers", "X-Auth-Token")
+	c.head.Set("Access-Control-Allow-Methods", "OPTIONS, GET, POST")
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// allowedOrigin is what is said to pages of an origin, "" for nothing.
+func (c *call) allowedOrigin(origin string) string {
+	for _, allowed := range c.conf.CORSOrigin {
+		if allowed == "*" && len(c.conf.CORSOrigin) == 1 {
+			return "*"
+		}
+		if origin != "" && allowed == origin {
+			return origin
+		}
+	}
+	return ""
+}
+
+// cookieName is the cookie with the eauth token.
+const cookieName = "session_id"
+
+// token is what a client shows: in the header, or else in the cookie.
+func (c *call) token() string {
+	if token := c.r.Header.Get("X-Auth-Token"); token != "" {
+		return token
+	}
+	if cookie, err := c.r.Cookie(cookieName); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+// authenticated tells whether the token of the client holds. When not, the client has been sent to /login.
+func (c *call) authenticated() (bool, error) {
+	ok, err := c.holds(c.token())
+	if err == nil && !ok {
+		c.head.Set("Location", "/login")
+		c.write(http.StatusFound, typeHTML, nil)
+	}
+	return ok, err
+}
+
+// holds asks the master for a token. The error is that of a master who does not answer.
+func (c *call) holds(token string) (bool, error) {
+	if !netapi.Hex(token) {
+		return false, nil
+	}
+	got, err := c.api.Token(c.ctx, token)
+	var known *netapi.Error
+	if errors.As(err, &known) && known.Status == http.StatusUnauthorized {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return expires(got).After(time.Now()), nil
+}
+
+func expires(token *payload.Map) time.Time {
+	switch x := token.Value("expire").(type) {
+	case float64:
+		return time.UnixMilli(int64(min(x, 1e13) * 1e3))
+	case int64:
+		return time.Unix(x, 0)
+	}
+	return time.Time{}
+}
+
+// remote is the address of the client.
+func (c *call) remote() string {
+	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+	if err != nil {
+		return c.r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,70 @@
+package saltapi
+
+import (
+	"net/http"
+
+	"brine/actors/netapi"
+	"brine/actors/netapi/cherrypy"
+	"brine/actors/netapi/console"
+	"brine/actors/netapi/tornado"
+	"brine/actors/netapi/wsgi"
+	"brine/cmd/session"
+	"brine/config"
+)
+
+// port is where a server listens.
+type port struct {
+	name string
+	Host string
+	Port int
+}
+
+// loopback is where rest_wsgi listens.
+const loopback = "127.0.0.1"
+
+// ports are those of the servers that the configuration asks for.
+func ports(conf *config.Netapi) (list []port) {
+	if c := conf.CherryPy; c != nil {
+		list = append(list, port{"rest_cherrypy", c.Host, c.Port})
+	}
+	if c := conf.Tornado; c != nil {
+		list = append(list, port{"rest_tornado", c.Address, c.Port})
+	}
+	if c := conf.WSGI; c != nil {
+		list = append(list, port{"rest_wsgi", loopback, c.Port})
+	}
+	return list
+}
+
+// servers are the server modules that the configuration asks for.
+func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
+	if c := conf.CherryPy; c != nil {
+		list = append(list, netapi.Module{Name: "rest_cherrypy",
+			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
+			Handler: func(a netapi.API) (http.Handler, error) {
+				opt := cherrypy.Options{Config: c, Logger: s.Log}
+				if c.Console {
+					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
+				}
+				return cherrypy.New(a, opt)
+			}})
+	}
+	if c := conf.Tornado; c != nil {
+		list = append(list, netapi.Module{Name: "rest_tornado",
+			Listen: netapi.Listen{Host: c.Address, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
+			Handler: func(a netapi.API) (http.Handler, error) {
+				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout}
+				if c.Console {
+					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: "/"}, !c.DisableSSL)
+				}
+				return tornado.New(a, opt), nil
+			}})
+	}
+	if c := conf.WSGI; c != nil {
+		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log},
+			Handler: func(a netapi.API) (http.Handler, error) {
+				return wsgi.New(a, wsgi.Options{Config: c, Logger: s.Log}), nil
+			}})
+	}
+	return list
+}

@@ -192,7 +192,7 @@ func (c *core) furnish(st *stores, mines *mine.Reader) error {
 		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
 		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg),
 			kept: pillarCacheOf(cfg, st), tops: tops, turns: line, signIns: c.signIns, log: c.log},
-		files: &fileDesk{c.files},
+		files: &fileDesk{c.files, line},
 		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
 			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
 	}

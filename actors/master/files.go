@@ -74,10 +74,20 @@ func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
 }
 
 // fileDesk answers minions that ask for files.
-type fileDesk struct{ files *files }
+type fileDesk struct {
+	files *files
+	turns *turns
+}
 
-// answer answers all commands about files.
+// answer answers all commands about files. What takes long is done beside the worker, which others wait for.
 func (d *fileDesk) answer(r *call) (any, error) {
+	if d.files.server.Load().Long(payload.Command(r.load), r.load) {
+		return d.turns.inTurn(r, "hash of a file", func(context.Context) (any, error) { return d.answerNow(r) })
+	}
+	return d.answerNow(r)
+}
+
+func (d *fileDesk) answerNow(r *call) (any, error) {
 	v, _, err := d.files.server.Load().AnswerToPack(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
 		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)

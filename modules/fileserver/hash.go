@@ -11,9 +11,12 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
+
+	"brine/wire/payload"
 )
 
 // hashers are the values of hash_type.
@@ -27,11 +30,36 @@ func Hashers() map[string]func() hash.Hash { return maps.Clone(hashers) }
 // maxHashes bounds one generation of remembered hashes; there are two.
 const maxHashes = 16384
 
+// longHash is the size in bytes from which on a file takes long to be hashed.
+const longHash = 16 << 20
+
+// Long tells whether an answer takes long: the hash of a large file that is not remembered.
+func (s *Server) Long(cmd string, load *payload.Map) bool {
+	path, hasPath := text(load, "path")
+	env, hasEnv := text(load, "saltenv")
+	if cmd != payload.CmdFileHash && cmd != payload.CmdFileHashAndStat || !hasPath || !hasEnv {
+		return false
+	}
+	f, _, ok := s.Find(path, env)
+	if !ok || f.Err != nil {
+		return false
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil || info.Size() < longHash {
+		return false
+	}
+	now, known := stateOf(info)
+	_, kept := s.hashes.recall(f.Path, now)
+	return !known || !kept
+}
+
 // hashes remembers the hashes of files for as long as these stay the same. A file that many ask for at the same time
 // is read once.
 type hashes struct {
 	name string
 	make func() hash.Hash
+
+	long chan struct{} // a place for each large file that is read at the same time
 
 	mu         sync.Mutex
 	young, old map[string]hashed
@@ -67,7 +95,7 @@ func newHashes(name string) (*hashes, error) {
 	if !ok {
 		return nil, fmt.Errorf("fileserver: no hash_type %q", name)
 	}
-	return &hashes{name: name, make: h, young: map[string]hashed{}, busy: map[string]*sync.WaitGroup{}}, nil
+	return &hashes{name: name, make: h, long: make(chan struct{}, max(1, runtime.NumCPU()/2)), young: map[string]hashed{}, busy: map[string]*sync.WaitGroup{}}, nil
 }
 
 // of is the hash of the file at path, which open opens.
@@ -88,6 +116,10 @@ func (h *hashes) of(path string, open func() (*os.File, os.FileInfo, error)) (st
 	before, known := stateOf(info)
 	if sum, ok := h.recall(path, before); ok && known {
 		return sum, nil
+	}
+	if info.Size() >= longHash {
+		h.long <- struct{}{}
+		defer func() { <-h.long }()
 	}
 	sum := h.make()
 	if _, err := io.Copy(sum, file); err != nil {

@@ -44,6 +44,7 @@
 //	                                                                       TestStrangerClears, TestThiefTargets [modules/matchers limit]
 //	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
 //	                   every file of every environment, hostile names      TestThiefOfAllFiles [modules/fileserver TestMinions...]
+//	                   hashes that take minutes                            TestCostlyHash
 //	                   pillars that hang, never end or are asked en masse  [actors/master TestPillarHangs, TestManyPillars]
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
 //	                                                                       TestReturnsBesideHoarders [wire/zmq guard]

@@ -32,7 +32,8 @@
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
 //	                   runners and functions of files, pillars, schedules  TestLimitedContent
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
-//	                   ids in commands of external pillars                 [modules/pillar TestShellSigns]
+//	                   ids in commands of external pillars                 TestMinionTexts [modules/pillar TestShellSigns]
+//	                   ids, grains, tags, data in templates of the master  TestMinionTexts, TestMachineFilters
 //	                   ids in SQL and in the command of ext_nodes          [modules/pillar TestPostgresAttacks, modules/tops TestAttacks]
 //	                   ids as keys of Redis, keys too large                [modules/pillar TestRedisAttacks]
 //	                   names that are commands, returners of his choice,   TestThiefOfContent
@@ -45,7 +46,7 @@
 //	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
 //	                   every file of every environment, hostile names      TestThiefOfAllFiles [modules/fileserver TestMinions...]
 //	                   hashes that take minutes                            TestCostlyHash
-//	                   pillars that hang, never end or are asked en masse  [actors/master TestPillarHangs, TestManyPillars]
+//	                   pillars that hang, never end or are asked en masse  TestPillarTemplates [actors/master TestPillarHangs, TestManyPillars]
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,
 //	                                                                       TestReturnsBesideHoarders [wire/zmq guard]
 //	                   small requests without end                          TestFloodOfGuests
@@ -62,7 +63,7 @@
 //	                   a clock that jumps; a month                         [actors/master, actors/minion TestMonth, TestClockJumps]
 //	event injection    tags of masters, tools and others, in every form    TestThiefEvents [actors/master TestGateTable]
 //	                   fields that end an operator's salt                  TestThiefEndsTools [cmd/brine/interop thief: Salt's salt]
-//	secrets            logs, bus, caches, bundle, argument lists           TestSecrets, TestSecretOptions
+//	secrets            logs, bus, caches, bundle, argument lists           TestSecrets, TestSecretOptions, TestSecretsOfPillar
 //	                   modes of all files; what another user opens         TestModes, TestModesOfContent, TestNeighbour, TestNeighbourTools
 //	weak keys          short ones and small exponents, of all three        TestWeakKeys, TestWeakKeysAllowed, TestWeakOwnKeys
 //	failing open       options that cannot be honoured, lists of modules   TestFailOpen... [config TestStandingIsComplete]

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -164,7 +165,9 @@ func (s *site) marked(fired int) {
 // pillar is what a minion is told in private.
 func (th *thief) pillar() *payload.Map {
 	th.s.t.Helper()
-	m, err := th.askPillar(payload.M("cmd", payload.CmdPillar, "id", th.id, "grains", payload.M("id", th.id), "saltenv", "base", "pillarenv", nil, "ver", "2", "pillar_override", nil,
+	ctx, cancel := context.WithTimeout(th.s.t.Context(), patience)
+	defer cancel()
+	m, err := th.askPillar(ctx, payload.M("cmd", payload.CmdPillar, "id", th.id, "grains", payload.M("id", th.id), "saltenv", "base", "pillarenv", nil, "ver", "2", "pillar_override", nil,
 		"extra_minion_data", payload.M(), "clean_cache", false))
 	if err != nil {
 		th.s.t.Fatalf("the pillar of %s: %v", th.id, err)
@@ -173,12 +176,12 @@ func (th *thief) pillar() *payload.Map {
 }
 
 // askPillar asks for a pillar, and opens what comes with the key of the minion.
-func (th *thief) askPillar(load *payload.Map) (*payload.Map, error) {
+func (th *thief) askPillar(ctx context.Context, load *payload.Map) (*payload.Map, error) {
 	frame, nonce, err := th.auth.Seal(load)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := th.send(patience, frame)
+	reply, err := th.req.Do(ctx, frame)
 	if err != nil {
 		return nil, err
 	}

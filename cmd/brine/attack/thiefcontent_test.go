@@ -129,7 +129,7 @@ func (th *thief) pillars() {
 	th.pillar() // his own can be opened
 	for _, env := range []any{"base", "", nil, honest, ":" + honest, "../" + honest, []any{"base"}} {
 		for _, id := range []any{honest, th.id, []any{honest}, []byte(honest), honest + ":base", "../pillar/" + honest} {
-			v, err := th.askPillar(payload.M("cmd", payload.CmdPillar, "id", id, "grains", payload.M("id", honest, "nodename", honest), "saltenv", env, "pillarenv", env, "ver", "2",
+			v, err := th.askPillar(th.s.t.Context(), payload.M("cmd", payload.CmdPillar, "id", id, "grains", payload.M("id", honest, "nodename", honest), "saltenv", env, "pillarenv", env, "ver", "2",
 				"pillar_override", payload.M("id", honest), "extra_minion_data", payload.M("id", honest), "clean_cache", false))
 			if strings.Contains(wholly(v), forged) {
 				th.s.t.Errorf("the pillar of another by %v in %v: %v, %v", id, env, v, err)

@@ -5,6 +5,7 @@
 //
 //	salt-api
 //	├─ Sessions        who has logged in: session id → eauth token
+//	├─ Listening       keeps the subscription to the master's bus that all calls share
 //	├─ EventHub        one subscription to the master's bus, for all streams
 //	├─ Calls           requests at work
 //	│   └─ Call-N      one chunk of a lowstate; it ends with its client

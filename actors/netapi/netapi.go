@@ -15,6 +15,7 @@ import (
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
 	"brine/wire/client"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -107,6 +108,9 @@ func (s *Server) populate() error {
 		return fmt.Errorf("start sessions: %w", err)
 	}
 	s.sessions = Sessions{ref}
+	if _, err := s.top.Add(listeningSpec(s.opt.Client)); err != nil {
+		return fmt.Errorf("start listening: %w", err)
+	}
 	tree, err := s.top.AddTree("Calls", supervisor.Options{})
 	if err != nil {
 		return fmt.Errorf("start calls: %w", err)
@@ -227,7 +231,27 @@ func (s *Server) subscribe(ctx context.Context) (events.Source, error) {
 	if err := s.opt.MasterAlive(); err != nil {
 		return nil, err
 	}
-	return s.opt.Client.Events(ctx)
+	all, err := s.opt.Client.Events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return unnudged{all}, nil
+}
+
+// tagNudge is an event by which a brine master wakes tools of Salt that have just begun to listen. It is nobody else's business.
+const tagNudge = "brine/bus/nudge"
+
+// unnudged is a stream without these.
+type unnudged struct{ client.Events }
+
+// Next waits for the next event.
+func (u unnudged) Next(ctx context.Context) ([]byte, error) {
+	for {
+		body, err := u.Events.Next(ctx)
+		if err != nil || event.Tag(body) != tagNudge {
+			return body, err
+		}
+	}
 }
 
 // Texts of Salt for what a master has not answered.

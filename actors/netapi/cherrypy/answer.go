@@ -3,7 +3,6 @@ package cherrypy
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"html"
 	"net/http"
@@ -51,13 +50,12 @@ func (c *call) accept() string { return strings.Join(c.r.Header.Values("Accept")
 
 // fail writes the page of an error.
 func (c *call) fail(err error) {
-	if c.ctx.Err() != nil || errors.Is(err, context.Canceled) {
-		return // nobody is there to read it
-	}
 	var known *netapi.Error
 	if !errors.As(err, &known) {
-		c.log.Error("a request failed", "path", c.path, "err", err)
 		known = &netapi.Error{Status: http.StatusInternalServerError}
+		if c.ctx.Err() == nil { // else there is most probably nobody to read it
+			c.log.Error("a request failed", "path", c.path, "err", err)
+		}
 	}
 	if c.res != nil {
 		c.setCookie()

@@ -139,7 +139,7 @@ func (c *call) readBody() error {
 func (c *call) readAll() ([]byte, error) {
 	n := c.r.ContentLength
 	ctl := http.NewResponseController(c.w)
-	limit := bodyGrace + time.Duration(n/bodySpeed)*time.Second
+	limit := c.opt.BodyWithin + time.Duration(n/bodySpeed)*time.Second
 	if err := ctl.SetReadDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, err
 	}

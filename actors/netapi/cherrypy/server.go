@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	api "brine/actors/netapi"
 	"brine/config"
@@ -16,6 +17,8 @@ import (
 type Options struct {
 	Config *config.CherryPy
 	Logger *slog.Logger
+	// BodyWithin is how long a short body may take, 20 s when 0; a long one has more.
+	BodyWithin time.Duration
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
 	Extra map[string]http.Handler
 }
@@ -35,6 +38,9 @@ type server struct {
 // New makes the handler. An error is a file of the configuration that cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
 	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(), bodies: make(chan struct{}, largeBodies)}
+	if s.opt.BodyWithin == 0 {
+		s.opt.BodyWithin = bodyGrace
+	}
 	s.routes = s.resources()
 	var err error
 	s.access, err = openAccessLog(opt.Config.LogAccessFile)

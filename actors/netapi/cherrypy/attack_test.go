@@ -1,0 +1,193 @@
+package cherrypy_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/wire/payload"
+)
+
+// until waits for a condition.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(30 * time.Second); !done(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("not in time: " + what)
+		}
+	}
+}
+
+// calls is how many requests are at work.
+func (s *site) calls() int {
+	c, err := s.srv.Supervisor().Look("Calls")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(c.Children)
+}
+
+const sleep = `{"client":"local","tgt":"*","fun":"test.sleep","username":"ann","password":"sekrit","eauth":"pam"}`
+
+// TestClientGoes: the work of a client that goes away ends, and nothing of it stays.
+func TestClientGoes(t *testing.T) {
+	s := open(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "POST", "http://"+s.addr+"/run", strings.NewReader(sleep))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	ended := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		ended <- err
+	}()
+	jid := <-s.master.asked
+	until(t, "the call shows its job", func() bool {
+		c, err := s.srv.Supervisor().Look("Calls")
+		return err == nil && len(c.Children) == 1 && strings.Contains(fmt.Sprint(c.Children), jid)
+	})
+	cancel()
+	<-ended
+	until(t, "the call has gone", func() bool { return s.calls() == 0 })
+}
+
+// TestOperatorEnds: an operator who restarts a call ends it, and its client hears of that.
+func TestOperatorEnds(t *testing.T) {
+	s := open(t, nil)
+	got := make(chan answer, 1)
+	go func() { got <- s.ask("POST", "/run", sleep) }()
+	<-s.master.asked
+	if err := s.srv.Supervisor().Restart("Calls/Call-1"); err != nil {
+		t.Fatal(err)
+	}
+	s.expect("the answer", <-got, 500, `{"status":500,"return":"An unexpected error occurred"}`)
+	until(t, "the call has gone", func() bool { return s.calls() == 0 })
+}
+
+// TestMasterGone: a master that has stopped is told at once.
+func TestMasterGone(t *testing.T) {
+	s := open(t, nil)
+	id := s.login()
+	s.master.gone.Store(true)
+	for _, tt := range [][2]string{{"/", `{"client":"local","tgt":"*","fun":"test.ping"}`}, {"/login", creds}, {"/hook", `{}`}} {
+		s.expect(tt[0], s.ask("POST", tt[0], tt[1], "X-Auth-Token: "+id), 503, "Salt Master is not available.")
+	}
+}
+
+// TestBodies: what is too large, too deep or multiplies itself is refused, and costs nobody else anything.
+func TestBodies(t *testing.T) {
+	s := open(t, payload.M("max_request_body_size", int64(2<<20)))
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'm'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 10), ","))
+	}
+	deep := strings.Repeat("[", 100000)
+	for _, tt := range []struct {
+		name, kind, body string
+		status           int
+	}{
+		{"large", "application/json", strings.Repeat(" ", 2<<20+1), 413},
+		{"deep", "application/json", deep, 400},
+		{"deep and whole", "application/json", deep + strings.Repeat("]", 100000), 400},
+		{"bomb", "application/x-yaml", bomb, 400},
+		{"bytes", "application/json", "\"\xff\"", 400},
+		{"digits", "application/json", strings.Repeat("9", 100000), 400},
+		{"text", "text/plain", strings.Repeat("x", 1<<20), 400},
+		{"type", "application/xml", "<x/>", 406},
+		{"form", "application/x-www-form-urlencoded", strings.Repeat("a=b&", 100000), 400},
+	} {
+		s.expect(tt.name, s.ask("POST", "/run", tt.body, "Content-Type: "+tt.kind), tt.status, "")
+	}
+	hex := strings.Repeat("f", 1<<20)
+	s.expect("token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"f","token":"`+hex+`"}`), 401, "Invalid token")
+	s.expect("still there", s.ask("GET", "/", ""), 200, "Welcome")
+}
+
+// TestHeaders: headers without end are refused.
+func TestHeaders(t *testing.T) {
+	s := open(t, nil)
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	go func() { // until the server has enough
+		_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n")
+		for err == nil {
+			_, err = io.WriteString(c, "X-A: "+strings.Repeat("a", 1000)+"\r\n")
+		}
+	}()
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err == nil && !strings.Contains(line, "431") {
+		t.Errorf("got %q", line)
+	}
+}
+
+// TestConnections: what goes beyond the limit is closed, and a place that comes free is given away again.
+func TestConnections(t *testing.T) {
+	s := open(t, nil)
+	var held []net.Conn
+	for range 200 {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	one, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Read(make([]byte, 1)); err == nil {
+		t.Error("a connection beyond the limit was served")
+	}
+	for _, c := range append(held, one) {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, "there is room", func() bool {
+		resp, err := http.Get("http://" + s.addr + "/")
+		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	})
+}
+
+// TestSessionsBounded: log-ins without end keep a bounded number of sessions, and the last ones hold.
+func TestSessionsBounded(t *testing.T) {
+	s := open(t, payload.M("sessions_per_user", int64(3)))
+	first := s.login()
+	var last string
+	for range 4 {
+		last = s.login()
+	}
+	s.expect("the first", s.ask("POST", "/", "[]", "X-Auth-Token: "+first), 401, "")
+	s.expect("the last", s.ask("POST", "/", "[]", "X-Auth-Token: "+last), 200, "")
+}
+
+// TestSlowBody: a body that does not come ends its request.
+func TestSlowBody(t *testing.T) {
+	s := open(t, nil)
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n["); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil || !strings.Contains(line, "408") {
+		t.Errorf("got %q, %v", line, err)
+	}
+}

@@ -1,0 +1,181 @@
+package cherrypy_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// TestAddresses walks through the addresses with and without a session.
+func TestAddresses(t *testing.T) {
+	s := open(t, nil)
+	id := "X-Auth-Token: " + s.login()
+	const welcome = `{"return":"Welcome","clients":["local","local_async","local_batch","local_subset","runner","runner_async","ssh","wheel","wheel_async"]}`
+	ping := `{"client":"local","tgt":"*","fun":"test.ping","arg":"x"}`
+	for _, tt := range []struct {
+		method, path, body string
+		session            bool
+		status             int
+		want               string
+	}{
+		{"GET", "/", "", false, 200, welcome},
+		{"HEAD", "/", "", false, 200, ""},
+		{"GET", "/run", "", false, 200, welcome},
+		{"GET", "/token/", "", false, 200, welcome},
+		{"GET", "/?x=1", "", false, 404, "Nothing matches the given URI"},
+		{"GET", "/nope", "", false, 404, "The path &#39;/nope&#39; was not found."},
+		{"GET", "/login", "", false, 200, `{"status":null,"return":"Please log in"}`},
+		{"GET", "/login/x", "", false, 404, "Nothing matches the given URI"},
+		{"DELETE", "/login", "", false, 405, "Specified method is invalid for this resource"},
+		{"PUT", "/", "[]", false, 405, ""},
+		{"GET", "/logout", "", true, 405, ""},
+		{"POST", "/login", "", false, 500, `{"status":500,"return":"An unexpected error occurred"}`},
+		{"POST", "/login", `{"username":"ann","password":"no","eauth":"pam"}`, false, 401, "Could not authenticate using provided credentials"},
+		{"POST", "/", ping, false, 401, "No permission -- see authorization schemes"},
+		{"POST", "/", ping, true, 200, `{"return":[{"m1":["x"]}]}`},
+		{"POST", "/", "[" + ping + "," + ping + "]", true, 200, `{"return":[{"m1":["x"]},{"m1":["x"]}]}`},
+		{"POST", "/", "[]", true, 200, `{"return":[]}`},
+		{"POST", "/", "{}", true, 400, "Lowstates must be a list"},
+		{"POST", "/", "{bad", true, 400, "Invalid JSON document"},
+		{"POST", "/", `["x"]`, true, 500, `{"status":500,"return":"An unexpected error occurred"}`},
+		{"POST", "/", `{"client":"nosuch"}`, true, 400, "Invalid client specified: &#39;nosuch&#39;"},
+		{"POST", "/", `{"client":"ssh"}`, true, 400, "Client disabled: &#39;ssh&#39;. Add to &#39;netapi_enable_clients&#39; master config option to enable."},
+		{"POST", "/", `{"client":"runner","fun":"no.such"}`, true, 500, ""},
+		{"POST", "/", `{"client":"runner"}`, true, 400, "runner takes at least 1 argument (0 given)"},
+		{"POST", "/", `{"client":"runner","fun":"a.b","arg":["p","k=1"],"kwarg":{"l":2},"m":3}`, true, 200,
+			`{"return":[{"arg":["p"],"kwarg":{"k":1,"l":2,"m":3}}]}`},
+		{"POST", "/run", ping, false, 401, "No authentication credentials given"},
+		{"POST", "/run", strings.Replace(ping, "{", `{"token":"zz",`, 1), false, 401, "Invalid token"},
+		{"POST", "/run", strings.Replace(ping, "{", `{"token":"`+known+`",`, 1), false, 200, `{"return":[{"m1":["x"]}]}`},
+		{"GET", "/keys", "", true, 200, `{"return":{"minions":["m1"],"pub":"PUB","priv":"PRIV"}}`},
+		{"GET", "/keys", "", false, 401, "No authentication credentials given"},
+		{"GET", "/minions/a/b", "", true, 404, ""},
+		{"POST", "/minions/a", ping, true, 404, ""},
+		{"GET", "/minions/m1?x=1", "", true, 404, ""},
+		{"GET", "/hook", "", true, 405, ""},
+		{"POST", "/hook/a/b", `{"a":1}`, false, 401, ""},
+		{"POST", "/hook/a/b", `{"a":1}`, true, 200, `{"success":true}`},
+		{"GET", "/events?token=" + known, "", true, 400, "takes no query parameters"},
+		{"GET", "/events", "", false, 401, ""},
+		{"GET", "/ws", "", false, 401, ""},
+		{"GET", "/stats", "", false, 401, ""},
+		{"GET", "/app/any/thing", "", false, 200, "salt-api"},
+		{"GET", "/favicon.ico", "", false, 405, ""},
+		{"OPTIONS", "/minions", "", false, 200, ""},
+	} {
+		var h []string
+		if tt.session {
+			h = append(h, id)
+		}
+		s.expect(tt.method+" "+tt.path+" "+tt.body, s.ask(tt.method, tt.path, tt.body, h...), tt.status, tt.want)
+	}
+}
+
+// TestSession: ids come by header before cookie, end at log-out, and are shown to nobody else.
+func TestSession(t *testing.T) {
+	s := open(t, nil)
+	id := s.login()
+	if !netapi.SessionID(id) {
+		t.Fatalf("id %q", id)
+	}
+	for _, tt := range []struct {
+		header []string
+		status int
+	}{
+		{[]string{"X-Auth-Token: " + id}, 200}, {[]string{"Cookie: session_id=" + id}, 200}, {[]string{"X-Auth-Token: deadbeef", "Cookie: session_id=" + id}, 401},
+		{[]string{"X-Auth-Token: " + known}, 401}, {[]string{"X-Auth-Token: " + strings.ToUpper(id)}, 401}, {[]string{"X-Auth-Token: " + id + "0"}, 401},
+		{[]string{"X-Auth-Token: " + strings.Repeat("0", 40)}, 401}, {[]string{"Cookie: session_id=" + strings.Repeat("f", 4000)}, 401},
+	} {
+		s.expect(tt.header[0], s.ask("POST", "/", "[]", tt.header...), tt.status, "")
+	}
+	a := s.ask("POST", "/hook", `{}`, "X-Auth-Token: "+id)
+	if c := a.Header.Get("Set-Cookie"); !strings.Contains(c, id) || !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Lax") {
+		t.Errorf("cookie %q", c)
+	}
+	v, _ := s.master.events.Load("salt/netapi/hook")
+	if data, _ := v.(*payload.Map); data == nil || strings.Contains(data.Map("headers").Str("X-Auth-Token"), id) {
+		t.Errorf("the event shows the session: %v", v)
+	}
+	again := s.ask("POST", "/login", creds, "X-Auth-Token: "+id)
+	if again.Header.Get("X-Auth-Token") == id {
+		t.Error("a second log-in kept the id")
+	}
+	s.expect("the id before", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
+	id = again.Header.Get("X-Auth-Token")
+	s.expect("log-out", s.ask("POST", "/logout", "", "X-Auth-Token: "+id), 200, `{"return":"Your token has been cleared"}`)
+	s.expect("after", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
+}
+
+// TestOptions: what the section says holds.
+func TestOptions(t *testing.T) {
+	dir := t.TempDir()
+	page, secret := filepath.Join(dir, "page.html"), filepath.Join(dir, "secret")
+	static := filepath.Join(dir, "static")
+	for path, text := range map[string]string{page: "<p>page</p>", secret: "secret", filepath.Join(static, "a.js"): "js", filepath.Join(static, "d/x.txt"): "x"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(static, "link")); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("app", func(t *testing.T) {
+		s := open(t, payload.M("app", page, "static", static, "static_path", "/files"))
+		s.expect("HTML", s.ask("POST", "/login", creds), 200, "<p>page</p>")
+		s.expect("any path", s.ask("GET", "/no/such", "", "Accept: text/html,*/*;q=0.8"), 200, "<p>page</p>")
+		s.expect("JSON", s.ask("GET", "/login", "", "Accept: */*"), 200, "Please log in")
+		s.expect("file", s.ask("GET", "/files/a.js", ""), 200, "js")
+		for _, path := range []string{"/files/nosuch", "/files/", "/files/d", "/files/link", "/files/../page.html", "/files/%2e%2e/secret", "/files/..%2fsecret"} {
+			s.expect(path, s.ask("GET", path, "", "Accept: text/plain"), 404, "")
+		}
+	})
+	t.Run("prefix and sessions", func(t *testing.T) {
+		s := open(t, payload.M("root_prefix", "/salt", "enable_sessions", false, "cors_origin", []any{"https://ui.example"}))
+		if a := s.ask("GET", "/salt", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+"/salt/" {
+			t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
+		}
+		s.expect("outside", s.ask("GET", "/", ""), 404, "")
+		s.expect("beside", s.ask("GET", "/saltier", ""), 404, "")
+		for _, path := range []string{"login", "logout", "minions", "jobs"} {
+			s.expect(path, s.ask("GET", "/salt/"+path, ""), 404, "was not found")
+		}
+		for origin, want := range map[string]string{"https://ui.example": "https://ui.example", "https://evil.example": ""} {
+			a := s.ask("OPTIONS", "/salt/run", "", "Origin: "+origin, "Access-Control-Request-Method: POST")
+			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want || (want == "") != (a.Header.Get("Access-Control-Allow-Methods") == "") {
+				t.Errorf("%s: allowed %q, headers %v", origin, got, a.Header)
+			}
+		}
+	})
+	t.Run("addresses", func(t *testing.T) {
+		s := open(t, payload.M("authorized_ips", []any{"192.0.2.1"}))
+		s.expect("welcome", s.ask("GET", "/", ""), 403, "Bad IP")
+		s.expect("log-in", s.ask("POST", "/login", creds), 403, "Bad IP")
+		s.expect("no session", s.ask("GET", "/minions", ""), 401, "")
+		s.expect("app", s.ask("GET", "/app", ""), 200, "")
+	})
+	t.Run("api_acl", func(t *testing.T) {
+		s := open(t, payload.M("api_acl", payload.M("users", payload.M("ann", []any{"192.0.2.1"}, "*", []any{"127.0.0.1"}))))
+		s.expect("named", s.ask("POST", "/login", creds), 401, "No permission")
+		s.expect("others", s.ask("POST", "/login", strings.Replace(creds, "ann", "bob", 1)), 200, "")
+	})
+}
+
+// TestAccept: the type of an answer is what the client wants; that is looked at when all is done.
+func TestAccept(t *testing.T) {
+	s := open(t, nil)
+	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json", "application/*": "application/json",
+		"application/x-yaml": "application/x-yaml", "application/json;q=0.1, application/x-yaml;q=0.9": "application/x-yaml", "text/html": ""} {
+		a := s.ask("GET", "/", "", "Accept: "+accept)
+		if got := a.Header.Get("Content-Type"); want != "" && got != want || want == "" && a.StatusCode != http.StatusNotAcceptable {
+			t.Errorf("%q: %d %s", accept, a.StatusCode, got)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func netapiOf(t *testing.T, text string) (*Netapi, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "master")
+	if err := os.WriteFile(path, []byte("root_dir: /r\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := LoadMaster(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.NetapiOptions()
+}
+
+// TestCherryPy: every option of the section is read, refused or named in the log.
+func TestCherryPy(t *testing.T) {
+	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
+		"rest_timeout: 7\nnetapi_enable_clients: [local]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := n.CherryPy
+	if c.Port != 8000 || c.Host != "0.0.0.0" || c.WebhookURL != "/hooks" || c.AuthorizedIPs[0] != "10.0.0.1" || !c.EnableSessions || n.RestTimeout != 7*time.Second ||
+		len(n.EnableClients) != 1 || n.PIDFile != "/r/var/run/salt-api.pid" || n.LogFile != "/r/var/log/salt/api" {
+		t.Errorf("got %+v, %+v", n, c)
+	}
+	var told []string
+	for _, x := range n.Notices {
+		told = append(told, x.Text)
+	}
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "'thread_pool' of rest_cherrypy is not honoured") || !strings.Contains(text, "'nosuch' of rest_cherrypy is not known") {
+		t.Errorf("told: %s", text)
+	}
+	for text, want := range map[string]string{
+		"rest_cherrypy: {port: 1}":                                        "'ssl_crt' and 'ssl_key' are required",
+		"rest_cherrypy: {port: 99999, disable_ssl: 1}":                    "option 'port' of rest_cherrypy is 99999",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, api_acl: [x]}":          "option 'api_acl'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, host: [x]}":             "option 'host'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, authorized_ips: {a: }}": "option 'authorized_ips'",
+	} {
+		if _, err := netapiOf(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+	if n, err := netapiOf(t, "rest_cherrypy: {host: x}"); err != nil || n.CherryPy != nil || len(n.Notices) != 1 {
+		t.Errorf("without a port: %+v, %v", n, err)
+	}
+}

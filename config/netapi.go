@@ -205,6 +205,7 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 	for _, opt := range []struct{ key, why string }{
 		{"thread_pool", "requests and streams need no threads of their own; connections are limited"},
 		{"queue_size", "the kernel's backlog is used"}, {"socket_queue_size", "Salt does not read it either"},
+		{"log_error_file", "errors go to the log of salt-api"},
 		{"expire_responses", "a command ends with its client, or with rest_timeout"},
 	} {
 		if _, given := s.get(opt.key); given {

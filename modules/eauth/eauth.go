@@ -50,6 +50,7 @@ type Keys map[string]string
 type Service struct {
 	opt    Options
 	failed *failures
+	tokens tokenStore
 }
 
 // New makes a service.
@@ -58,14 +59,14 @@ func New(opt Options) *Service {
 		opt.Now = time.Now
 	}
 	opt.KeepACL = opt.KeepACL || opt.External.Has(restName)
-	return &Service{opt: opt, failed: &failures{}}
+	return &Service{opt: opt, failed: &failures{}, tokens: newTokenStore(&opt)}
 }
 
 // With makes a service with other options that goes on counting the log-ins that failed: new rules are no new start for who
-// tries passwords.
+// tries passwords. Tokens stay where they are.
 func (s *Service) With(opt Options) *Service {
 	next := New(opt)
-	next.failed = s.failed
+	next.failed, next.tokens = s.failed, s.tokens
 	return next
 }
 

@@ -3,17 +3,11 @@ package eauth
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
 
@@ -47,7 +41,10 @@ func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, err
 	}
 	name := hex.EncodeToString(raw)
 	tok.Set("token", name)
-	return tok, s.storeToken(name, tok)
+	if err := s.tokens.put(name, tok); err != nil {
+		return nil, fmt.Errorf("store token: %w", err)
+	}
+	return tok, nil
 }
 
 // listOrNil is nil for no rules of a backend's own: then those of external_auth hold.
@@ -81,63 +78,42 @@ func (s *Service) mayChooseExpire(eauth, user string) bool {
 	return false
 }
 
-// storeToken writes a token file (mode 0600).
-func (s *Service) storeToken(name string, tok *payload.Map) error {
-	b, err := payload.Marshal(tok)
-	if err != nil {
-		return fmt.Errorf("pack token: %w", err)
-	}
-	if err := wholefile.Write(filepath.Join(s.opt.TokenDir, name), b, wholefile.Options{}); err != nil {
-		return fmt.Errorf("store token: %w", err)
-	}
-	return nil
-}
-
-// tokenPath is the file of a token, or "" for text that is no token: names come from outside.
-func (s *Service) tokenPath(name string) string {
+// tokenName tells whether a text may be a token: names come from outside, and become names of files and keys.
+func tokenName(name string) bool {
 	if len(name) < 32 || len(name) > payload.MaxToken {
-		return ""
+		return false
 	}
-	if _, err := hex.DecodeString(name); err != nil {
-		return ""
-	}
-	return filepath.Join(s.opt.TokenDir, name)
+	_, err := hex.DecodeString(name)
+	return err == nil
 }
 
-// Token is the data of a token; nil when it is unknown, unreadable or expired. A damaged file is removed, and so is an
-// expired one unless the clock may be wrong.
+// Token is the data of a token; nil when it is unknown, unreadable or expired, and while its store is away. What is damaged is
+// removed, and so is what has expired unless the clock may be wrong.
 func (s *Service) Token(name string) *payload.Map {
-	path := s.tokenPath(name)
-	if path == "" {
+	if !tokenName(name) {
 		return nil
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
+	b, err := s.tokens.get(name)
+	if err != nil || b == nil {
 		return nil
 	}
-	tok, err := payload.UnmarshalMap(b)
+	tok, err := unpackToken(b)
 	expire, ok := number(tok.Value("expire"))
 	switch damaged := err != nil || !ok; {
 	case !damaged && expire >= epoch(s.opt.Now()): // no number is an end, either
 		return tok
 	case damaged || s.opt.Calm == nil || s.opt.Calm(): // else it may be the clock that is wrong
-		_ = os.Remove(path) // a file that stays is refused the next time, too
+		_ = s.tokens.remove(name) // what stays is refused the next time, too
 	}
 	return nil
 }
 
 // CleanTokens removes expired tokens and says how many.
 func (s *Service) CleanTokens() (int, error) {
-	entries, err := os.ReadDir(s.opt.TokenDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
+	names, err := s.tokens.names()
 	n := 0
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || s.tokenPath(e.Name()) == "" {
-			continue
-		}
-		if s.Token(e.Name()) == nil {
+	for _, name := range names {
+		if tokenName(name) && s.Token(name) == nil {
 			n++
 		}
 	}

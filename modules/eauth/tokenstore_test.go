@@ -1,0 +1,151 @@
+package eauth
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/modules/redisdb"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// redisAt starts a Redis server, or a cluster of one, on a port.
+func redisAt(t *testing.T, more ...string) int {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("no redis-server here: ", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	cmd := exec.Command("redis-server", append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""}, more...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	await(t, port, "PING")
+	return port
+}
+
+func await(t *testing.T, port int, words ...any) {
+	t.Helper()
+	end := time.Now().Add(time.Minute)
+	for redisDo(t, port, words...) != nil {
+		if time.Now().After(end) {
+			t.Fatalf("Redis does not take %v", words)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func redisDo(t *testing.T, port int, words ...any) error {
+	return redisdb.With(t.Context(), redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context, c redisdb.Client) error { return c.Do(ctx, words...).Err() })
+}
+
+// TestTokenStores: a token is good in every store until its time is over, and only under its own name.
+func TestTokenStores(t *testing.T) {
+	for name, settings := range map[string]func(t *testing.T) *payload.Map{
+		"files": func(*testing.T) *payload.Map { return payload.M("eauth_tokens", "localfs") },
+		"redis": func(t *testing.T) *payload.Map {
+			return payload.M("eauth_tokens.cache_driver", "redis", "cache.redis.host", "127.0.0.1", "cache.redis.port", int64(redisAt(t)), "cache.redis.db", "2")
+		},
+		"a cluster": func(t *testing.T) *payload.Map {
+			port := redisAt(t, "--cluster-enabled", "yes", "--cluster-port", "0")
+			if err := redisDo(t, port, "CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
+				t.Skip("this redis-server makes no cluster of one: ", err)
+			}
+			await(t, port, "SET", "x", "y")
+			return payload.M("eauth_tokens", "rediscluster", "eauth_redis_host", "127.0.0.1", "eauth_redis_port", int64(port))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { testTokenStore(t, settings(t)) })
+	}
+}
+
+func testTokenStore(t *testing.T, settings *payload.Map) {
+	now := time.Now()
+	s := service(t, func(o *Options) { o.Settings, o.Now = settings, func() time.Time { return now } })
+	login := payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame")
+	tok, err := s.MakeToken(login, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := tok.Str("token")
+	if got := s.Token(name); pytext.Repr(got) != pytext.Repr(tok) {
+		t.Errorf("got %v, want %v", pytext.Repr(got), pytext.Repr(tok))
+	}
+	for _, bad := range []string{"", strings.Repeat("0", 64), "../" + name, name + "\x00", name[:31], name + "/", strings.ToUpper(name), name + ".p", "*", "$KEYS_tokens/"} {
+		if got := s.Token(bad); got != nil {
+			t.Errorf("%q is a token: %v", bad, pytext.Repr(got))
+		}
+	}
+	if n, err := s.CleanTokens(); n != 0 || err != nil {
+		t.Errorf("a good token is cleaned: %d, %v", n, err)
+	}
+	if err := s.tokens.put(strings.Repeat("a", 64), payload.M("no", "token")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Token(strings.Repeat("a", 64)); got != nil {
+		t.Errorf("what has no end is a token: %v", pytext.Repr(got))
+	}
+	now = now.Add(2 * time.Hour)
+	if got := s.Token(name); got != nil {
+		t.Errorf("an expired token is good: %v", pytext.Repr(got))
+	}
+	now = now.Add(-2 * time.Hour)
+	if got := s.Token(name); got != nil {
+		t.Error("an expired token was kept")
+	}
+}
+
+// TestRedisAway: nobody comes in by a token, or gets one, while the store is away, and none is lost for that.
+func TestRedisAway(t *testing.T) {
+	for _, settings := range []*payload.Map{
+		payload.M("eauth_tokens.cache_driver", "redis", "cache.redis.host", "127.0.0.1", "cache.redis.port", int64(1)),
+		payload.M("eauth_tokens", "rediscluster", "eauth_redis_host", "127.0.0.1", "eauth_redis_port", "1"),
+	} {
+		s := service(t, func(o *Options) { o.Settings = settings })
+		login := payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame")
+		if tok, err := s.MakeToken(login, ""); tok != nil || err == nil {
+			t.Errorf("got a token %v, %v", tok, err)
+		}
+		if _, err := s.Check(payload.M("token", strings.Repeat("0", 64)), ""); err == nil {
+			t.Error("a token is good that nobody can look at")
+		}
+	}
+}
+
+// TestFilesOfSalt3008: files that Salt 3008 has written in its cache are good as well.
+func TestFilesOfSalt3008(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	s := service(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	name := strings.Repeat("ab", 32)
+	file := filepath.Join(s.opt.TokenDir, name+".p")
+	b, err := payload.Marshal(payload.M("data", payload.M("start", 1.79e9, "expire", 1.8e9+60, "name", "ann", "eauth", "auto", "token", name), "_expires", int64(1.8e9+60)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Token(name); got.Str("name") != "ann" {
+		t.Errorf("got %v", pytext.Repr(got))
+	}
+	now = now.Add(time.Hour)
+	if n, err := s.CleanTokens(); n != 1 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the file is still there")
+	}
+}

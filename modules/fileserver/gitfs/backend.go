@@ -181,10 +181,18 @@ func (b *Backend) Find(env, name string, _ map[string]string) (fileserver.File, 
 func (b *Backend) Open(_ string, f fileserver.File) (*os.File, error) {
 	for _, r := range b.repos {
 		if rel, ok := strings.CutPrefix(f.Path, filepath.Join(r.dir, "blobs")+"/"); ok && filepath.IsLocal(rel) {
-			return os.OpenFile(f.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+			file, err := openPlain(f.Path)
+			if errors.Is(err, os.ErrNotExist) {
+				return r.again(rel)
+			}
+			return file, err
 		}
 	}
 	return nil, os.ErrNotExist
+}
+
+func openPlain(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
 // Lists are the names of an environment in all remotes.

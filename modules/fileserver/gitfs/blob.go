@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brine/modules/host/wholefile"
 
@@ -46,7 +47,7 @@ func (r *repo) unread(err error) error {
 func (r *repo) blob(st *state, h plumbing.Hash) (string, error) {
 	name := h.String()
 	path := filepath.Join(r.dir, "blobs", name[:2], name[2:])
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+	if kept(path, time.Now()) {
 		return path, nil
 	}
 	r.mu.Lock()

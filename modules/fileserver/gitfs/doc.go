@@ -7,7 +7,7 @@
 //
 //	state       JSON: which folder holds the objects, and which reference means which object
 //	o-XXXX/     objects, as packs; a new folder when there are too many packs
-//	blobs/      contents of files that were asked for, by the SHA-1 of the blob
+//	blobs/      contents of files that were asked for within a day, by the SHA-1 of the blob
 //	trees/      trees that a pillar was compiled from, by the SHA-1 of the tree
 //	update.lk   the lock of an update, as Salt's
 //

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"brine/modules/host/wholefile"
 
@@ -31,6 +32,10 @@ func (r *repo) fetch(ctx context.Context) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	changed, err = r.fetchLocked(ctx)
+	if now := time.Now(); now.Sub(r.swept).Abs() >= sweepEvery {
+		r.swept = now
+		err = errors.Join(err, r.sweepBlobs(now, maxBlobs))
+	}
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(fmt.Errorf("given up: %w", context.Cause(ctx)), err)
 	}

@@ -23,6 +23,7 @@ type repo struct {
 	timeout    time.Duration
 
 	busy    atomic.Bool // a fetch is under way
+	swept   time.Time   // when blobs were swept last; only for who has made busy true
 	damaged atomic.Bool // something could not be read: the next fetch begins at the beginning
 	seen    atomic.Pointer[seen]
 

@@ -87,10 +87,10 @@ func seconds(low *payload.Map, key string) (time.Duration, error) {
 			return 0, nil
 		}
 		if _, err := fmt.Sscanf(v, "%g", &n); err != nil {
-			return 0, netapi.ErrUnexpected
+			return 0, netapi.BadRequest(fmt.Sprintf("%s is no number of seconds: %q", key, v))
 		}
 	default:
-		return 0, netapi.ErrUnexpected
+		return 0, netapi.BadRequest(key + " is no number of seconds")
 	}
 	if !(n > 0) {
 		return 0, nil

@@ -11,6 +11,7 @@ import (
 	"brine/modules/netapi"
 	"brine/modules/text/pytext"
 	"brine/wire/client"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -185,7 +186,7 @@ func (b *batchRun) work(ctx context.Context) (any, error) {
 
 func (b *batchRun) element(ret *client.Return) any {
 	if b.raw {
-		return ret.Data.Map()
+		return payload.M("data", ret.Data.Map(), "tag", event.TagJobReturn(ret.Data.JID(), ret.ID))
 	}
 	return payload.M(ret.ID, ret.Value)
 }

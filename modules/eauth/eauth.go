@@ -222,7 +222,7 @@ func (s *Service) authenticate(c payload.Credentials, from string) (*admitted, *
 	if !enabled || ask == nil {
 		return nil, denied
 	}
-	if len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword || hasNUL(c.Username(), c.Password()) {
+	if c.Username() == "" || len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword || hasNUL(c.Username(), c.Password()) {
 		denied.Wait = failureTime(s.failed.longest())
 		return nil, denied
 	}

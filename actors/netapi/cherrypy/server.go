@@ -139,7 +139,8 @@ func (c *call) below() (string, bool) {
 	}
 	rest, ok := strings.CutPrefix(path, prefix+"/")
 	if !ok {
-		http.NotFound(c.w, c.r)
+		c.w.Header()["Content-Type"] = nil // bare, as in Salt
+		c.w.WriteHeader(http.StatusNotFound)
 		return "", false
 	}
 	return "/" + rest, true

@@ -151,7 +151,7 @@ func (b *bench) ownTools() (dir string, err error) {
 	if err := copyProgram(filepath.Join(dir, "brine"), b.opt.Self); err != nil {
 		return "", fmt.Errorf("make tools: %w", err)
 	}
-	for _, tool := range []string{"salt", "salt-call", "salt-key", "salt-master", "salt-minion"} {
+	for _, tool := range []string{"salt", "salt-call", "salt-key", "salt-master", "salt-minion", "salt-api"} {
 		if err := os.Symlink("brine", filepath.Join(dir, tool)); err != nil {
 			return "", fmt.Errorf("make tools: %w", err)
 		}

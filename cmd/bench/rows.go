@@ -56,6 +56,17 @@ const (
 	rowLargeMaster = "large-master"
 	rowLargeMinion = "large-minion"
 	rowSmall       = "small-files"
+	rowAPIPing     = "api-ping"
+	rowAPIRate1    = "api-rate1"
+	rowAPIRate     = "api-rate"
+	rowAPIUp       = "api-up"
+	rowAPIUpRate   = "api-up-rate"
+	rowAPIIdle     = "rss-api"
+	rowAPIIdleP    = "pss-api"
+	rowAPIWorked   = "rss-api-worked"
+	rowStreamLag   = "api-stream"
+	rowStreamLost  = "api-stream-lost"
+	rowStreamKB    = "api-stream-kb"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -95,6 +106,17 @@ func rows() []Row {
 		{Key: rowLargeMaster, Title: "  master over its rest, at most", Unit: "MB", Limit: 20},
 		{Key: rowLargeMinion, Title: "  a minion over its rest, at most", Unit: "MB", Limit: 20},
 		{Key: rowSmall, Title: "10,000 files listed and cached (1,000)", Unit: "ms", noGoal: true},
+		{Key: rowAPIPing, Title: "POST /run local test.ping", Unit: "ms", Limit: 5},
+		{Key: rowAPIRate1, Title: "  one client", Unit: "1/s", noGoal: true, higher: higher},
+		{Key: rowAPIRate, Title: "  32 clients", Unit: "1/s", Limit: 20, Times: true, higher: higher},
+		{Key: rowAPIUp, Title: "POST /run runner manage.up", Unit: "ms", Limit: 5},
+		{Key: rowAPIUpRate, Title: "  32 clients", Unit: "1/s", Limit: 20, Times: true, higher: higher},
+		{Key: rowAPIIdle, Title: "idle salt-api, resident", Unit: "MB", Limit: 20},
+		{Key: rowAPIIdleP, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowAPIWorked, Title: "  resident after the calls", Unit: "MB", noGoal: true},
+		{Key: rowStreamLag, Title: "2,000 event streams (500), the latest", Unit: "ms", Limit: 1000},
+		{Key: rowStreamLost, Title: "  events missing, of all", Limit: 0},
+		{Key: rowStreamKB, Title: "  memory of one", Unit: "KB", Limit: 60},
 	}
 }
 
@@ -108,5 +130,6 @@ func groups() []group {
 		{"fleet", []string{rowFleet, rowMissing, rowRestart, rowReturns, rowSignIns, rowFullMaster, rowFullMasterP, rowWorked}, (*turn).fleet},
 		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP, rowManyPeak}, (*turn).many},
 		{"served", []string{rowLarge, rowLargeMaster, rowLargeMinion, rowSmall}, (*turn).served},
+		{"api", []string{rowAPIPing, rowAPIRate1, rowAPIRate, rowAPIUp, rowAPIUpRate, rowAPIIdle, rowAPIIdleP, rowAPIWorked, rowStreamLag, rowStreamLost, rowStreamKB}, (*turn).api},
 	}
 }

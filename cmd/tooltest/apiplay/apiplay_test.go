@@ -19,7 +19,7 @@ func TestNormal(t *testing.T) {
 		{"two jids", `["` + jid + `", "20261123131532588496"]`, `["<JID:1>", "<JID:2>"]`},
 		{"what was sent", `"` + session + `"`, `"<SENT>"`},
 		{"times", `{"start": 1795171671.06, "_stamp": "2026-11-23T13:15:32.588495+00:00", "at": "2026, Nov 20 10:47:52.810975"}`,
-			`{"start": "<UNIX_FLOAT>", "_stamp": "<ISO_STAMP>", "at": "<JOB_TIME>"}`},
+			`{"start": "<UNIX_FLOAT>", "at": "<JOB_TIME>", "_stamp": "<ISO_STAMP>"}`},
 		{"stack", `"x: Traceback (most recent call last):\n  File a\n  b\nException: boom\n"`, `"x: Traceback (most recent call last):\n<TRACEBACK_LINES>\nException: boom"`},
 		{"grains", `{"m1": {"id": "m1", "kernel": "Linux", "osfullname": "x"}}`, `{"m1": {"id": "m1", "<OTHER_GRAINS>": "..."}}`},
 		{"spaces", `{"a":1}`, `not as Python writes it: {"a": 1}`},

@@ -34,6 +34,9 @@ func Normal(name string, status int, header http.Header, body string, sent ...st
 	}
 	a := Answer{Name: name, Status: status}
 	for _, h := range compared() {
+		if h == "Vary" && status >= 500 {
+			continue // some of Salt's crashes lose it
+		}
 		for _, v := range header.Values(h) {
 			a.Header = append(a.Header, h+": "+n.headerValue(h, v))
 		}
@@ -78,6 +81,7 @@ var (
 		{"HOST", regexp.MustCompile(`^[^/\s]+\.(?:pem|pub)$`), false},
 	}
 	traceback = regexp.MustCompile(`(?s)(Traceback \(most recent call last\):\n).*\n(\S[^\n]*)\n?$`)
+	invalid   = regexp.MustCompile(`(?s)(Passed invalid arguments to [^\n]*\n).*`)
 	usage     = regexp.MustCompile(`(?s)(\n\nUsage:\n).*`)
 	long      = regexp.MustCompile(`x{200,}`)
 	address   = regexp.MustCompile(` at 0x[0-9a-f]+`)
@@ -110,7 +114,7 @@ func (n *normal) text(s string) string {
 	}
 	s = long.ReplaceAllStringFunc(s, func(found string) string { return fmt.Sprintf("{x*%d}", len(found)) })
 	s = traceback.ReplaceAllString(s, "$1<TRACEBACK_LINES>\n$2")
-	return address.ReplaceAllString(usage.ReplaceAllString(s, "$1<FUNCTION_DOCSTRING>"), "")
+	return address.ReplaceAllString(usage.ReplaceAllString(invalid.ReplaceAllString(s, "$1<FUNCTION_DOCSTRING>"), "$1<FUNCTION_DOCSTRING>"), "")
 }
 
 // body makes one line of a body, by its kind: an error page, JSON, or text.
@@ -120,7 +124,7 @@ func (n *normal) body(header http.Header, body string) string {
 	case body == "":
 		return ""
 	case kind == "text/html" && strings.Contains(body, "<h2>"):
-		if m := htmlHeading.FindStringSubmatch(body); m != nil && strings.Contains(body, "Powered by") {
+		if m := htmlHeading.FindStringSubmatch(body); m != nil {
 			return "error page: " + n.text(unescaped(strings.TrimSpace(m[1]))) + ": " + n.text(unescaped(strings.TrimSpace(m[2])))
 		}
 		return "<HTML_FILE>"
@@ -172,10 +176,24 @@ func (n *normal) list(v []any) any {
 		s, ok := e.(string)
 		ids = ids && ok && slices.Contains(Minions(), s)
 	}
-	if ids {
-		slices.SortFunc(out, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	if ids || oneEach(out) {
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(python(a), python(b)) })
 	}
 	return out
+}
+
+// oneEach says whether a list has the same answer of several minions, each for itself, as batches give them.
+func oneEach(list []any) bool {
+	var ids []string
+	for _, e := range list {
+		o, ok := e.(object)
+		first, _ := list[0].(object)
+		if !ok || len(o) != 1 || !slices.Contains(Minions(), o[0].key) || slices.Contains(ids, o[0].key) || python(o[0].value) != python(first[0].value) {
+			return false
+		}
+		ids = append(ids, o[0].key)
+	}
+	return len(ids) > 1
 }
 
 func (n *normal) object(v object) any {
@@ -197,10 +215,16 @@ func (n *normal) object(v object) any {
 			out[i].value = "<...>"
 		}
 	}
+	slices.SortStableFunc(out, func(a, b member) int { return late(a.key) - late(b.key) })
 	if !slices.ContainsFunc(v, func(m member) bool { return !slices.Contains(Minions(), m.key) }) {
 		slices.SortFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
 	}
 	return out
+}
+
+// late moves the keys that the bus adds to an event behind those of who fired it: their place shows who added them first.
+func late(key string) int {
+	return slices.Index([]string{"_stamp", "ts"}, key) + 1
 }
 
 var jobKey = regexp.MustCompile(`^(?:\d{20}|<JID:\d+>)$`)

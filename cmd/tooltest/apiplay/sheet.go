@@ -64,7 +64,7 @@ func (s *Sheet) check() error {
 			return fmt.Errorf("%s.brine: no request %s", s.Name, name)
 		case a.Why == "":
 			return fmt.Errorf("%s.brine: %s says not why", s.Name, name)
-		case a.Same(s.Salt[name]):
+		case a.Same(Theirs(s.Salt[name])):
 			return fmt.Errorf("%s.brine: %s is what Salt answers", s.Name, name)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Sheet) Want(name string) (Answer, bool) {
 		return a, true
 	}
 	a, ok := s.Salt[name]
-	return a, ok
+	return Theirs(a), ok
 }
 
 // Fill puts the values of a place into a configuration: {PORT}, {DIR} with what the test wrote, {DATA} with what stands here.

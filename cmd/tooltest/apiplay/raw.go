@@ -1,0 +1,214 @@
+package apiplay
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Raw is a connection whose bytes are looked at one by one: an event stream's chunks, a WebSocket's frames.
+type Raw struct {
+	conn net.Conn
+	in   *bufio.Reader
+	Head Answer // status and headers in their normal form
+}
+
+// websocketKey is what every WebSocket's request brings, and websocketAccept what must come back (RFC 6455, 1.3).
+const websocketKey = "YnJpbmUgcGxheXMgYWxvbg=="
+
+func websocketAccept() string {
+	sum := sha1.Sum([]byte(websocketKey + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an upgrade.
+func Dial(ctx context.Context, base string, r Request, upgrade bool, sent ...string) (*Raw, error) {
+	scheme, host, _ := strings.Cut(base, "://")
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	if scheme == "https" {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // the peer is a process of the test
+	}
+	w := &Raw{conn: conn, in: bufio.NewReader(conn)}
+	if end, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(end) // what fails shows with the first byte
+	}
+	if err := w.ask(r, host, upgrade, sent); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	return w, nil
+}
+
+func (w *Raw) ask(r Request, host string, upgrade bool, sent []string) error {
+	lines := []string{r.Method + " " + r.Path + " HTTP/1.1", "Host: " + host}
+	for _, h := range r.Header {
+		lines = append(lines, h[0]+": "+h[1])
+	}
+	if !r.NoBody {
+		lines = append(lines, fmt.Sprintf("Content-Length: %d", len(r.Body)))
+	}
+	if upgrade {
+		lines = append(lines, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: "+websocketKey, "Origin: http://localhost")
+	}
+	if _, err := io.WriteString(w.conn, strings.Join(lines, "\r\n")+"\r\n\r\n"+r.Body); err != nil {
+		return err
+	}
+	text := textproto.NewReader(w.in)
+	first, err := text.ReadLine()
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(first)
+	head, err := text.ReadMIMEHeader()
+	if err != nil || len(words) < 2 {
+		return fmt.Errorf("%q: %w", first, err)
+	}
+	status, err := strconv.Atoi(words[1])
+	if err != nil {
+		return err
+	}
+	if status == http.StatusSwitchingProtocols && head.Get("Sec-Websocket-Accept") != websocketAccept() {
+		return fmt.Errorf("the upgrade brings Sec-WebSocket-Accept %q, want %q", head.Get("Sec-Websocket-Accept"), websocketAccept())
+	}
+	w.Head = Normal(r.Name, status, http.Header(head), "", sent...)
+	return nil
+}
+
+// Close ends the connection as a client does that goes away.
+func (w *Raw) Close() { w.conn.Close() }
+
+// Patience sets how long the next reads may take.
+func (w *Raw) Patience(d time.Duration) { _ = w.conn.SetDeadline(time.Now().Add(d)) } // what fails shows with the read
+
+// Chunk is the next chunk of the body.
+func (w *Raw) Chunk() (string, error) {
+	line, err := w.in.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	size, err := strconv.ParseInt(strings.TrimSpace(line), 16, 32)
+	if err != nil || size == 0 {
+		return "", errors.Join(io.EOF, err)
+	}
+	raw := make([]byte, size+2)
+	_, err = io.ReadFull(w.in, raw)
+	return string(raw[:size]), err
+}
+
+// Say sends a text frame; text is shorter than 126 bytes.
+func (w *Raw) Say(text string) error {
+	frame := append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...) // masked with zeros
+	_, err := w.conn.Write(frame)
+	return err
+}
+
+// Frame is the next text frame.
+func (w *Raw) Frame() (string, error) {
+	var head [2]byte
+	if _, err := io.ReadFull(w.in, head[:]); err != nil {
+		return "", err
+	}
+	size := uint64(head[1] & 0x7f)
+	var long [8]byte
+	switch size {
+	case 126:
+		if _, err := io.ReadFull(w.in, long[6:]); err != nil {
+			return "", err
+		}
+		size = binary.BigEndian.Uint64(long[:])
+	case 127:
+		if _, err := io.ReadFull(w.in, long[:]); err != nil {
+			return "", err
+		}
+		size = binary.BigEndian.Uint64(long[:])
+	}
+	if size > 1<<24 {
+		return "", fmt.Errorf("a frame of %d bytes", size)
+	}
+	raw := make([]byte, size)
+	if _, err := io.ReadFull(w.in, raw); err != nil {
+		return "", err
+	}
+	if head[0] != 0x81 {
+		return "", fmt.Errorf("a frame that begins with %#x: %q", head[0], raw)
+	}
+	return string(raw), nil
+}
+
+// HeadOf is the head of a recorded answer in its normal form; lines ends at the first empty one.
+func HeadOf(name string, lines []string, sent ...string) Answer {
+	h, status := http.Header{}, 0
+	for i, line := range lines {
+		if line == "" {
+			break
+		}
+		if i == 0 {
+			status, _ = strconv.Atoi(strings.Fields(line)[1]) // a recorded line is well formed
+			continue
+		}
+		key, value, _ := strings.Cut(line, ": ")
+		h.Add(key, standIns(value))
+	}
+	return Normal(name, status, h, "", sent...)
+}
+
+// Event is what a stream tells of an event, in its normal form: one line of "data", or a frame. Of the headers of a hook the
+// order does not count, and neither does the time ts that returns of 3008 bring.
+func Event(text string, sent ...string) string {
+	text = standIns(strings.TrimSpace(text))
+	before, rest, ok := strings.Cut(text, "data: ")
+	if !ok {
+		before, rest = "", text
+	}
+	n := &normal{names: map[string]string{}, count: map[string]int{}}
+	for _, s := range sent {
+		n.names[s] = "<SENT>"
+	}
+	tree, err := parseJSON(rest)
+	if err != nil {
+		return n.text(text)
+	}
+	style := ""
+	if python(tree) != rest && !strings.Contains(rest, "<") {
+		style = "not as Python writes it: "
+	}
+	return style + n.text(before) + python(n.tree(plainEvent(tree)))
+}
+
+func plainEvent(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		return v
+	}
+	var out object
+	for _, m := range o {
+		switch {
+		case m.key == "ts" && value(o, "cmd") == "_return":
+		case m.key == "headers":
+			h, _ := m.value.(object)
+			h = slices.Clone(h)
+			slices.SortFunc(h, func(a, b member) int { return strings.Compare(a.key, b.key) })
+			out = append(out, member{m.key, h})
+		default:
+			out = append(out, member{m.key, plainEvent(m.value)})
+		}
+	}
+	return out
+}

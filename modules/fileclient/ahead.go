@@ -90,7 +90,7 @@ func (r *reader) begin(loc int64) chan *piece {
 	if n := len(r.rooms); n > 0 {
 		room, r.rooms = r.rooms[n-1], r.rooms[:n-1]
 	} else if r.step > 0 {
-		room = make([]byte, 0, r.step+roomBeside)
+		room = make([]byte, 0, r.step+roomBeside+directAlign)
 	}
 	came := make(chan *piece, 1)
 	ctx, load := r.ctx, r.t.load(loc)
@@ -98,11 +98,19 @@ func (r *reader) begin(loc int64) chan *piece {
 	return came
 }
 
-// giveBack says that the bytes of a piece are needed no more.
+// giveBack says that the bytes of a piece are needed no more. What comes next will lie in its room as they did, and so that it can be
+// written past the page cache without another copy.
 func (r *reader) giveBack(p *piece) {
-	if p.room != nil {
-		r.rooms = append(r.rooms, p.room)
+	room := p.room
+	if room == nil {
+		return
 	}
+	if len(p.data) > 0 {
+		if skip := beforePage(p.data); int64(cap(room)-skip) >= r.step+roomBeside {
+			room = room[skip:skip]
+		}
+	}
+	r.rooms = append(r.rooms, room)
 }
 
 // drain waits for what is under way, and forgets it.

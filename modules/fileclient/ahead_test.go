@@ -94,3 +94,34 @@ func TestAheadEnds(t *testing.T) {
 	}
 	s.clean(filepath.Join(s.client.opt.CacheDir, "files/base"))
 }
+
+// TestRoomsOfPages: from the third piece in a room on, what comes lies where a page begins, whatever stands before it in the answer.
+func TestRoomsOfPages(t *testing.T) {
+	s := newSite(t)
+	s.write(filepath.Join(s.root, "f"), strings.Repeat(long, 3))
+	const lead = 67
+	asked, pages := 0, 0
+	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte) (any, error) {
+		v, err := s.ask(ctx, load)
+		if err != nil {
+			return nil, err
+		}
+		m := v.(*payload.Map).Clone()
+		if data := m.Bytes("data"); len(data) > 0 && lead+len(data) <= cap(room) {
+			at := room[lead : lead+len(data)]
+			copy(at, data)
+			m.Set("data", at)
+			if asked++; beforePage(at) == 0 {
+				pages++
+			}
+		}
+		return m, nil
+	}
+	path, found, err := s.client.GetFile(t.Context(), "salt://f", Want{Env: "base"})
+	if err != nil || !found || s.read(path) != strings.Repeat(long, 3) {
+		t.Fatalf("got %v, %v", found, err)
+	}
+	if asked < 6 || pages < asked-2 {
+		t.Errorf("%d of %d pieces begin with a page", pages, asked)
+	}
+}

@@ -67,7 +67,7 @@ func (b *bulk) goes() bool {
 
 // past writes whole pages past the page cache.
 func (b *bulk) past(p []byte) (n int, err error) {
-	if aligned(p) {
+	if beforePage(p) == 0 {
 		return b.add(p)
 	}
 	if b.room == nil {
@@ -121,11 +121,12 @@ func (b *bulk) mode(direct bool) error {
 	return err
 }
 
-func aligned(p []byte) bool { return uintptr(unsafe.Pointer(&p[0]))%directAlign == 0 }
+// beforePage is how far behind the beginning of p the next page begins; p is not empty.
+func beforePage(p []byte) int { return -int(uintptr(unsafe.Pointer(&p[0]))) & (directAlign - 1) }
 
 // alignedRoom is room for n bytes that begins with a page.
 func alignedRoom(n int) []byte {
 	b := make([]byte, n+directAlign)
-	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (directAlign - 1)
+	skip := beforePage(b)
 	return b[skip : skip+n : skip+n]
 }

@@ -19,7 +19,7 @@ func live(role string) []string {
 			"request_channel_timeout", "request_channel_tries")
 	}
 	return append(append(both, liveLDAP()...), "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
-		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.pam.python", "auth.pam.service",
+		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.enable_expanded_auth_matching", "auth.pam.python", "auth.pam.service",
 		"token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run", "reactor",
 		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary")
 }

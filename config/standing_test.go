@@ -108,7 +108,6 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "keys.cache_driver: mmap_key", "keys.cache_driver", ""},
 		{roleMaster, "eauth_tokens: rediscluster", "", ""},
 		{roleMaster, "eauth_tokens.cache_driver: etcd", "eauth_tokens.cache_driver", ""},
-		{roleMaster, "auth.enable_expanded_auth_matching: True", "auth.enable_expanded_auth_matching", ""},
 		{roleMaster, "fips_mode: True", "fips_mode", ""},
 		{roleMaster, "request_server_aes_session: 60", "request_server_aes_session", ""},
 		{roleMaster, "event_return: [rawfile_json, nobody]", "event_return", ""},

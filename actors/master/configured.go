@@ -76,6 +76,7 @@ func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm fun
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,
 		SudoACL: cfg.SudoACL, RequireAll: cfg.ACLRequireAll, FailuresMax: cfg.LoginFailuresMax, Calm: calm,
 		ACLModule: cfg.Raw.Str("eauth_acl_module"), Settings: cfg.Raw,
+		Expanded: cfg.Raw.Value("auth.enable_expanded_auth_matching") == true,
 	}
 }
 

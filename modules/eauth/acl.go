@@ -111,16 +111,20 @@ func (s *Service) Allowed(list []any, w Want) Grant {
 		if w.FindJob && fun == findJob {
 			continue
 		}
-		one := allowsOne(list, fun, own, w.Covers)
+		one := s.allowsOne(list, fun, own, w.Covers)
 		some, every, bound = some || one.OK, every && one.OK, bound || one.Bound
 	}
 	return Grant{OK: every || some && !s.opt.RequireAll, Bound: bound}
 }
 
-// allowsOne prefers an entry for all minions to one that binds.
-func allowsOne(list []any, fun string, published []any, covers func(string) bool) Grant {
+// allowsOne prefers an entry for all minions to one that binds. With auth.enable_expanded_auth_matching entries for some minions count
+// together: each minion must be in one that allows the function.
+//
+// Unlike Salt: 3008.3 then looks minions up among the keys of an answer (auth_check_expanded), so that entries for minions
+// allow nothing, or everything where no minion is targeted.
+func (s *Service) allowsOne(list []any, fun string, published []any, covers func(string) bool) Grant {
 	pos, kw := args.Load(published)
-	grant := Grant{}
+	var targets []string
 	for _, entry := range list {
 		switch e := entry.(type) {
 		case string:
@@ -135,12 +139,12 @@ func allowsOne(list []any, fun string, published []any, covers func(string) bool
 			if target == "*" {
 				return Grant{OK: true}
 			}
-			if !grant.OK && covers(target) {
-				grant = Grant{OK: true, Bound: true}
-			}
+			targets = append(targets, target)
 		}
 	}
-	return grant
+	ok := slices.ContainsFunc(targets, covers) ||
+		s.opt.Expanded && len(targets) > 1 && covers("( "+strings.Join(targets, " ) or ( ")+" )")
+	return Grant{OK: ok, Bound: ok}
 }
 
 // AllowedForm tells whether a list allows a runner or wheel function (form is "runner" or "wheel"): entries

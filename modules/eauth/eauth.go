@@ -35,6 +35,7 @@ type Options struct {
 	KeepACL        bool          // keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
 	ACLModule      string        // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
 	Permissive     bool          // permissive_acl: "*" adds to a user's own list
+	Expanded       bool          // auth.enable_expanded_auth_matching: entries for some minions count together
 	SudoACL        bool          // sudo_acl: publisher_acl holds for sudo users too
 	RequireAll     bool          // every function of a job must be allowed, not just one
 	FailuresMax    int           // login_failures_max; 0: no limit

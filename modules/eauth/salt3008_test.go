@@ -102,14 +102,39 @@ func whyList(kind, name string) string {
 
 // TestJobsOfSalt: which functions with which arguments on which minions a list allows.
 func TestJobsOfSalt(t *testing.T) {
-	all := recorded(t)
-	inside := all.Map("inside")
 	d := &told{t, map[string]int{
 		"every function of a job must be allowed": 61,
 		"who has no rules may not ask for jobs":   1,
 	}, map[string]int{}}
-	s := service(t, func(o *Options) { o.RequireAll = true })
-	for _, row := range all.List("jobs") {
+	eachJob(t, "jobs", func(o *Options) { o.RequireAll = true }, func(list []any, w Want, got, salt any, what string) {
+		d.differs(got, salt, whyJob(list, w), "%s", what)
+	})
+	d.check()
+}
+
+// TestExpandedOfSalt: with auth.enable_expanded_auth_matching.
+func TestExpandedOfSalt(t *testing.T) {
+	d := &told{t, map[string]int{"entries for minions allow something": 14, "a job for nobody": 1}, map[string]int{}}
+	eachJob(t, "expanded", func(o *Options) { o.RequireAll, o.Expanded = true, true }, func(list []any, w Want, got, salt any, what string) {
+		why := ""
+		switch first, _ := list[0].(*payload.Map); {
+		case salt == true && got == false:
+			why = "a job for nobody"
+		case first != nil:
+			why = "entries for minions allow something"
+		}
+		d.differs(got, salt, why, "%s", what)
+	})
+	d.check()
+}
+
+// eachJob hands what is allowed here, and what Salt says, to take.
+func eachJob(t *testing.T, part string, change func(*Options), take func(list []any, w Want, got, salt any, what string)) {
+	t.Helper()
+	all := recorded(t)
+	inside := all.Map("inside")
+	s := service(t, change)
+	for _, row := range all.List(part) {
 		r := row.([]any)
 		w := Want{FindJob: true}
 		for i, fun := range r[1].([]any) {
@@ -127,9 +152,8 @@ func TestJobsOfSalt(t *testing.T) {
 			return in.(bool)
 		}
 		list := all.Map("rules").List(r[0].(string))
-		d.differs(s.Allowed(list, w).OK, denied(r[4]), whyJob(list, w), "%s: %v %v on %v", r[0], w.Funs, w.Args, minions)
+		take(list, w, s.Allowed(list, w).OK, denied(r[4]), fmt.Sprintf("%s: %v %v on %v", r[0], w.Funs, w.Args, minions))
 	}
-	d.check()
 }
 
 func whyJob(list []any, w Want) string {

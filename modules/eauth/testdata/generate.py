@@ -2,7 +2,7 @@
 
 Run with the Python of a Salt 3008 installation: python generate.py > salt3008.json
 A master with the accepted minions web1, web2 and db1 is made in a directory that goes away. What CkMinions and LoadAuth say is recorded:
-"lists" (which rules hold for a user), "jobs" (auth_check), "forms" (runner_check, wheel_check), "tokens" (get_auth_list of a token). fill_auth_list takes the name for the pattern and the entry for the text; a
+"lists" (which rules hold for a user), "jobs" (auth_check), "expanded" (the same with auth.enable_expanded_auth_matching), "forms" (runner_check, wheel_check), "tokens" (get_auth_list of a token). fill_auth_list takes the name for the pattern and the entry for the text; a
 second answer of "lists" is the one that it gives when both are exchanged.
 An answer is true or false (lists: the list), "error" for an exception or an error in the place of an answer.
 """
@@ -176,7 +176,7 @@ FORMS = [
 
 def main():
     ck = salt.utils.minions.CkMinions(master())
-    out = {"lists": [], "inside": {}, "jobs": [], "forms": [], "tokens": []}
+    out = {"lists": [], "inside": {}, "jobs": [], "expanded": [], "forms": [], "tokens": []}
     for kind, name, groups, permissive in itertools.product(PROVIDERS, NAMES, GROUPS, [False, True]):
         provider = copy.deepcopy(PROVIDERS[kind])
         answers = []
@@ -201,6 +201,13 @@ def main():
             )
         )
         out["jobs"].append([rules, funs, args, minions, answer])
+    wide = salt.utils.minions.CkMinions(master(**{"auth.enable_expanded_auth_matching": True}))
+    for rules, (funs, args, minions) in itertools.product(["ping", "web", "both", "star", "one of two", "args"], JOBS[:5] + JOBS[11:13]):
+        answer = decided(lambda: bool(wide.auth_check(copy.deepcopy(RULES[rules]), funs[0], args[0], ",".join(minions), "list", minions=minions)))
+        out["expanded"].append([rules, funs, args, minions, answer])
+    out["inside"]["( web1 ) or ( web2 )"] = {
+        ",".join(m): bool(ck.validate_tgt("( web1 ) or ( web2 )", "*", "glob", minions=m)) for _, _, m in JOBS
+    }
     for entry in itertools.chain.from_iterable(RULES.values()):
         for target in entry if isinstance(entry, dict) else []:
             out["inside"][target] = {",".join(m): bool(ck.validate_tgt(target, "*", "glob", minions=m)) for _, _, m in JOBS}
@@ -210,7 +217,7 @@ def main():
         out["forms"].append([rules, form, fun, args, kwargs, answer])
     out["tokens"] = tokens()
     print('{"providers": %s,\n"rules": %s,\n"form_rules": %s,\n"inside": %s,' % tuple(map(json.dumps, (PROVIDERS, RULES, FORM_RULES, out["inside"]))))
-    for part in ("lists", "jobs", "forms", "tokens"):
+    for part in ("lists", "jobs", "expanded", "forms", "tokens"):
         rows = ",\n".join(json.dumps(row) for row in out[part])
         print('"%s": [\n%s\n]%s' % (part, rows, "" if part == "tokens" else ","))
     print("}")

@@ -52,10 +52,7 @@ func (m *EventsHeard) Lost(error) { m.Done() }
 // Salt 3007's tools stop seeing events that reach them before their first look at the bus, until another one
 // comes. A real master is so slow that one always does. brine sends tools that connected within youth an empty
 // event at each of nudgeAt after the last activity began; long-lived readers never see it.
-const (
-	tagNudge = "brine/bus/nudge"
-	youth    = 4 * time.Second
-)
+const youth = 4 * time.Second
 
 var nudgeAt = [...]time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}
 

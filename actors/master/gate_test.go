@@ -11,6 +11,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/speakers"
 	"brine/wire/auth"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -267,15 +268,15 @@ func TestSyndics(t *testing.T) {
 		r.minion("m1")
 		s := r.minion("s1")
 		ear := r.hear()
-		event := func(tag string, kv ...any) *payload.Map { return payload.M("tag", tag, "data", payload.M(kv...)) }
-		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events", []any{event("salt/job/"+someJID+"/new", "minions", []any{"below"}, "error", 1),
-			event("salt/minion/below/start", "id", "below"), event("salt/minion/m1/start", "id", "m1"), event("salt/auth", "id", "below")}))
+		fired := func(tag string, kv ...any) *payload.Map { return payload.M("tag", tag, "data", payload.M(kv...)) }
+		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events", []any{fired("salt/job/"+someJID+"/new", "minions", []any{"below"}, "error", 1),
+			fired("salt/minion/below/start", "id", "below"), fired("salt/minion/m1/start", "id", "m1"), fired("salt/auth", "id", "below")}))
 		if data := ear.await("syndic/s1/salt/job/" + someJID + "/new"); !data.Has("minions") || data.Has("error") {
 			t.Errorf("got %v", data)
 		}
 		r.m.Fire("test/end", payload.NewMap(0))
 		if got, want := ear.until("test/end"), []string{"syndic/s1/salt/minion/below/start", "salt/minion/below/start", "syndic/s1/salt/minion/m1/start",
-			"syndic/s1/salt/auth"}; !slices.Equal(slices.DeleteFunc(got, func(tag string) bool { return tag == tagNudge }), want) {
+			"syndic/s1/salt/auth"}; !slices.Equal(slices.DeleteFunc(got, func(tag string) bool { return tag == event.TagNudge }), want) {
 			t.Errorf("got %q", got)
 		}
 	})

@@ -82,9 +82,9 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		framing = ipc.FramingLength
 	}
 	sock := func(name string) string { return filepath.Join(cfg.SockDir, name) }
-	young, err := event.Pack(tagNudge, payload.NewMap(0), 0)
+	young, err := event.Pack(event.TagNudge, payload.NewMap(0), 0)
 	if err != nil { // a constant: it packs
-		c.log.Error("event cannot be packed", "tag", tagNudge, "err", err)
+		c.log.Error("event cannot be packed", "tag", event.TagNudge, "err", err)
 	}
 	return busOptions{
 		young: young, meter: c.meter, room: c.events.room,

@@ -392,7 +392,7 @@ func (e *busEar) next() (string, *payload.Map) {
 		if err != nil {
 			e.t.Fatalf("event: %v", err)
 		}
-		if tag != tagNudge {
+		if tag != event.TagNudge {
 			return tag, data
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	TagJobErrorNoJID  = "salt/job/error"        // a refused publish without a jid
 	TagReturnStart    = "salt/event_listen/start"
 	TagReturnExit     = "salt/event/exit" // stops event returners
+	TagNudge          = "brine/bus/nudge" // an empty event of a brine master, for tools that have just connected
 )
 
 // Join makes a tag of its parts; empty parts are left out.

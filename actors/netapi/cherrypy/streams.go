@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"brine/actors/netapi/events"
 	"brine/modules/netapi"
@@ -45,6 +46,9 @@ func (c *call) getSocket(*any) error {
 	if token == "" {
 		return netapi.Unauthorized("")
 	}
+	if len(c.args) == 0 && !c.pageMay() {
+		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie of a session"}
+	}
 	reader, err := c.reader(token)
 	if err != nil {
 		return err
@@ -62,6 +66,13 @@ func (c *call) getSocket(*any) error {
 		return netapi.BadRequest("This address takes WebSockets only")
 	}
 	return err
+}
+
+// pageMay tells whether the page that opens a WebSocket may do so by a cookie: a browser sends it along for any page of the same
+// site, another port of the host included. Unlike Salt: its server lets every page in.
+func (c *call) pageMay() bool {
+	return c.r.Header.Get("X-Auth-Token") != "" || websocket.SameOrigin(c.r) ||
+		slices.Contains(c.conf.CORSOrigin, "*") || slices.Contains(c.conf.CORSOrigin, c.r.Header.Get("Origin"))
 }
 
 // reader gives the owner of a token a place in the stream of events, if the token holds.

@@ -7,6 +7,7 @@ import (
 
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
+	"brine/wire/event"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -177,6 +178,9 @@ func relay(ctx context.Context, source Source, self *supervisor.Ref, room chan s
 		body, err := source.Next(ctx)
 		if err != nil {
 			return err
+		}
+		if event.Tag(body) == event.TagNudge { // it is for this subscription, not for its readers
+			continue
 		}
 		select {
 		case room <- struct{}{}:

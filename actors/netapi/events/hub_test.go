@@ -11,6 +11,7 @@ import (
 	"brine/actors/actortest"
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
+	"brine/wire/event"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -36,6 +37,18 @@ func TestAllReadersGetAllEventsInOrder(t *testing.T) {
 	}
 	if bus.joins != 1 {
 		t.Errorf("the bus was joined %d times for 20 readers", bus.joins)
+	}
+}
+
+// A brine master nudges who has just connected: that is nothing for readers.
+func TestNudgesAreNotShown(t *testing.T) {
+	bus := newFakeBus()
+	h, _, _ := startHub(t, bus, feed.Limits{})
+	s := open(t, h, "a")
+	bus.fire(t, event.TagNudge, payload.M())
+	bus.fire(t, "t/1", payload.M())
+	if got := take(t, s, 1); got[0] != "t/1" {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -116,7 +116,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }() // what it says does not matter any more
 	started, err := s.opt.Client.Runner(ctx, call)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules/outputters"
+	"brine/wire/control"
 )
 
 // once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
@@ -43,7 +45,9 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 	options.AddLogging(p, true, "log_file", "none")
 	if !w.master {
 		p.Add(optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
-			Help: "Ask the minion of this configuration directory instead of the master."})
+			Help: "Ask the minion of this configuration directory instead of the master."},
+			optparse.Option{Flags: []string{"--api"}, Kind: optparse.Flag, Dest: "of_api",
+				Help: "Ask the salt-api of this configuration directory instead of the master."})
 	}
 	p.Add(optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json", Help: "Print the answer as JSON."})
 	if w.watch {
@@ -61,6 +65,9 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 	s, err := session.Open(c, p, session.Opening{Role: w.role(v), Unlogged: true})
 	if err != nil {
 		return nil, err
+	}
+	if v.Bool("of_api") {
+		s.Common.SockDir = filepath.Join(s.Common.SockDir, control.APIFolder)
 	}
 	return &adminTool{s}, nil
 }

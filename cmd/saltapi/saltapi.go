@@ -20,13 +20,11 @@ import (
 	"brine/cmd/tool"
 	"brine/config"
 	"brine/supervisor"
+	"brine/wire/control"
 )
 
 // memoryCeiling is what Go may take before it works to take less, in bytes.
 const memoryCeiling = 96 << 20
-
-// controlFolder is where the control socket of salt-api lies, below sock_dir: the master's own lies there.
-const controlFolder = "api"
 
 // Run runs the REST servers (salt-api).
 func Run(c *tool.Call) error {
@@ -121,7 +119,7 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 // addControl lets the daemon answer about its actors, on a socket of its own.
 func addControl(s *session.Session, srv *netapi.Server) error {
 	common := *s.Common
-	common.SockDir = filepath.Join(s.Common.SockDir, controlFolder)
+	common.SockDir = filepath.Join(s.Common.SockDir, control.APIFolder)
 	if err := os.MkdirAll(common.SockDir, 0o755); err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}

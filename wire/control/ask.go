@@ -14,6 +14,9 @@ import (
 // Socket is the name of a daemon's control socket in its sock_dir.
 const Socket = "brine.ipc"
 
+// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above.
+const APIFolder = "api"
+
 // AskTimeout bounds a question to a daemon, JobPatience one about the job store.
 const (
 	AskTimeout  = 10 * time.Second

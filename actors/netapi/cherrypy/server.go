@@ -55,10 +55,9 @@ type call struct {
 	res *resource
 	ctx context.Context
 
-	path  string   // below root_prefix
-	args  []string // parts of the path behind the resource
-	head  http.Header
-	allow string
+	path string   // below root_prefix
+	args []string // parts of the path behind the resource
+	head http.Header
 
 	sessionID string // a session that exists; "" none
 	token     string // the eauth token behind it

@@ -11,7 +11,7 @@ export function h(what, attrs, ...children) {
     else if (v === true) el.setAttribute(k, "");
     else if (v !== false && v !== null && v !== undefined) el.setAttribute(k, v);
   }
-  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  el.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
   return el;
 }
 

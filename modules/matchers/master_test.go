@@ -48,6 +48,7 @@ func TestExpandBeyondSalt(t *testing.T) {
 		{name: "no resources", tgt: "T@dummy or db1", tgtType: "compound", want: []string{"db1"}},
 		{name: "a bad network spoils all", tgt: "not S@10.0.0.1/8", tgtType: "compound", err: ErrTarget},
 		{name: "a bad pattern spoils all", tgt: "E@( or web1", tgtType: "compound", err: ErrRegexp},
+		{name: "targets in parentheses", tgt: "( web1 ) or ( L@db1,web2 )", tgtType: "compound", want: []string{"db1", "web1", "web2"}},
 		{name: "an excluded list misses nobody", tgt: "web* and not L@gone", tgtType: "compound",
 			want: []string{"web1", "web2"}},
 		{name: "a list misses", tgt: "L@web1,gone", tgtType: "compound", want: []string{"web1"}, missing: []string{"gone"}},

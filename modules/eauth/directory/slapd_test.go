@@ -1,7 +1,6 @@
 package directory
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -110,7 +109,6 @@ memberUid: bob
 type server struct {
 	port, tlsPort int
 	socket, cert  string
-	log           *bytes.Buffer
 }
 
 func startServer(t *testing.T) *server {
@@ -124,7 +122,7 @@ func startServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &server{port: freePort(t), tlsPort: freePort(t), socket: filepath.Join(dir, "sock"), cert: filepath.Join(dir, "cert"), log: &bytes.Buffer{}}
+	s := &server{port: freePort(t), tlsPort: freePort(t), socket: filepath.Join(dir, "sock"), cert: filepath.Join(dir, "cert")}
 	certificate(t, s.cert, filepath.Join(dir, "key"))
 	conf, ldif := filepath.Join(dir, "conf"), filepath.Join(dir, "ldif")
 	write(t, conf, strings.ReplaceAll(slapdConf, "DIR", dir))
@@ -136,8 +134,7 @@ func startServer(t *testing.T) *server {
 		t.Fatalf("slapadd: %v\n%s", err, out)
 	}
 	socketURI := "ldapi://" + strings.ReplaceAll(s.socket, "/", "%2F")
-	cmd := exec.Command(slapd, "-d", "256", "-f", conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d %s", s.port, s.tlsPort, socketURI))
-	cmd.Stderr = s.log
+	cmd := exec.Command(slapd, "-d", "0", "-f", conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d %s", s.port, s.tlsPort, socketURI))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ func noCores() error {
 
 // catchCrashes has what kills this process written to a file, after a report was made of what is there already: what killed
 // the one before. It returns the path of that report, "" when there is none.
-func catchCrashes(s *session.Session, deaths []stats.Death) (report string, err error) {
-	dir := filepath.Join(s.Common.CacheDir, crashFolder)
+func catchCrashes(s *session.Session, state string, deaths []stats.Death) (report string, err error) {
+	dir := filepath.Join(s.Common.CacheDir, state, crashFolder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("folder of crash reports: %w", err)
 	}
@@ -132,8 +132,8 @@ func thinOut(dir string) (err error) {
 }
 
 // tellOfCrash makes the report of the process before, says where it is, and returns that; "" when there is none.
-func tellOfCrash(s *session.Session, svc Service) string {
-	report, err := catchCrashes(s, svc.Supervisor().History())
+func tellOfCrash(s *session.Session, svc Service, state string) string {
+	report, err := catchCrashes(s, state, svc.Supervisor().History())
 	if err != nil {
 		s.Log.Warn("a crash of this process would leave no report", "err", err)
 	}

@@ -31,7 +31,7 @@ func secretPanic(key int) {
 // and keeps the last few.
 func TestCrashReport(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
-		if _, err := catchCrashes(crashSession(dir), nil); err != nil {
+		if _, err := catchCrashes(crashSession(dir), "", nil); err != nil {
 			t.Fatal(err)
 		}
 		secretPanic(0x5ec2e7)
@@ -49,11 +49,11 @@ func TestCrashReport(t *testing.T) {
 		}
 		var err error
 		deaths := []stats.Death{{Path: "master/Publisher", Incarnation: 3, Reason: "boom, token: abcdefgh"}}
-		if last, err = catchCrashes(crashSession(dir), deaths); err != nil || last == "" {
+		if last, err = catchCrashes(crashSession(dir), "", deaths); err != nil || last == "" {
 			t.Fatalf("%q, %v", last, err)
 		}
 	}
-	if again, err := catchCrashes(crashSession(dir), nil); err != nil || again != "" {
+	if again, err := catchCrashes(crashSession(dir), "", nil); err != nil || again != "" {
 		t.Errorf("a report without a crash: %q, %v", again, err)
 	}
 	list := reports(filepath.Join(dir, crashFolder))

@@ -57,6 +57,7 @@ type Lifecycle struct {
 	Exit   <-chan ExitRequest   // the service asks for the end of the process; may be nil
 	Closed func(string) string  // the line for stderr at the end, from why it ended
 	Lost   func(Service) string // what went with a process that was killed, and what did not, as its successor knows it
+	State  string               // folder below the cache directory for reports of crashes, "" is that itself: no two daemons share one
 	Memory int64                // bytes that Go may take before it works to take less; 0: it takes what it likes
 }
 
@@ -151,7 +152,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	followFiles(ctx, s, svc)
 	notify(s, s.Parent.Ready, daemon.SdNotifyReady)
 	watchdog(ctx, s, svc)
-	rememberPredecessor(s, l, svc, tellOfCrash(s, svc))
+	rememberPredecessor(s, l, svc, tellOfCrash(s, svc, l.State))
 	select {
 	case sig := <-signals:
 		return stopOn(s, l, svc, sig, signals)

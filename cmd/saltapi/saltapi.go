@@ -26,6 +26,9 @@ import (
 // memoryCeiling is what Go may take before it works to take less, in bytes.
 const memoryCeiling = 96 << 20
 
+// stateFolder is where crashes of salt-api are reported, below the cache directory of its master.
+const stateFolder = "api"
+
 // Run runs the REST servers (salt-api).
 func Run(c *tool.Call) error {
 	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy, rest_tornado, rest_wsgi.")
@@ -60,7 +63,7 @@ func Run(c *tool.Call) error {
 		return err
 	}
 	return daemon.Serve(s, daemon.Lifecycle{
-		Title: "Salt API", Class: "SaltAPI", Memory: memoryCeiling,
+		Title: "Salt API", Class: "SaltAPI", State: stateFolder, Memory: memoryCeiling,
 		Start:  func() (daemon.Service, error) { return start(s, conf) },
 		Closed: func(why string) string { return "The Salt API is shutdown. " + why },
 		Lost:   func(daemon.Service) string { return "lost: sessions, requests under way" },
@@ -119,7 +122,7 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 // addControl lets the daemon answer about its actors, on a socket of its own.
 func addControl(s *session.Session, srv *netapi.Server) error {
 	common := *s.Common
-	common.SockDir = filepath.Join(s.Common.SockDir, control.APIFolder)
+	common.SockDir, common.CacheDir = filepath.Join(s.Common.SockDir, control.APIFolder), filepath.Join(s.Common.CacheDir, stateFolder)
 	if err := os.MkdirAll(common.SockDir, 0o755); err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}

@@ -2,7 +2,6 @@ package minion
 
 import (
 	"path/filepath"
-	"strings"
 
 	"brine/config"
 	"brine/modules"
@@ -29,7 +28,7 @@ type ownOptions struct {
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
 	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
-		returners: strings.Split(strings.Join(cfg.Return, ","), ","), disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner")),
+		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner")),
 		engines: cfg.Raw.Value("engines")}
 }
 

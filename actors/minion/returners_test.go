@@ -118,17 +118,6 @@ func TestReturners(t *testing.T) {
 	}
 }
 
-// TestReturnersOfOption: the option return names several, as a list and as a text.
-func TestReturnersOfOption(t *testing.T) {
-	for _, conf := range []string{"return: [good, bad]\n", "return: good,bad\n"} {
-		k := newKept()
-		r := withReturners(t, k, conf)
-		r.job("20261123000000000001", "test.ping", "")
-		k.has(t, r, "good", 1)
-		k.has(t, r, "bad", 1)
-	}
-}
-
 // What a return names as not called: what the minion does not have, and what it has and may not call.
 func TestUncalledReturners(t *testing.T) {
 	m := &Minion{own: ownOptions{disabled: []string{"good"}, returners: []string{"slow", "etcd"}}}

@@ -60,7 +60,6 @@
 //	                   returns that cannot be packed again                 TestThiefDeepReturns [modules/fleet/jobstore alone]
 //	                   full disks: job store, data cache, journal, keys    TestFullDiskMaster, TestFullDiskMinion, TestFullDiskKeys
 //	                   full disks: events, reactions, pillars, git, files  TestFullDiskContent, TestFullDiskFiles [modules/fileserver/gitfs TestNotKept]
-//	                   returners that are away, with their disk full        TestReturnersAway
 //	                   a clock that jumps; a month                         [actors/master, actors/minion TestMonth, TestClockJumps]
 //	event injection    tags of masters, tools and others, in every form    TestThiefEvents [actors/master TestGateTable]
 //	                   fields that end an operator's salt                  TestThiefEndsTools [cmd/brine/interop thief: Salt's salt]

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"brine/cmd/tooltest/apiplay"
+)
+
+// transcriptPlace says with what a transcript was recorded: the minions and the salt-api's section.
+func transcriptPlace(tr *apiplay.Transcript) (sheet string) {
+	_, variant, _ := strings.Cut(tr.Name, "_variant_")
+	switch {
+	case tr.Netapi == "rest_tornado":
+		return "tornado"
+	case variant == "app":
+		return "app"
+	case variant == "authorized_ips":
+		return "ips"
+	case variant == "nosessions_debug_prefix":
+		return "prefix"
+	case variant == "tls_acl_urls":
+		return "tls"
+	}
+	return "cherrypy"
+}
+
+// transcriptUsers are whose sessions and tokens the placeholders of requests are, where they are not those of admin.
+// "" is nobody's: a value that was never given out.
+var transcriptUsers = map[string]map[string]string{
+	"permissions": {"<SESSION_ID:1>": "limited", "<SESSION_ID:2>": "jobsonly", "<SESSION_ID:3>": "args", "<SESSION_ID:4>": "nobodyknown", "<SESSION_ID:5>": "whl"},
+	"run_token":   {"<SALT_TOKEN:6>": ""},
+	"events_sse":  {"<SALT_TOKEN:1>": ""},
+	"basic":       {"<SALT_TOKEN:5>": ""},
+	"events_ws":   {"<SALT_TOKEN:2>": ""},
+}
+
+// TestAPITranscripts plays the recorded talks with a real salt-api to brine's, step by step: those with rest_cherrypy, and of
+// them those whose answers end. Where brine answers otherwise
+// by decision, transcripts.brine says what and why.
+func TestAPITranscripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several hundred requests")
+	}
+	t.Parallel()
+	all, err := apiplay.ReadTranscripts(filepath.Join(apiData, "transcripts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortStableFunc(all, func(a, b *apiplay.Transcript) int { return lastOf(a) - lastOf(b) })
+	raw, err := os.ReadFile(filepath.Join(apiData, "transcripts.brine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := apiplay.ParseAnswers(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, differing := map[string]bool{}, map[string]apiplay.Answer{}
+	var text strings.Builder
+	for _, topology := range []struct {
+		name, salt string
+		minions    []string
+	}{{"two minions", "3006", []string{"m1", "m2"}}, {"one minion", "3007", []string{"m1"}}} {
+		t.Run(topology.name, func(t *testing.T) {
+			s := newAPISite(t, topology.minions...)
+			for _, tr := range all {
+				if tr.Salt == topology.salt && !tr.Streams() {
+					t.Run(tr.Name, func(t *testing.T) { newTalk(t, s, tr, ours, used, differing).play() })
+				}
+			}
+		})
+	}
+	if *writeOurs != "" {
+		for _, name := range slices.Sorted(maps.Keys(differing)) {
+			fmt.Fprint(&text, differing[name])
+		}
+		if err := os.WriteFile(filepath.Join(*writeOurs, "transcripts.brine"), []byte(text.String()), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	for name := range ours {
+		if !used[name] && !t.Failed() {
+			t.Errorf("transcripts.brine: %s differs from nothing", name)
+		}
+	}
+}
+
+// lastOf is 1 for the talk during which the master ends.
+func lastOf(tr *apiplay.Transcript) int {
+	if strings.HasSuffix(tr.Name, "master_down") {
+		return 1
+	}
+	return 0
+}
+
+// talk is one transcript being played.
+type talk struct {
+	t      *testing.T
+	site   *apiSite
+	tr     *apiplay.Transcript
+	ours   map[string]apiplay.Answer
+	used   map[string]bool
+	differ map[string]apiplay.Answer // what came otherwise than recorded
+	player *apiplay.Player
+	values map[string]string // placeholder → value
+	topic  string
+}
+
+func newTalk(t *testing.T, s *apiSite, tr *apiplay.Transcript, ours map[string]apiplay.Answer, used map[string]bool, differing map[string]apiplay.Answer) *talk {
+	t.Helper()
+	outer := s.t
+	s.t = t
+	t.Cleanup(func() { s.t = outer })
+	_, topic, _ := strings.Cut(tr.Name, "_")
+	k := &talk{t: t, site: s, tr: tr, ours: ours, used: used, differ: differing, values: map[string]string{}, topic: topic}
+	sheet := transcriptPlace(tr)
+	conf, err := os.ReadFile(filepath.Join(s.data, sheet+".conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheme := "http"
+	if sheet == "tls" {
+		scheme = "https"
+		s.certificate()
+	}
+	k.player = apiplay.NewPlayer(scheme+strings.TrimPrefix(s.serve(tr.Name, string(conf)), "http"), casePatience)
+	t.Cleanup(k.player.Close)
+	return k
+}
+
+func (k *talk) play() {
+	for i := range k.tr.Steps {
+		step := &k.tr.Steps[i]
+		k.before(i)
+		r, sent := step.FillStep(k.value)
+		switch {
+		case step.Want != nil:
+			got, body, err := k.player.Exchange(k.t.Context(), r, sent...)
+			if err != nil {
+				k.t.Error(err)
+				continue
+			}
+			maps.Copy(k.values, step.Values(body))
+			k.judge(step, got)
+		}
+	}
+}
+
+// judge holds an answer against the one that is wanted.
+func (k *talk) judge(step *apiplay.Step, got apiplay.Answer) {
+	k.t.Helper()
+	want := apiplay.Theirs(*step.Want)
+	if strings.Contains(step.Body, `"local_subset"`) { // one of both, by chance
+		got.Body = strings.ReplaceAll(got.Body, "m2", "m1")
+		want.Body = strings.ReplaceAll(want.Body, "m2", "m1")
+	}
+	k.note(apiplay.Ours(got), want)
+	if our, ok := k.ours[step.Name]; ok {
+		k.used[step.Name] = !our.Same(want)
+		want = our
+	}
+	if diff := apiplay.Differ(apiplay.Ours(got), want); diff != "" {
+		k.t.Errorf("%s %s (%s)\n%s", step.Method, step.Path, step.Note, diff)
+	}
+}
+
+// note keeps an answer that is not the recorded one.
+func (k *talk) note(got, want apiplay.Answer) {
+	if !got.Same(want) {
+		got.Why = k.ours[got.Name].Why
+		k.differ[got.Name] = got
+	}
+}
+
+// value is what a placeholder of a request stands for.
+func (k *talk) value(name, kind, number string) string {
+	if v, ok := k.values[name]; ok {
+		return v
+	}
+	user, special := transcriptUsers[k.topic][name]
+	if !special {
+		user = "admin"
+	}
+	v, err := apiplay.StandIn(kind, number), error(nil)
+	switch {
+	case kind == "JID" || user == "":
+	case kind == "SESSION_ID" || k.tr.Netapi == "rest_tornado":
+		v, err = k.player.Session(k.t.Context(), user)
+	default:
+		v, err = k.player.Token(k.t.Context(), user)
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.values[name] = v
+	return v
+}
+
+// before does what happened between two steps of a recording.
+func (k *talk) before(i int) {
+	switch {
+	case k.topic == "token_lifetime" && i == 1:
+		tokens, _ := filepath.Glob(filepath.Join(k.site.root, "m/var/cache/salt/master/tokens/*"))
+		for _, name := range tokens {
+			_ = os.Remove(name) // all of them are to go
+		}
+	case k.topic == "master_down" && i == 0:
+		k.value("<SESSION_ID:1>", "SESSION_ID", "1")
+		k.site.stop(k.site.server)
+	case k.topic == "session_auth" && k.tr.Steps[i].Note == "" && strings.Contains(k.tr.Steps[i].Body, "{}"):
+		k.player.Forget("admin") // the session was logged out before
+	}
+}

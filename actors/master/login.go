@@ -57,7 +57,10 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 		c.complaints.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
 	} else {
 		c.complaints.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
-			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error(), "cause", denied.Cause)
+			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
+	}
+	if denied.Cause != nil { // in words of its own: a refusal by wrong words must not keep it out of the log
+		c.complaints.warn("external authentication cannot tell whether a user may come in", r.req.from, "err", denied.Cause)
 	}
 	return c.holdBack(r, denied.Wait, v)
 }

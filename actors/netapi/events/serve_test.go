@@ -353,3 +353,24 @@ func TestAReaderThatStops(t *testing.T) {
 	}
 	_ = stopped
 }
+
+// Who opens streams by the thousand and says nothing more takes the places of one address; others still find theirs.
+func TestManyStreamsOfOneAddress(t *testing.T) {
+	bus := newFakeBus()
+	h, _, _ := startHub(t, bus, feed.Limits{})
+	opened := 0
+	for range 10_000 {
+		if s, err := h.Open(testContext(t), "10.0.0.66"); err == nil {
+			t.Cleanup(s.Close)
+			opened++
+		} else if !errors.Is(err, feed.ErrFull) {
+			t.Fatal(err)
+		}
+	}
+	if opened != 2500 {
+		t.Errorf("one address has %d streams", opened)
+	}
+	other := open(t, h, "10.0.0.1")
+	bus.fire(t, "t/1", payload.M())
+	take(t, other, 1)
+}

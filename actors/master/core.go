@@ -139,6 +139,10 @@ func (c *core) giveElsewhere() (err error) {
 	if c.elsewhere.events, err = newEventReturn(opt, c.log); err != nil {
 		return err
 	}
+	if c.schedules.waiting, err = c.schedules.newScheduledReturns(jobCopyOptionsOf(c.cfg), c.events.fire, c.steady.Calm, c.log); err != nil {
+		return err
+	}
+	c.elsewhere.runs = c.schedules.waiting
 	c.jobs.copies, err = newJobCopies(jobCopyOptionsOf(c.cfg), c.functions.calls, c.events.fire, c.steady.Calm, c.log)
 	if err != nil || c.jobs.copies == nil {
 		return err

@@ -18,10 +18,11 @@ import (
 	"brine/wire/payload"
 )
 
-// elsewhere is what this master hands to returners: its events, and jobs. Either may be missing.
+// elsewhere is what this master hands to returners: its events, and jobs. Each may be missing.
 type elsewhere struct {
 	events *returning.Part // event_return; nil: none
 	jobs   *returning.Part // master_job_cache, ext_job_cache; nil: none
+	runs   *returning.Part // returners of the schedule; nil: none
 }
 
 // eventReturnOptions are what the configuration says of event_return.
@@ -113,9 +114,9 @@ func globsOf(patterns []string) []*matchers.Glob {
 	return out
 }
 
-// rows are EventReturn and JobCache as children of the master.
+// rows are EventReturn, JobCache and ScheduleReturn as children of the master.
 func (e *elsewhere) rows() (out []child) {
-	for _, p := range []*returning.Part{e.events, e.jobs} {
+	for _, p := range []*returning.Part{e.events, e.jobs, e.runs} {
 		if p != nil {
 			out = append(out, child{nil, p.Child()})
 		}
@@ -126,7 +127,7 @@ func (e *elsewhere) rows() (out []child) {
 // close closes what waits, when the actors have ended.
 func (e *elsewhere) close() error {
 	var all []error
-	for _, p := range []*returning.Part{e.events, e.jobs} {
+	for _, p := range []*returning.Part{e.events, e.jobs, e.runs} {
 		if p != nil {
 			all = append(all, p.Close())
 		}

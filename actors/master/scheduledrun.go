@@ -2,14 +2,11 @@ package master
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"brine/modules"
-	"brine/modules/returners"
 	"brine/modules/runners"
 	"brine/modules/schedule"
 	"brine/modules/text/pytext"
@@ -133,32 +130,4 @@ func unhandled(fun, why string) string { return "Unhandled exception running " +
 // crashed makes of a return one that tells of a failure.
 func crashed(ret *payload.Map, text string) *payload.Map {
 	return ret.Clone().Set("return", text).Set("success", false).Set("retcode", int64(254))
-}
-
-// scheduledHand is how long one returner may take.
-const scheduledHand = time.Minute
-
-// hand gives a return to the returners of the job and to those of all jobs. One that fails keeps none from the others.
-func (s *schedules) hand(ctx context.Context, run schedule.Run, ret *payload.Map) {
-	names := run.Returners(s.opt.returners)
-	if len(names) == 0 || ret.Value("success") != true {
-		return // Salt hands only what was successful to returners
-	}
-	ret = ret.Clone()
-	run.ReturnerOptions(ret)
-	env := s.functions.onMaster
-	for _, name := range returners.Expand(names, env.Opts()) {
-		err := errors.New("there is no such returner")
-		switch {
-		case slices.Contains(s.opt.disabled, name):
-			err = errors.New("it is disabled (disable_returners)")
-		case returners.Has(s.returners, name):
-			within, cancel := context.WithTimeout(ctx, scheduledHand)
-			err = returners.Return(modules.NewCall(within, env, run.Fun, ret), s.returners, name, ret)
-			cancel()
-		}
-		if err != nil {
-			s.note(slog.LevelError, run, "Returner "+name+" has not taken the return of a scheduled job", "err", err)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"brine/actors/master/returning"
 	"brine/modules"
 	"brine/modules/runners"
 	"brine/modules/schedule"
@@ -42,6 +43,7 @@ type schedules struct {
 	functions *ownFunctions
 	returners *modules.Registry
 	plan      *schedule.Plan
+	waiting   *returning.Part // returns for returners; nil: there are no returners
 }
 
 // newSchedules reads the schedule. Its functions are runners, as in Salt.

@@ -115,6 +115,22 @@ func TestScheduleReturner(t *testing.T) {
 	}
 }
 
+// TestScheduleReturnerAway: what a returner could not take is taken when it can, by the next master of this machine.
+func TestScheduleReturnerAway(t *testing.T) {
+	r := scheduled(t, "  kept: {function: test.arg, args: [one], hours: 1, return_job: false, return_kwargs: {filename: DIR/later/kept}}\n", "schedule_returner: rawfile_json")
+	r.log.Await(t, "a returner could not take returns of the schedule; it is tried again")
+	r.stop()
+	r.write("etc/master.d/schedule.conf", "schedule_returner: rawfile_json\nschedule: {other: {function: test.arg, hours: 1, run_on_start: False}}\n", 0o644)
+	if err := os.Mkdir(filepath.Join(r.dir, "later"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.reread()
+	r.start()
+	if kept := r.lines("later/kept", 1); len(kept) != 1 || !strings.Contains(kept[0], `"schedule": "kept"`) {
+		t.Errorf("got %v", kept)
+	}
+}
+
 // lines waits until a file has so many lines.
 func (r *rig) lines(name string, n int) (lines []string) {
 	r.t.Helper()
@@ -123,7 +139,7 @@ func (r *rig) lines(name string, n int) (lines []string) {
 		if err != nil {
 			return err
 		}
-		if lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"); len(lines) < n {
+		if lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"); len(lines) < n || lines[0] == "" {
 			return fmt.Errorf("%d lines", len(lines))
 		}
 		return nil

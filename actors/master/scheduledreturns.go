@@ -1,0 +1,116 @@
+package master
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"brine/actors/master/returning"
+	"brine/modules"
+	"brine/modules/returners"
+	"brine/modules/returners/queue"
+	"brine/modules/schedule"
+	"brine/wire/payload"
+)
+
+// nameScheduleReturn is the actor that gives returns of the master's schedule to returners.
+const nameScheduleReturn = "ScheduleReturn"
+
+// newScheduledReturns makes the part that gives the returns of the master's schedule to returners: what one does not take waits on
+// disk, as returns of minions do. nil where no job of the schedule has a returner. Unlike Salt, where it is lost.
+func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *payload.Map), calm func() bool, log *slog.Logger) (*returning.Part, error) {
+	var names []string
+	for name, job := range s.opt.jobs.All() {
+		run := schedule.Run{Job: payload.NewMap(0)}
+		if m, ok := job.(*payload.Map); ok && name != nil {
+			run.Job = m
+		}
+		for _, r := range returners.Expand(run.Returners(s.opt.returners), s.functions.onMaster.Opts()) {
+			if s.refuses(r) == "" && !slices.Contains(names, r) {
+				names = append(names, r)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return returning.New(returning.Options{Name: nameScheduleReturn, What: "returns of the schedule", Most: mostJobs, Hand: s.replay, Hopeless: returners.Hopeless,
+		Queue: queue.Options{Dir: filepath.Join(filepath.Dir(opt.dir), "schedule_return"), Readers: names, MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue},
+		Mask:  opt.mask, Fire: fire, Calm: calm, Log: log})
+}
+
+// refuses tells why a returner gets nothing; "" where it does.
+func (s *schedules) refuses(name string) string {
+	switch {
+	case slices.Contains(s.opt.disabled, name):
+		return "it is disabled (disable_returners)"
+	case !returners.Has(s.returners, name):
+		return "there is no such returner"
+	}
+	return ""
+}
+
+// line puts a return into the line of its returners.
+func (s *schedules) line(names []string, ret *payload.Map) error {
+	body, err := payload.MarshalBin(payload.M("to", payload.AnyList(names), "ret", ret))
+	if err != nil {
+		return err
+	}
+	return s.waiting.Append(true, body)
+}
+
+// replay gives returns to one returner.
+func (s *schedules) replay(ctx context.Context, name string, items []queue.Item) (taken int, err error) {
+	for _, it := range items {
+		m, err := payload.UnmarshalBinMap(it.Body)
+		if err != nil {
+			return taken, &returners.Unusable{Err: err}
+		}
+		if slices.Contains(payload.Texts(m.Value("to")), name) {
+			if err := s.give(ctx, name, m.Map("ret")); err != nil {
+				return taken, err
+			}
+		}
+		taken++
+	}
+	return taken, nil
+}
+
+// scheduledHand is how long one returner may take.
+const scheduledHand = time.Minute
+
+// give calls a returner.
+func (s *schedules) give(ctx context.Context, name string, ret *payload.Map) error {
+	within, cancel := context.WithTimeout(ctx, scheduledHand)
+	defer cancel()
+	return returners.Return(modules.NewCall(within, s.functions.onMaster, ret.Str("fun"), ret), s.returners, name, ret)
+}
+
+// hand gives a return to the returners of the job and to those of all jobs. One that fails keeps none from the others.
+func (s *schedules) hand(ctx context.Context, run schedule.Run, ret *payload.Map) {
+	names := run.Returners(s.opt.returners)
+	if len(names) == 0 || ret.Value("success") != true {
+		return // Salt hands only what was successful to returners
+	}
+	ret = ret.Clone()
+	run.ReturnerOptions(ret)
+	var to []string
+	for _, name := range returners.Expand(names, s.functions.onMaster.Opts()) {
+		if why := s.refuses(name); why != "" {
+			s.note(slog.LevelError, run, "Returner "+name+" has not taken the return of a scheduled job", "err", why)
+		} else {
+			to = append(to, name)
+		}
+	}
+	if len(to) == 0 || s.waiting != nil && s.line(to, ret) == nil {
+		return
+	}
+	for _, name := range to { // the disk takes nothing: at once, or not at all
+		if err := s.give(ctx, name, ret); err != nil {
+			s.note(slog.LevelError, run, "Returner "+name+" has not taken the return of a scheduled job", "err", err)
+		}
+	}
+}

@@ -22,9 +22,6 @@ func TestAPIRequests(t *testing.T) {
 	t.Parallel()
 	s := newAPISite(t, "m1", "m2")
 	for _, name := range apiplay.Sheets() {
-		if name == "tornado" {
-			continue // rest_tornado is not there yet
-		}
 		t.Run(name, func(t *testing.T) {
 			sheet, err := apiplay.ReadSheet(s.data, name)
 			if err != nil {

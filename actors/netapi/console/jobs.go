@@ -102,13 +102,14 @@ func (l *jobList) hear(h heard) {
 // ask looks at which jobs wait for returns, and the first time at what the store has.
 func (l *jobList) ask(ctx context.Context) error {
 	l.asked = time.Now()
-	if !l.whole && l.all {
+	here := l.c.Master != nil && l.c.Master.Here()
+	if !l.whole && (l.all || here) { // a runner is for those with a rule for it
 		if err := l.stored(ctx); err != nil {
 			return err
 		}
 		l.whole = true
 	}
-	if l.c.Master == nil || !l.c.Master.Here() {
+	if !here {
 		return nil // a master of Salt is not asked each second: what the bus tells has to do
 	}
 	got, err := ask(ctx, l.c, control.GetJobList{Minutes: lookBack})
@@ -177,6 +178,9 @@ func (l *jobList) stored(ctx context.Context) error {
 			j.Minions = int64(len(list))
 		} else if list := m.List("Minions"); list != nil {
 			j.Minions = int64(len(list))
+		}
+		if !l.all && j.User != l.who.User {
+			continue
 		}
 		if j.Minions >= 0 {
 			j.Returned = -1

@@ -1,0 +1,263 @@
+//go:build interop
+
+package browser
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestConsole walks through all views as an operator would, most of the way without a mouse.
+func TestConsole(t *testing.T) {
+	s := newSite(t, "")
+	s.minion("web1")
+	frozen := s.minion("web2")
+	s.open(1280, 800)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *site)
+	}{
+		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) { jobsView(t, s, frozen.Process) }}, {"actors", actorsView},
+		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"few rights", fewRights},
+	} {
+		if !t.Run(part.name, func(t *testing.T) {
+			inner := *s
+			inner.t = t
+			part.run(t, &inner)
+		}) {
+			return
+		}
+	}
+}
+
+func logIn(_ *testing.T, s *site) {
+	s.login("admin", "wrong")
+	s.sees("Not logged in")
+	s.picture("wrong")
+	s.do(chromedp.WaitEnabled("form button"))
+	js[any](s, "document.querySelector('input[name=username]').focus()")
+	s.login("admin", "right")
+	s.sees("Minion")
+	s.until("the page is live", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+}
+
+// fleetView accepts both keys by the keyboard, searches, and opens a minion.
+func fleetView(t *testing.T, s *site) {
+	s.sees("pending 2")
+	for _, id := range []string{"web1", "web2"} {
+		s.until("the button has the focus", func() bool {
+			return js[bool](s, `(() => { const b = document.querySelector("[aria-label='accept the key of `+id+`']"); b?.focus(); return document.activeElement === b && !!b })()`)
+		})
+		s.keys("\r")
+		s.until(id+" is accepted", func() bool {
+			return js[bool](s, `!!document.querySelector("tr[data-key='accepted/`+id+`']")`)
+		})
+	}
+	s.sees("2 connected")
+	js[any](s, "document.querySelector('main').focus()")
+	s.keys("/")
+	s.until("the search has the focus", func() bool { return js[bool](s, "document.activeElement.matches('[data-search]')") })
+	js[any](s, "document.activeElement.value = ''") // the driver sends the character even where its key has been taken
+	s.keys("web1 and G@id:web1")
+	s.sees("1 minion matches")
+	js[any](s, "(() => { const i = document.querySelector('[data-search]'); i.value = ''; i.dispatchEvent(new Event('input')) })()")
+	s.sees("2 minions, 2 connected")
+	s.picture("fleet")
+	js[any](s, "document.querySelector('main').focus()")
+	s.keys("j")
+	s.keys("\r")
+	s.sees("osfullname")
+	s.picture("grains")
+	s.keys(kb.Escape)
+	s.until("the panel is closed", func() bool { return js[bool](s, "!document.getElementById('panel').open") })
+}
+
+// jobsView runs a function that is completed, on a minion that answers and on one that is stopped.
+func jobsView(_ *testing.T, s *site, frozen *os.Process) {
+	s.view("#/jobs")
+	js[any](s, "document.querySelector('.run input').focus()")
+	s.keys("web1\t\ttest.ec")
+	s.sees("test.echo")
+	s.picture("completion")
+	s.keys(kb.ArrowDown + kb.Tab) // Enter chooses, too, but the driver sends its character all the same, and the form goes
+	s.sees("test.echo text")
+	s.keys("'a b'\r")
+	s.sees("1 of 1 returned")
+	s.sees("a b")
+	if err := frozen.Signal(syscall.SIGSTOP); err != nil {
+		s.t.Fatal(err)
+	}
+	s.view("#/jobs?tgt=*&fun=test.ping")
+	js[any](s, "document.querySelector('.run [role=combobox]').focus()")
+	js[any](s, "document.querySelector('.run form').requestSubmit()")
+	s.sees("1 of 2 returned")
+	s.sees("[connected_no_answer]")
+	s.picture("silence")
+	if err := frozen.Signal(syscall.SIGCONT); err != nil {
+		s.t.Fatal(err)
+	}
+	s.sees("2 minions say the same")
+	s.sees("2 of 2 returned")
+	s.until("the timelines are there", func() bool { return js[int](s, "document.querySelectorAll('.lane i').length") >= 4 })
+	s.picture("job")
+}
+
+// actorsView kills an actor of the master; the page shows it within a second.
+func actorsView(t *testing.T, s *site) {
+	s.view("#/actors")
+	s.until("the tree is there", func() bool { return js[bool](s, `!!document.querySelector("tr[data-key='master/Maintenance']")`) })
+	js[any](s, `(() => { const row = document.querySelector("tr[data-key='master/Maintenance']");
+		new MutationObserver(() => { if (!window.died && row.innerText.includes("injected fault")) window.died = Date.now(); }).observe(row, { childList: true, subtree: true, characterData: true }); })()`)
+	s.run("brine", "crash", "Maintenance", "--how", "panic")
+	done := time.Now()
+	s.until("the death is shown", func() bool { return js[bool](s, "!!window.died") })
+	if late := time.UnixMilli(js[int64](s, "window.died")).Sub(done); late > time.Second {
+		t.Errorf("the death was shown %v after it", late)
+	} else {
+		t.Logf("the death was shown %v after the tool that caused it had ended", late)
+	}
+	s.picture("actors")
+	js[any](s, `document.querySelector("tr[data-key='master/Maintenance'] button").click()`)
+	s.sees("Last deaths")
+	js[any](s, "document.querySelector('#panel details').open = true")
+	s.sees("supervisor.Crash")
+	s.picture("death")
+	s.keys(kb.Escape)
+	s.view("#/actors?of=web1")
+	s.until("the tree of the minion is there", func() bool {
+		return strings.Contains(js[string](s, "document.querySelector('tbody').innerText"), "Dispatcher")
+	})
+}
+
+func eventsView(_ *testing.T, s *site) {
+	s.view("#/events?tag=salt/job/*/ret/*")
+	s.run("salt", "web1", "test.ping")
+	s.sees("/ret/web1")
+	s.keys("p")
+	s.run("salt", "web1", "test.ping")
+	s.sees("1 wait")
+	s.keys("p")
+	s.until("both are there", func() bool { return js[int](s, "document.querySelectorAll('tbody tr').length") == 2 })
+	s.picture("events")
+	js[any](s, "document.querySelector('main').focus()")
+	s.keys("j")
+	s.keys("\r")
+	s.sees("fun_args")
+	s.keys(kb.Escape)
+}
+
+// connection is lost and comes back; what is shown goes on.
+func connection(_ *testing.T, s *site) {
+	s.view("#/fleet")
+	s.sees("2 connected")
+	s.door.set(true)
+	s.sees("connection lost, trying again")
+	s.picture("lost")
+	s.door.set(false)
+	s.until("the page is live again", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+	s.sees("2 connected")
+}
+
+var allViews = []string{"#/fleet", "#/jobs", "#/actors", "#/events"}
+
+// narrow: nothing is wider than a phone.
+func narrow(t *testing.T, s *site) {
+	s.do(chromedp.EmulateViewport(360, 740))
+	for _, v := range allViews {
+		s.view(v)
+		s.until("there is something", func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
+		if w := js[int](s, "document.documentElement.scrollWidth"); w > 360 {
+			t.Errorf("%s is %d pixels wide", v, w)
+		}
+		s.picture(v[2:])
+	}
+	js[any](s, "location.hash = '#/jobs'")
+	s.until("jobs are there", func() bool { return js[bool](s, "!!document.querySelector('tbody a')") })
+	js[any](s, "location.hash = document.querySelector('tbody a').getAttribute('href')")
+	s.sees("Way to each minion")
+	if w := js[int](s, "document.documentElement.scrollWidth"); w > 360 {
+		t.Errorf("a job is %d pixels wide", w)
+	}
+	s.picture("job")
+	s.do(chromedp.EmulateViewport(1280, 800))
+}
+
+// axe looks for what keeps people out, in all views, light and dark.
+func axe(t *testing.T, s *site) {
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	script, err := os.ReadFile(filepath.Join(cache, "brine", "axe", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("%v: .ci/browser-peers fetches it", err)
+	}
+	js[any](s, string(script)+"; null")
+	job := "#/jobs/" + js[string](s, "location.hash.split('/')[2] || ''")
+	for _, theme := range []string{"light", "dark"} {
+		s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+		for _, v := range append([]string{job}, allViews...) {
+			s.view(v)
+			s.until("there is something", func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
+			s.check(t, theme+" "+v)
+			if v == "#/fleet" || v == "#/actors" {
+				js[any](s, "document.querySelector('tbody button').click()")
+				s.until("the panel is open", func() bool { return js[bool](s, "document.getElementById('panel').open") })
+				s.check(t, theme+" panel of "+v)
+				s.keys(kb.Escape)
+			}
+		}
+	}
+}
+
+// check runs axe on what is shown.
+func (s *site) check(t *testing.T, where string) {
+	t.Helper()
+	found := js[string](s, `axe.run(document, { resultTypes: ["violations"] }).then((r) => JSON.stringify(r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+		.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary) }))))`)
+	var list []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(found), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range list {
+		t.Errorf("%s: %s: %s: %s", where, v.ID, v.Help, strings.Join(v.Nodes, "\n"))
+	}
+}
+
+// fewRights: who may only run a few functions sees what he has run, and nothing else.
+func fewRights(t *testing.T, s *site) {
+	js[any](s, "document.getElementById('logout').click()")
+	s.sees("Logged out.")
+	s.login("limited", "right")
+	s.sees("Run")
+	if nav := js[string](s, "document.getElementById('nav').innerText.trim()"); nav != "Jobs" {
+		t.Errorf("the views are %q", nav)
+	}
+	s.view("#/jobs?tgt=web1&fun=test.ping")
+	js[any](s, "document.querySelector('.run form').requestSubmit()")
+	s.sees("1 of 1 returned")
+	s.view("#/jobs")
+	s.until("his own job is there", func() bool { return js[int](s, "document.querySelectorAll('tbody tr').length") > 0 })
+	if users := js[string](s, "[...new Set([...document.querySelectorAll('td[data-label=User]')].map((td) => td.innerText))].join()"); users != "limited" {
+		t.Errorf("sees jobs of %q", users)
+	}
+	s.view("#/jobs?tgt=web1&fun=cmd.run")
+	js[any](s, "document.querySelector('.run form').requestSubmit()")
+	s.sees("Authorization error occurred")
+}

@@ -1,0 +1,313 @@
+//go:build interop
+
+package browser
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/cmd/session"
+	"brine/cmd/tooltest"
+	"brine/wire/loopback"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var links string // the tools, built once
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "brine-browser-")
+	if err == nil {
+		err = tooltest.Build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	links = filepath.Join(dir, "links")
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// patience bounds what a test waits for; machines that build are slow at times.
+const patience = 30 * time.Second
+
+// site is a master with salt-api, in a folder of its own, and a door through which the browser comes: it can be shut.
+type site struct {
+	t        *testing.T
+	dir      string
+	pub, ret int
+	api      int
+	door     *door
+	page     context.Context
+}
+
+func port(t *testing.T) int {
+	t.Helper()
+	p, err := loopback.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Release() })
+	return p.Number
+}
+
+// newSite starts a master and salt-api.
+func newSite(t *testing.T, more string) *site {
+	t.Helper()
+	tooltest.LookAtTree(t)
+	s := &site{t: t, dir: t.TempDir(), pub: port(t), ret: port(t), api: port(t)}
+	s.write("master", fmt.Sprintf(`root_dir: %s/m
+interface: 127.0.0.1
+publish_port: %d
+ret_port: %d
+user: %s
+chaos: True
+sharedsecret: right
+external_auth:
+  sharedsecret:
+    admin: ['.*', '@runner', '@wheel', '@jobs']
+    limited: ['test.*', 'sys.*']
+netapi_enable_clients: [local, local_async, runner, wheel]
+rest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True, console: True}
+%s`, s.dir, s.pub, s.ret, session.RunningUser(), s.api, more))
+	s.start("salt-master")
+	s.start("salt-api")
+	s.door = openDoor(t, fmt.Sprintf("127.0.0.1:%d", s.api))
+	s.until("salt-api answers", func() bool {
+		res, err := http.Get(s.url("api/session"))
+		if err != nil {
+			return false
+		}
+		return res.Body.Close() == nil && res.StatusCode == 200
+	})
+	return s
+}
+
+func (s *site) url(path string) string { return "http://" + s.door.addr + "/console/" + path }
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, "etc", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// minion starts a minion.
+func (s *site) minion(id string) *exec.Cmd {
+	s.write(filepath.Join(id, "minion"), fmt.Sprintf("root_dir: %s/%s\nid: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n",
+		s.dir, id, id, s.pub, s.ret, session.RunningUser()))
+	return s.start("salt-minion", id)
+}
+
+// start starts a daemon until the test ends. Its log is shown when the test fails.
+func (s *site) start(tool string, id ...string) *exec.Cmd {
+	s.t.Helper()
+	log, err := os.Create(filepath.Join(s.dir, tool+strings.Join(id, "")+".out"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	words := []string{"-c", filepath.Join(append([]string{s.dir, "etc"}, id...)...)}
+	if tool != "salt-api" {
+		words = append(words, "--disable-keepalive")
+	}
+	cmd := exec.Command(filepath.Join(links, tool), words...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		_ = log.Close()
+		if s.t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			s.t.Logf("%s %v: %s", tool, id, text)
+		}
+	})
+	return cmd
+}
+
+// run runs a tool of the master to its end.
+func (s *site) run(tool string, words ...string) string {
+	s.t.Helper()
+	path := filepath.Join(links, tool)
+	if tool == "brine" {
+		path = filepath.Join(filepath.Dir(links), tool)
+	}
+	out, err := exec.Command(path, append([]string{words[0], "-c", filepath.Join(s.dir, "etc")}, words[1:]...)...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s %v: %v: %s", tool, words, err, out)
+	}
+	return string(out)
+}
+
+func (s *site) until(what string, ok func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); !ok(); {
+		if time.Now().After(end) {
+			s.picture("failed")
+			s.t.Fatalf("waited for: %s", what)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// open opens the page in a browser of its own.
+func (s *site) open(width, height int) {
+	s.t.Helper()
+	opt := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(s.t.TempDir()))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opt...)
+	s.t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	s.t.Cleanup(cancel)
+	s.page = ctx
+	chromedp.ListenTarget(ctx, func(event any) {
+		if e, ok := event.(*runtime.EventExceptionThrown); ok {
+			s.t.Errorf("the page threw: %s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception)
+		}
+	})
+	s.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(s.url("")))
+}
+
+// do acts in the page.
+func (s *site) do(acts ...chromedp.Action) {
+	s.t.Helper()
+	if err := s.try(acts...); err != nil {
+		s.picture("failed")
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) try(acts ...chromedp.Action) error {
+	ctx, cancel := context.WithTimeout(s.page, patience)
+	defer cancel()
+	if chromedp.FromContext(s.page).Target == nil { // the first act starts the browser, which must outlive it
+		return chromedp.Run(s.page, acts...)
+	}
+	return chromedp.Run(ctx, acts...)
+}
+
+// js is the value of an expression in the page; a promise is waited for.
+func js[T any](s *site, expression string) (v T) {
+	s.t.Helper()
+	s.do(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return v
+}
+
+// sees waits for a text in the page.
+func (s *site) sees(text string) {
+	s.t.Helper()
+	s.until(fmt.Sprintf("the page shows %q", text), func() bool { return strings.Contains(js[string](s, "document.body.innerText"), text) })
+}
+
+func (s *site) keys(text string) {
+	s.t.Helper()
+	s.do(chromedp.KeyEvent(text))
+}
+
+// login logs in with the keyboard alone.
+func (s *site) login(user, password string) {
+	s.t.Helper()
+	s.do(chromedp.WaitVisible("input[name=username]"), chromedp.WaitEnabled("form button"))
+	s.until("the field of the user has the focus", func() bool { return js[bool](s, "document.activeElement.name === 'username'") })
+	js[any](s, "document.activeElement.value = ''")
+	s.keys(user + "\t" + password + "\r")
+}
+
+func (s *site) view(hash string) {
+	s.t.Helper()
+	js[any](s, fmt.Sprintf("location.hash = %q", hash))
+	s.until("the view is live", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+}
+
+// picture keeps what is seen, in the folder that BRINE_PICTURES names.
+func (s *site) picture(name string) {
+	dir := os.Getenv("BRINE_PICTURES")
+	if dir == "" || s.page == nil {
+		return
+	}
+	var png []byte
+	if err := s.try(chromedp.CaptureScreenshot(&png)); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, strings.ReplaceAll(s.t.Name(), "/", "-")+"-"+name+".png"), png, 0o600)
+	}
+}
+
+// door passes connections on to salt-api, until it is shut.
+type door struct {
+	addr string
+	mu   sync.Mutex
+	shut bool
+	open map[net.Conn]bool
+}
+
+func openDoor(t *testing.T, to string) *door {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{addr: ln.Addr().String(), open: map[net.Conn]bool{}}
+	t.Cleanup(func() { _ = ln.Close(); d.set(true) })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go d.pass(c, to)
+		}
+	}()
+	return d
+}
+
+func (d *door) pass(c net.Conn, to string) {
+	out, err := net.Dial("tcp", to)
+	if err != nil {
+		_ = c.Close()
+		return
+	}
+	d.mu.Lock()
+	shut := d.shut
+	if !shut {
+		d.open[c], d.open[out] = true, true
+	}
+	d.mu.Unlock()
+	if !shut {
+		go func() { _, _ = io.Copy(out, c); _ = out.Close() }()
+		_, _ = io.Copy(c, out)
+	}
+	_, _ = c.Close(), out.Close()
+	d.mu.Lock()
+	delete(d.open, c)
+	delete(d.open, out)
+	d.mu.Unlock()
+}
+
+// set shuts the door, and cuts whoever stands in it, or opens it again.
+func (d *door) set(shut bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut = shut
+	for c := range d.open {
+		if shut {
+			_ = c.Close()
+		}
+	}
+}

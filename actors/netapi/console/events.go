@@ -128,7 +128,7 @@ func (c *console) showEvents(ctx context.Context, q request, o *output) error {
 	text, n := strings.ToLower(q.query("text")), int64(0)
 	return c.repeat(ctx, q, o, eventsEvery, func(context.Context) error {
 		var list EventList
-		for len(bus) > 0 {
+		for len(bus) > 0 && len(list.Events) < maxEvents { // the rest of a burst comes next
 			h := <-bus
 			if h.tag == "" {
 				if err := o.note("events", busTrouble(h.err)); err != nil {
@@ -137,12 +137,9 @@ func (c *console) showEvents(ctx context.Context, q request, o *output) error {
 				continue
 			}
 			if e, ok := shown(h, text); ok {
-				if n++; len(list.Events) < maxEvents {
-					e.N = n
-					list.Events = append(list.Events, e)
-				} else {
-					list.Missed++
-				}
+				n++
+				e.N = n
+				list.Events = append(list.Events, e)
 			}
 		}
 		list.Missed += missed.Swap(0)

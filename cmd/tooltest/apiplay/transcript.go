@@ -31,9 +31,9 @@ type Step struct {
 	shown  [][]string // the placeholders of the wanted body, in their order
 }
 
-// Streams says whether a transcript is one of rest_tornado, or has answers that do not end.
+// Streams says whether a transcript has answers that do not end.
 func (t *Transcript) Streams() bool {
-	return t.Netapi != "rest_cherrypy" || slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Raw != nil || s.Head != nil })
+	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Raw != nil || s.Head != nil })
 }
 
 type rawStep struct {

@@ -34,6 +34,7 @@ type apiSite struct {
 	master string // its configuration
 	ports  [2]int
 	server *exec.Cmd // the master
+	last   *exec.Cmd // what was started last
 }
 
 // newAPISite starts a master and its minions, and waits until all of them answer.
@@ -107,6 +108,7 @@ func (s *apiSite) start(tool, config string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	s.last = cmd
 	s.t.Cleanup(func() {
 		defer log.Close()
 		s.stop(cmd)

@@ -30,11 +30,11 @@ func TestFailOpenRefused(t *testing.T) {
 		{"master", "auth_mode", "auth_mode: 2"},
 		{"master", "fips_mode", "fips_mode: True"},
 		{"master", "eauth_acl_module", "eauth_acl_module: django"},
-		{"master", "eauth_tokens", "eauth_tokens: rediscluster"},
+		{"master", "eauth_tokens", "eauth_tokens: nobody"},
 		{"master", "keys.cache_driver", "keys.cache_driver: etcd"},
 		{"master", "request_server_aes_session", "request_server_aes_session: 10"},
 		{"master", "transport", "transport: tcp"},
-		{"master", "external_auth", "external_auth: {pam: {ann: ['.*']}}"},
+		{"master", "external_auth", "external_auth: {keystone: {ann: ['.*']}}"},
 		{"master", "event_return", "event_return: nobody"},
 		{"master", "engines", "engines: [{logstash: {}}]"},
 		{"master", "master_job_cache", "master_job_cache: nobody"},
@@ -86,7 +86,7 @@ func TestFailOpenNamed(t *testing.T) {
 			t.Errorf("%s stands in the log %d times", name, n)
 		}
 	}
-	v, err := s.stranger().ask(as("ann", payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.NewMap(0))).Set("eauth", "pam"))
+	v, err := s.stranger().ask(as("ann", payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.NewMap(0))).Set("eauth", "keystone"))
 	if m, _ := v.(*payload.Map); err != nil || !m.Has("error") {
 		t.Errorf("a user of a backend that is not there: %v, %v", v, err)
 	}

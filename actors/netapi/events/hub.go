@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"brine/modules/netapi/feed"
+	"brine/modules/netapi/websocket"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -37,7 +38,8 @@ type Hub struct {
 	ref  atomic.Pointer[supervisor.Ref] // nil before the first start
 	cuts cuts
 
-	rooms sync.Pool // of *[]byte, for writing
+	rooms   sync.Pool // of *[]byte, for writing
+	sockets *websocket.Server
 }
 
 // New makes a Hub. Its actor is to be started: see Spec.
@@ -45,7 +47,7 @@ func New(opt Options) *Hub {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{opt: opt, ring: feed.NewRing(opt.Limits)}
+	return &Hub{opt: opt, ring: feed.NewRing(opt.Limits), sockets: websocket.NewServer()}
 }
 
 // Spec is the actor, a child of the root of salt-api.

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -90,25 +89,17 @@ func orderly(err error) bool {
 	return errors.Is(err, feed.ErrToken) || errors.Is(err, feed.ErrStopped)
 }
 
-// seize takes the connection of a request over, with what was read ahead of it.
-func seize(w http.ResponseWriter) (net.Conn, []byte, error) {
-	conn, rw, err := http.NewResponseController(w).Hijack()
+// seize takes the connection of a request over. What was read ahead of it is of no interest.
+func seize(w http.ResponseWriter) (net.Conn, error) {
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return nil, nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(err, conn.Close())
 	}
 	limitBuffer(conn)
-	return conn, ahead(rw.Reader), nil
-}
-
-func ahead(r *bufio.Reader) []byte {
-	b, err := r.Peek(r.Buffered())
-	if err != nil || len(b) == 0 {
-		return nil
-	}
-	return append([]byte(nil), b...)
+	return conn, nil
 }
 
 // limitBuffer bounds what the kernel keeps for a client, also below TLS and what else wraps it.

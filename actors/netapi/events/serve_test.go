@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"brine/modules/netapi/feed"
-	"brine/modules/netapi/websocket"
 	"brine/wire/payload"
 )
 
@@ -115,6 +114,11 @@ var upgrade = []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSock
 // text makes a frame of a client, with a mask of zeros.
 func text(s string) string {
 	return "\x81" + string([]byte{0x80 | byte(len(s))}) + "\x00\x00\x00\x00" + s
+}
+
+// frameOf makes a frame of the server of 126 to 65,535 bytes.
+func frameOf(s string) string {
+	return "\x81\x7e" + string([]byte{byte(len(s) >> 8), byte(len(s))}) + s
 }
 
 const stamp = "2026-11-23T12:00:00.000000+00:00"
@@ -244,7 +248,7 @@ func TestWebSocketEvents(t *testing.T) {
 		f := newFront(t, bus, feed.Limits{})
 		conn, in, head := f.dial(t, path, upgrade...)
 		all := strings.Join(head, "\n") + "\n"
-		for _, line := range []string{"HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", "Sec-Websocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="} {
+		for _, line := range []string{"HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="} {
 			if !strings.Contains(all, line+"\n") {
 				t.Errorf("%s: no %q in\n%s", path, line, all)
 			}
@@ -289,7 +293,7 @@ func TestWebSocketTables(t *testing.T) {
 			}
 		}
 		bus.fire(t, "salt/job/1/new", payload.M("jid", "1", "tgt_type", "glob", "tgt", "m1", "fun", "test.ping", "minions", []any{"m1"}, "_stamp", "now"))
-		expect(t, in, string(websocket.AppendText(nil, job, end)))
+		expect(t, in, frameOf(job+end))
 		bus.fire(t, "salt/presence/present", payload.M("present", []any{"m7"}))
 		if ids := <-f.grains; len(ids) != 1 || ids[0] != "m7" {
 			t.Errorf("grains of %v", ids)

@@ -38,7 +38,7 @@ func (h *Hub) ServeSSE(w http.ResponseWriter, r *http.Request, reader Reader, st
 	if !r.ProtoAtLeast(1, 1) || r.ProtoMajor > 1 {
 		return h.plainSSE(w, r, reader)
 	}
-	conn, _, err := seize(w)
+	conn, err := seize(w)
 	if errors.Is(err, http.ErrNotSupported) {
 		return h.plainSSE(w, r, reader)
 	}
@@ -71,18 +71,22 @@ func (h *Hub) chunkedSSE(ctx context.Context, conn net.Conn, header http.Header,
 	h.ended(reader, err)
 }
 
-// appendHead appends a status line and headers. http.Server would have set the date.
+// appendHead appends a status line and headers.
 func appendHead(b []byte, status int, header http.Header, more ...string) []byte {
 	var text strings.Builder
 	text.WriteString("HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n")
-	if header.Get("Date") == "" {
-		header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	}
+	setDate(header)
 	_ = header.Write(&text) // a strings.Builder takes everything
 	for _, line := range more {
 		text.WriteString(line + "\r\n")
 	}
 	return append(append(b, text.String()...), "\r\n"...)
+}
+
+func setDate(header http.Header) {
+	if header.Get("Date") == "" {
+		header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	}
 }
 
 // chunks appends an event as chunks.

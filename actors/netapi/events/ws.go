@@ -39,29 +39,22 @@ type WebSocket struct {
 // are set already are sent along. It is an error, websocket.ErrHandshake or another, only while the answer has not begun.
 func (h *Hub) ServeWebSocket(w http.ResponseWriter, r *http.Request, reader Reader, how WebSocket) error {
 	defer reader.close()
-	accept, err := websocket.Accept(r)
-	if err != nil {
-		return err
-	}
-	header := w.Header()
-	header.Set("Upgrade", "websocket")
-	header.Set("Connection", "Upgrade")
-	header.Set("Sec-Websocket-Accept", accept)
+	header := w.Header().Clone()
+	setDate(header)
 	if how.Style == CherryPy {
 		header.Set("Content-Type", "text/plain;charset=utf-8")
 		header.Set("Sec-Websocket-Version", "13")
 	}
-	conn, early, err := seize(w)
-	if err != nil {
-		return err
-	}
-	out := &writer{hub: h, conn: conn}
-	if err := out.flush(appendHead(nil, http.StatusSwitchingProtocols, header)); err != nil {
-		_ = conn.Close() // nothing can be told
+	ws, err := h.sockets.Upgrade(w, r, header)
+	if errors.Is(err, websocket.ErrLost) {
 		h.ended(reader, err)
 		return nil
 	}
-	s := &socket{hub: h, ws: websocket.New(conn, early), reader: reader, how: how, ready: make(chan struct{})}
+	if err != nil {
+		return err
+	}
+	limitBuffer(ws.NetConn())
+	s := &socket{hub: h, ws: ws, reader: reader, how: how, ready: make(chan struct{})}
 	s.serve(r.Context())
 	return nil
 }
@@ -120,7 +113,7 @@ func (s *socket) read() error {
 			close(s.ready)
 		}
 		if s.how.Style == CherryPy {
-			if err := s.ws.Send(websocket.AppendText(nil, answerText)); err != nil {
+			if err := s.ws.SendText(answerText); err != nil {
 				return err
 			}
 		}
@@ -148,29 +141,27 @@ func (s *socket) write(ctx context.Context) error {
 	return pump(ctx, s.reader, func(got []*feed.Event) error {
 		room := s.hub.borrow()
 		defer s.hub.giveBack(room)
-		b := (*room)[:0]
-		for _, e := range got {
-			if b = s.how.Style.frame(b, e); len(b) < writeMost {
-				continue
+		return s.ws.Send(room, func(yield func(*websocket.Message) bool) {
+			for _, e := range got {
+				if m := s.how.Style.message(e); m != nil && !yield(m) {
+					return
+				}
 			}
-			if err := s.ws.Send(b); err != nil {
-				return err
-			}
-			b = b[:0]
-		}
-		*room = b
-		return s.ws.Send(b)
+		})
 	})
 }
 
-// frame appends an event as a frame of text.
-func (s Style) frame(b []byte, e *feed.Event) []byte {
-	json := e.JSON()
-	switch {
-	case json == "":
-		return b
-	case s == CherryPy:
-		return websocket.AppendText(b, "data: ", json, "\n\n")
-	}
-	return websocket.AppendText(b, json)
+// message is an event as a message, the same for all readers; nil for what is no event.
+func (s Style) message(e *feed.Event) *websocket.Message {
+	m, _ := e.Form(int(s), func() any {
+		json := e.JSON()
+		switch {
+		case json == "":
+			return nil
+		case s == CherryPy:
+			return websocket.Text("data: ", json, "\n\n")
+		}
+		return websocket.Text(json)
+	}).(*websocket.Message)
+	return m
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"brine/modules/netapi/feed"
-	"brine/modules/netapi/websocket"
 )
 
 // writeTables sends summaries in place of events.
@@ -47,7 +46,7 @@ func (s *socket) sendTables(tables *feed.Tables, due map[string]bool) error {
 			continue
 		}
 		delete(due, kind)
-		if err := s.ws.Send(websocket.AppendText(nil, tables.Text(kind))); err != nil {
+		if err := s.ws.SendText(tables.Text(kind)); err != nil {
 			return err
 		}
 	}

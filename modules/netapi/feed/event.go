@@ -20,12 +20,21 @@ type Event struct {
 
 	dataOnce sync.Once // makes data
 	data     *payload.Map
+
+	forms [2]form // as servers send it
 }
 
-// overhead is what an event takes in the ring beside its bytes; each of these is kept up to three times: packed, as JSON, as values.
+// form is an event as some readers get it, made once.
+type form struct {
+	once sync.Once
+	made any
+}
+
+// overhead is what an event takes in the ring beside its bytes; each of these is kept up to four times: packed, as JSON, as values,
+// in a form.
 const (
-	overhead = 256
-	copies   = 3
+	overhead = 512
+	copies   = 4
 )
 
 func newEvent(body []byte, now time.Time) *Event {
@@ -44,6 +53,13 @@ func (e *Event) JSON() string {
 		e.json, _ = outputters.DumpJSON(payload.M("data", data, "tag", e.Tag), outputters.JSONOptions{Indent: -1})
 	})
 	return e.json
+}
+
+// Form is the event in one of two forms, as build made it for the first reader. All readers share it.
+func (e *Event) Form(n int, build func() any) any {
+	f := &e.forms[n]
+	f.once.Do(func() { f.made = build() })
+	return f.made
 }
 
 // Data is what the event tells; nil for what is no event. Nobody may change it.

@@ -1,131 +1,100 @@
 package websocket
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
-	"io"
+	"iter"
 	"net"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
 )
 
 // Bounds of what a client may send.
 const (
 	MessageMax   = 64 << 10 // bytes of a message
-	framesSecond = 1000     // frames of any kind in a second
+	framesSecond = 1000     // messages, pings and pongs in a second
 )
 
 // WriteTimeout is how long a client may take to receive what is sent at once.
 const WriteTimeout = 10 * time.Second
 
-// pieceMost is how much is written at once.
-const pieceMost = 64 << 10
-
-// lastWord is how long a close frame may take.
-const lastWord = time.Second
-
 // readRoom is the room for reading ahead: clients of event streams send little.
 const readRoom = 512
+
+// Statuses with which a connection is closed (RFC 6455, 7.4.1).
+const (
+	StatusNormal = websocket.CloseNormalClosure
+	StatusGone   = websocket.CloseGoingAway
+	StatusPolicy = websocket.ClosePolicyViolation
+)
 
 // ErrClosed means that the client has closed the connection in an orderly way.
 var ErrClosed = errors.New("websocket: closed by the client")
 
+var errText = errors.New("websocket: text that is not UTF-8")
+
+// Message is a message of text that was framed once, for any number of clients.
+type Message = websocket.PreparedMessage
+
+// Text makes a Message of parts.
+func Text(parts ...string) *Message {
+	m, _ := websocket.NewPreparedMessage(websocket.TextMessage, []byte(strings.Join(parts, ""))) // it fails for unknown kinds only
+	return m
+}
+
 // Conn is a connection after its handshake. One goroutine reads; any may send.
 type Conn struct {
-	conn net.Conn
-	in   *bufio.Reader
+	ws   *websocket.Conn
+	line *line
 
 	second time.Time // of which frames are counted
 	frames int
 
-	mu     sync.Mutex // of writing
-	closed bool       // a close frame was sent
+	mu sync.Mutex // of sending messages
 }
 
-// New makes a Conn of a connection whose handshake was answered. ahead is what was read of it already.
-func New(conn net.Conn, ahead []byte) *Conn {
-	var r io.Reader = conn
-	if len(ahead) > 0 {
-		r = io.MultiReader(&rest{ahead}, conn)
-	}
-	return &Conn{conn: conn, in: bufio.NewReaderSize(r, readRoom)}
+func newConn(ws *websocket.Conn, l *line) *Conn {
+	c := &Conn{ws: ws, line: l}
+	ws.SetReadLimit(MessageMax)
+	ws.SetPingHandler(func(data string) error {
+		if err := c.countFrame(time.Now()); err != nil {
+			return err
+		}
+		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(WriteTimeout))
+	})
+	ws.SetPongHandler(func(string) error { return c.countFrame(time.Now()) }) // nobody waits for it
+	return c
 }
 
-// rest is what was read ahead. It is forgotten once it is taken.
-type rest struct{ data []byte }
+// NetConn is the connection that the HTTP server has handed over.
+func (c *Conn) NetConn() net.Conn { return c.line.Conn }
 
-func (r *rest) Read(p []byte) (int, error) {
-	n := copy(p, r.data)
-	if r.data = r.data[n:]; len(r.data) == 0 {
-		r.data = nil
-	}
-	if n == 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-// Read waits for a message of the client and answers pings meanwhile. Errors: ErrClosed, a *ProtocolError, or that of the
+// Read waits for a message of the client; pings are answered meanwhile. Errors: ErrClosed, a fault of the client, or that of the
 // connection; the client has been told, and nothing more can be read.
 func (c *Conn) Read() (data []byte, text bool, err error) {
-	data, text, err = c.read()
-	if err != nil {
-		if status := statusOf(err); status != 0 {
-			c.sendClose(status, err.Error())
-		}
-		return nil, false, err
+	kind, data, err := c.ws.ReadMessage()
+	text = kind == websocket.TextMessage
+	if err == nil {
+		err = c.countFrame(time.Now())
 	}
-	return data, text, nil
-}
-
-func (c *Conn) read() (data []byte, text bool, err error) {
-	var open bool // a message in parts
-	for {
-		f, err := readFrame(c.in)
-		if err == nil {
-			err = c.countFrame(time.Now())
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		switch {
-		case f.control():
-			if err := c.control(f); err != nil {
-				return nil, false, err
-			}
-			continue
-		case f.op == opContinuation != open:
-			return nil, false, fault(StatusProtocol, "parts of a message in disorder")
-		case f.size > uint64(MessageMax-len(data)):
-			return nil, false, fault(StatusTooBig, "message of more than %d bytes", MessageMax)
-		}
-		if !open {
-			open, text = true, f.op == opText
-		}
-		if data, err = c.body(data, f); err != nil {
-			return nil, false, err
-		}
-		if !f.final {
-			continue
-		}
-		if text && !utf8.Valid(data) {
-			return nil, false, fault(StatusText, "text that is not UTF-8")
-		}
+	if err == nil && text && !utf8.Valid(data) {
+		err = errText
+	}
+	var closed *websocket.CloseError
+	switch {
+	case err == nil:
 		return data, text, nil
+	case errors.Is(err, errFlood):
+		c.sendClose(StatusPolicy, "too much in a second")
+	case errors.Is(err, errText):
+		c.sendClose(websocket.CloseInvalidFramePayloadData, "text that is not UTF-8")
+	case errors.As(err, &closed):
+		err = ErrClosed
 	}
-}
-
-// body reads what a frame holds behind data.
-func (c *Conn) body(data []byte, f frame) ([]byte, error) {
-	at := len(data)
-	data = append(data, make([]byte, f.size)...)
-	if _, err := io.ReadFull(c.in, data[at:]); err != nil {
-		return nil, err
-	}
-	unmask(data[at:], f.mask)
-	return data, nil
+	return nil, false, err
 }
 
 // countFrame refuses floods.
@@ -134,86 +103,42 @@ func (c *Conn) countFrame(now time.Time) error {
 		c.second, c.frames = now, 0
 	}
 	if c.frames++; c.frames > framesSecond {
-		return fault(StatusPolicy, "more than %d frames in a second", framesSecond)
+		return errFlood
 	}
 	return nil
 }
 
-func (c *Conn) control(f frame) error {
-	data, err := c.body(nil, f)
-	if err != nil {
-		return err
-	}
-	switch f.op {
-	case opPing:
-		return c.Send(appendControl(nil, opPong, data))
-	case opClose:
-		return c.onClose(data)
-	}
-	return nil // a pong for which nobody waits
-}
-
-// onClose answers the close frame of the client.
-func (c *Conn) onClose(data []byte) error {
-	status := StatusNormal
-	if len(data) > 0 {
-		if len(data) < 2 || !utf8.Valid(data[2:]) {
-			return fault(StatusProtocol, "close frame that is none")
-		}
-		if status = int(binary.BigEndian.Uint16(data)); !mayClose(status) {
-			return fault(StatusProtocol, "close frame with status %d", status)
-		}
-	}
-	c.sendClose(status, "")
-	return ErrClosed
-}
-
-// mayClose tells which statuses may stand in a frame (RFC 6455, 7.4).
-func mayClose(status int) bool {
-	return status >= 1000 && status <= 1003 || status >= 1007 && status <= 1014 || status >= 3000 && status <= 4999
-}
-
-// Send sends frames that were made before. A client that does not take a piece of them in WriteTimeout is lost.
-func (c *Conn) Send(frames []byte) error {
+// Send sends messages, many in one write, for which room is used. A client that does not take 64 KiB of them in WriteTimeout is lost.
+func (c *Conn) Send(room *[]byte, messages iter.Seq[*Message]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return ErrClosed
-	}
-	return c.write(frames, WriteTimeout)
-}
-
-// write writes piece by piece; each has its own time, so that a slow line can take a big message.
-func (c *Conn) write(frames []byte, patience time.Duration) error {
-	for len(frames) > 0 {
-		if err := c.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-			return err
-		}
-		n, err := c.conn.Write(frames[:min(len(frames), pieceMost)])
-		if frames = frames[n:]; err != nil {
-			return err
+	c.line.gather(room)
+	var err error
+	for m := range messages {
+		if err = c.ws.WritePreparedMessage(m); err != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(err, c.line.release())
 }
 
-// sendClose sends the last frame. Nobody waits for its answer.
+// SendText sends a message that is for this client alone.
+func (c *Conn) SendText(text string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ws.WriteMessage(websocket.TextMessage, []byte(text))
+}
+
+// sendClose sends the last frame, unless it was sent. Nobody waits for its answer.
 func (c *Conn) sendClose(status int, reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return
-	}
-	c.closed = true
-	data := binary.BigEndian.AppendUint16(nil, uint16(status))
-	data = append(data, reason[:min(len(reason), controlMax-2)]...)
-	_ = c.write(appendControl(nil, opClose, data), lastWord) // it is the end in any case
+	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, reason), time.Now().Add(lastWord)) // the end in any case
 }
 
 // Close tells the client why, and closes the connection. A Read that waits ends.
 func (c *Conn) Close(status int, reason string) error {
-	// A writer that waits for the client is not to be waited for.
-	_ = c.conn.SetWriteDeadline(time.Now().Add(lastWord))
+	c.line.end() // a writer that waits for the client is not to be waited for
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.sendClose(status, reason)
-	return c.conn.Close()
+	return c.ws.Close()
 }

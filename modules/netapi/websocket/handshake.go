@@ -1,48 +1,82 @@
 package websocket
 
 import (
-	"crypto/sha1"
-	"encoding/base64"
+	"bufio"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+
+	"github.com/gorilla/websocket"
 )
 
-// ErrHandshake means that a request is no handshake of RFC 6455, version 13.
-var ErrHandshake = errors.New("websocket: no handshake")
+// Errors of Upgrade.
+var (
+	ErrHandshake = errors.New("websocket: no handshake")                     // the request is none of RFC 6455, version 13
+	ErrLost      = errors.New("websocket: connection lost in the handshake") // nothing can be answered any more
+)
 
-// magic is appended to the key of a client (RFC 6455, 1.3).
-const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-
-// keySize is the length of a client's key before it is written in base64.
-const keySize = 16
-
-// Accept checks the handshake of a client and returns the value of Sec-WebSocket-Accept for it. The error is ErrHandshake.
-func Accept(r *http.Request) (string, error) {
-	h := r.Header
-	key := h.Get("Sec-WebSocket-Key")
-	raw, err := base64.StdEncoding.DecodeString(key)
-	switch {
-	case r.Method != http.MethodGet, !r.ProtoAtLeast(1, 1),
-		!lists(h["Connection"], "upgrade"), !lists(h["Upgrade"], "websocket"),
-		h.Get("Sec-WebSocket-Version") != "13", err != nil, len(raw) != keySize, len(h["Sec-Websocket-Key"]) != 1:
-		return "", ErrHandshake
-	}
-	sum := sha1.Sum([]byte(key + magic))
-	return base64.StdEncoding.EncodeToString(sum[:]), nil
+// Server makes websockets of requests.
+type Server struct {
+	upgrader websocket.Upgrader
 }
 
-// lists tells whether a word stands in a header, which is a list of words; small and big letters are the same.
-func lists(values []string, word string) bool {
-	for _, v := range values {
-		for part := range strings.SplitSeq(v, ",") {
-			if strings.EqualFold(strings.TrimSpace(part), word) {
-				return true
-			}
-		}
+// NewServer makes a Server.
+func NewServer() *Server {
+	return &Server{websocket.Upgrader{
+		ReadBufferSize:  readRoom,
+		WriteBufferPool: new(sync.Pool),
+		CheckOrigin:     func(*http.Request) bool { return true }, // who may is known to who calls: see SameOrigin
+		Error:           func(http.ResponseWriter, *http.Request, int, error) {},
+	}}
+}
+
+// Upgrade answers the handshake of a client; header is sent along. The answer is left to the caller with ErrHandshake, and when the
+// connection cannot be taken over; it is too late for one with ErrLost.
+func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, header http.Header) (*Conn, error) {
+	if !r.ProtoAtLeast(1, 1) {
+		return nil, ErrHandshake
 	}
-	return false
+	t := &takeover{ResponseWriter: w}
+	ws, err := s.upgrader.Upgrade(t, r, header)
+	switch {
+	case err == nil:
+		return newConn(ws, t.line), nil
+	case t.line != nil:
+		return nil, fmt.Errorf("%w: %w", ErrLost, errors.Join(err, ignoreClosed(t.line.Close())))
+	case t.err != nil:
+		return nil, t.err
+	}
+	return nil, fmt.Errorf("%w: %w", ErrHandshake, err)
+}
+
+// ignoreClosed leaves out that a connection was closed before.
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// takeover puts a line between a websocket and its connection.
+type takeover struct {
+	http.ResponseWriter
+	line *line
+	err  error
+}
+
+// Hijack takes the connection over from the HTTP server.
+func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(t.ResponseWriter).Hijack()
+	if err != nil {
+		t.err = err
+		return nil, nil, err
+	}
+	t.line = &line{Conn: conn}
+	return t.line, rw, nil
 }
 
 // SameOrigin tells whether a request comes from a page of its own host, or from no page at all. A browser sends cookies along with

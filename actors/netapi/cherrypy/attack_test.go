@@ -191,3 +191,55 @@ func TestSlowBody(t *testing.T) {
 		t.Errorf("got %q, %v", line, err)
 	}
 }
+
+// socket asks for a WebSocket and returns the status. One that is opened is left at once.
+func (s *site) socket(path string, headers ...string) int {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n",
+		path, s.addr, strings.Join(append(headers, ""), "\r\n"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestSocketsOfOtherPages: a browser sends the cookie of a session along for any page of the same site; such a page gets no events.
+func TestSocketsOfOtherPages(t *testing.T) {
+	s := open(t, payload.M("cors_origin", []any{"https://friend"}))
+	id := s.login()
+	cookie := "Cookie: session_id=" + id
+	for _, tt := range []struct {
+		name, path string
+		headers    []string
+		want       int
+	}{
+		{"no session", "/ws", nil, 401},
+		{"a program", "/ws", []string{cookie}, 101},
+		{"a page of this host", "/ws", []string{cookie, "Origin: http://" + s.addr}, 101},
+		{"a page that is allowed", "/ws", []string{cookie, "Origin: https://friend"}, 101},
+		{"another page", "/ws", []string{cookie, "Origin: http://evil"}, 403},
+		{"another port", "/ws", []string{cookie, "Origin: http://127.0.0.1:1"}, 403},
+		{"a file", "/ws", []string{cookie, "Origin: null"}, 403},
+		{"two origins", "/ws", []string{cookie, "Origin: http://" + s.addr, "Origin: http://evil"}, 403},
+		{"a prefix", "/ws", []string{cookie, "Origin: http://" + s.addr + ".evil"}, 403},
+		{"a page that knows the session", "/ws", []string{"X-Auth-Token: " + id, "Origin: http://evil"}, 101},
+		{"a page that knows it, by path", "/ws/" + id, []string{"Origin: http://evil"}, 101},
+		{"a session that is none, by path", "/ws/" + strings.Repeat("0", 40), []string{cookie}, 401},
+		{"an empty header", "/ws", []string{cookie, "X-Auth-Token: ", "Origin: http://evil"}, 403},
+		{"a header that is none", "/ws", []string{cookie, "X-Auth-Token: x", "Origin: http://evil"}, 401},
+	} {
+		if got := s.socket(tt.path, tt.headers...); got != tt.want {
+			t.Errorf("%s: status %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}

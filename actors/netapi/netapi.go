@@ -35,8 +35,8 @@ type API interface {
 	Run(ctx context.Context, low *payload.Map) (any, error)
 	// Unlisted runs one chunk of a server that does not ask netapi_enable_clients. A job waits so long at most; nil: it means nobody.
 	Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error)
-	// Revoke makes an eauth token hold no longer.
-	Revoke(token string) error
+	// Revoke makes an eauth token hold no longer, or tells the log why it does; "" is none.
+	Revoke(token string)
 	// Fire puts an event on the bus of the master.
 	Fire(ctx context.Context, tag string, data *payload.Map) error
 	// Hub hands out the events of the master's bus.
@@ -205,11 +205,13 @@ func (s *Server) Token(ctx context.Context, token string) (*payload.Map, error) 
 }
 
 // Revoke removes an eauth token from the store of the master.
-func (s *Server) Revoke(token string) error {
+func (s *Server) Revoke(token string) {
 	if s.opt.Revoke == nil || token == "" {
-		return nil
+		return
 	}
-	return s.opt.Revoke(token)
+	if err := s.opt.Revoke(token); err != nil {
+		s.opt.Logger.Error("an eauth token could not be revoked; it holds until it expires", "err", err)
+	}
 }
 
 // Fire puts an event on the bus.

@@ -209,6 +209,15 @@ func (s *Server) wheelAsync(_ context.Context, low *payload.Map, _ func(string))
 	return payload.M("tag", tag, "jid", jid), nil
 }
 
+// prove asks the master whether credentials are good. Unlike Salt: the token that it makes for that does not stay.
+func (s *Server) prove(ctx context.Context, creds *payload.Map) error {
+	tok, err := s.opt.Client.MkToken(ctx, creds.Set("token_expire", int64(1)))
+	if err == nil {
+		s.Revoke(tok.Str("token"))
+	}
+	return err
+}
+
 // ssh answers as Salt's does with an empty roster: nothing, to who may log in.
 func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	if !low.Has("tgt") || !low.Has("fun") {
@@ -218,7 +227,7 @@ func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any
 	if token, ok := low.Value("token").(string); ok {
 		_, err = s.opt.Client.GetToken(ctx, token)
 	} else {
-		_, err = s.opt.Client.MkToken(ctx, credentials(low).Set("token_expire", int64(1)))
+		err = s.prove(ctx, credentials(low))
 	}
 	if errors.Is(err, client.ErrAuthentication) {
 		kind, user := "eauth", " for user "+pytext.Str(low.Value("username"))

@@ -1,12 +1,8 @@
 package saltapi
 
 import (
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -17,7 +13,6 @@ import (
 	"brine/modules"
 	"brine/modules/runners"
 	"brine/wire/event"
-	"brine/wire/payload"
 )
 
 // aliveWithin bounds how long a master may take to accept a connection.
@@ -50,20 +45,4 @@ func runnerFinder(s *session.Session) (func(fun string) (*modules.Func, bool), e
 		}
 		return reg.Lookup(fun)
 	}, nil
-}
-
-// revoke removes an eauth token from the directory of the master's tokens.
-func revoke(m *config.Master) func(token string) error {
-	if kind := m.Raw.Str("eauth_tokens"); kind != "" && kind != "localfs" {
-		return nil
-	}
-	return func(token string) error {
-		if _, err := hex.DecodeString(token); err != nil || len(token) < 32 || len(token) > payload.MaxToken {
-			return errors.New("revoke token: it is none")
-		}
-		if err := os.Remove(filepath.Join(m.TokenDir, token)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("revoke token: %w", errors.Unwrap(err)) // without its path, which is the token
-		}
-		return nil
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules/eauth"
 	"brine/supervisor"
 	"brine/wire/control"
 )
@@ -101,7 +102,8 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewClient(s), Logger: s.Log, Runners: find, Revoke: revoke(s.Master),
+	tokens := eauth.New(eauth.Options{Settings: s.Master.Raw, TokenDir: s.Master.TokenDir}) // the store of the master
+	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewClient(s), Logger: s.Log, Runners: find, Revoke: tokens.Revoke,
 		Ours:        func() bool { return masterlink.Daemon(s) != nil },
 		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf)}
 	if len(opt.Modules) == 0 {

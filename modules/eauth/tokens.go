@@ -3,6 +3,7 @@ package eauth
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -104,6 +105,18 @@ func (s *Service) Token(name string) *payload.Map {
 		return tok
 	case damaged || s.opt.Calm == nil || s.opt.Calm(): // else it may be the clock that is wrong
 		_ = s.tokens.remove(name) // what stays is refused the next time, too
+	}
+	return nil
+}
+
+// Revoke removes a token from its store, whether it is there or not. Who may do so is for the caller to know. The error does not show
+// the token.
+func (s *Service) Revoke(name string) error {
+	if !tokenName(name) {
+		return errors.New("revoke token: it is none")
+	}
+	if err := s.tokens.remove(name); err != nil {
+		return fmt.Errorf("revoke token: %w", err)
 	}
 	return nil
 }

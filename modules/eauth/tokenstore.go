@@ -83,8 +83,13 @@ func (d fileTokens) put(name string, tok *payload.Map) error {
 }
 
 func (d fileTokens) remove(name string) error {
-	_ = os.Remove(filepath.Join(string(d), name+cacheSuffix)) // one of the two
-	return os.Remove(filepath.Join(string(d), name))
+	var errs []error
+	for _, file := range []string{name, name + cacheSuffix} {
+		if err := os.Remove(filepath.Join(string(d), file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, errors.Unwrap(err)) // without its path, which is the token
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (d fileTokens) names() ([]string, error) {

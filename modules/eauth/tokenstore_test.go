@@ -98,6 +98,7 @@ func testTokenStore(t *testing.T, settings *payload.Map) {
 	if got := s.Token(strings.Repeat("a", 64)); got != nil {
 		t.Errorf("what has no end is a token: %v", pytext.Repr(got))
 	}
+	testRevoke(t, s, login, name)
 	now = now.Add(2 * time.Hour)
 	if got := s.Token(name); got != nil {
 		t.Errorf("an expired token is good: %v", pytext.Repr(got))
@@ -105,6 +106,55 @@ func testTokenStore(t *testing.T, settings *payload.Map) {
 	now = now.Add(-2 * time.Hour)
 	if got := s.Token(name); got != nil {
 		t.Error("an expired token was kept")
+	}
+}
+
+// testRevoke: a token that is revoked is gone, and no other.
+func testRevoke(t *testing.T, s *Service, login *payload.Map, other string) {
+	tok, err := s.MakeToken(login, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a second time is well
+		if err := s.Revoke(tok.Str("token")); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.Token(tok.Str("token")) != nil || s.Token(other) == nil {
+		t.Error("the wrong token is revoked, or none")
+	}
+	for _, bad := range []string{"", "../" + other, other + ".p", "*"} {
+		if err := s.Revoke(bad); err == nil || strings.Contains(err.Error(), other) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestRevokeTells: a token that cannot be revoked is told of, without its name; those of Salt 3008 can be.
+func TestRevokeTells(t *testing.T) {
+	s := service(t, nil)
+	name := strings.Repeat("ab", 32)
+	for _, file := range []string{name, name + ".p"} {
+		path := filepath.Join(s.opt.TokenDir, file)
+		if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Revoke(name); err == nil || strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", file, err)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(s.opt.TokenDir, name+".p")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); s.Revoke(name) != nil || err != nil {
+		t.Error("not revoked")
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("it is still there")
 	}
 }
 
@@ -118,6 +168,9 @@ func TestRedisAway(t *testing.T) {
 		login := payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame")
 		if tok, err := s.MakeToken(login, ""); tok != nil || err == nil {
 			t.Errorf("got a token %v, %v", tok, err)
+		}
+		if err := s.Revoke(strings.Repeat("0", 64)); err == nil {
+			t.Error("a token is revoked that nobody can look at")
 		}
 		if _, err := s.Check(payload.M("token", strings.Repeat("0", 64)), ""); err == nil {
 			t.Error("a token is good that nobody can look at")

@@ -192,6 +192,36 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestLogoutRevokes: the eauth token behind a session that ends holds no longer, and that of nobody else.
+func TestLogoutRevokes(t *testing.T) {
+	s := open(t, nil)
+	id := s.login()
+	s.expect("without a session", s.ask("POST", "/logout", ""), 401, "")
+	s.expect("with another", s.ask("POST", "/logout", "", "X-Auth-Token: "+strings.Repeat("0", 40)), 401, "")
+	if len(s.revoked) != 0 {
+		t.Fatal("somebody else has revoked a token")
+	}
+	s.expect("the owner", s.ask("POST", "/logout", "", "X-Auth-Token: "+id), 200, `{"return":"Your token has been cleared"}`)
+	if len(s.revoked) != 1 || <-s.revoked != known {
+		t.Error("the token is not revoked")
+	}
+}
+
+// TestSSHLeavesNoToken: the token by which credentials are proved is gone after it.
+func TestSSHLeavesNoToken(t *testing.T) {
+	s := open(t, nil, "ssh")
+	for password, status := range map[string]int{"sekrit": 200, "wrong": 401} {
+		s.expect(password, s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","username":"ann","password":"`+password+`","eauth":"pam"}`), status, "")
+	}
+	if len(s.revoked) != 1 || <-s.revoked != known {
+		t.Error("the token is not revoked, or another")
+	}
+	s.expect("by a token", s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
+	if len(s.revoked) != 0 {
+		t.Error("the token of a user is revoked")
+	}
+}
+
 // socket asks for a WebSocket and returns the status. One that is opened is left at once.
 func (s *site) socket(path string, headers ...string) int {
 	s.t.Helper()

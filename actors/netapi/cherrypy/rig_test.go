@@ -129,24 +129,27 @@ type site struct {
 	master *fakeMaster
 	srv    *netapi.Server
 	addr   string
+
+	revoked chan string // tokens
 }
 
-// open starts a salt-api with a section rest_cherrypy.
-func open(t *testing.T, section *payload.Map) *site {
+// open starts a salt-api with a section rest_cherrypy, and with more clients than are used most.
+func open(t *testing.T, section *payload.Map, clients ...any) *site {
 	t.Helper()
 	raw := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "host", "127.0.0.1"),
-		"netapi_enable_clients", []any{"local", "local_async", "runner", "wheel"})
+		"netapi_enable_clients", append(clients, "local", "local_async", "runner", "wheel"))
 	raw.Map("rest_cherrypy").Update(section)
 	m := &config.Master{Common: config.Common{Raw: raw}}
 	conf, err := m.NetapiOptions()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, master: &fakeMaster{asked: make(chan string, 10)}}
+	s := &site{t: t, master: &fakeMaster{asked: make(chan string, 10)}, revoked: make(chan string, 10)}
 	bound := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
 	s.srv, err = netapi.Start(netapi.Options{Config: conf, Master: m, Logger: log,
 		Client: client.New(client.Options{Bus: s.master, Exchange: s.master.exchange, IPCMode: "tcp", Timeout: 20 * time.Second}),
+		Revoke: func(token string) error { s.revoked <- token; return nil },
 		MasterAlive: func() error {
 			if s.master.gone.Load() {
 				return syscall.ECONNREFUSED

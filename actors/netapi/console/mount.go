@@ -94,9 +94,11 @@ func (f *front) Session(ctx context.Context, id string) (Session, bool) {
 	return Session{ID: id, Token: token, User: tok.Str("name"), Rules: f.Rules(tok)}, true
 }
 
-// Logout forgets a session. The token itself lives on, as with rest_cherrypy.
+// Logout forgets a session and revokes its token, as rest_cherrypy does.
 func (f *front) Logout(ctx context.Context, id string) {
-	_, _ = f.API.Sessions().Close(ctx, id) // one that has ended already is well
+	if token, err := f.API.Sessions().Close(ctx, id); err == nil { // one that has ended already is well
+		f.API.Revoke(token)
+	}
 }
 
 // Run runs one chunk of a lowstate.

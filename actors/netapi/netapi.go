@@ -163,6 +163,9 @@ func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Lo
 	if err := s.MasterHere(); err != nil {
 		return Login{}, err
 	}
+	if name, _ := creds.Value("username").(string); name == "" { // some of Salt's backends let nobody in, if he knows the password
+		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
+	}
 	tok, err := s.opt.Client.MkToken(ctx, creds)
 	var no *client.RemoteError
 	switch {

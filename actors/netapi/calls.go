@@ -42,7 +42,7 @@ func (c *calls) run(ctx context.Context, f work) (any, error) {
 	if c.now.Add(1) > callsMax {
 		return nil, netapi.Busy("requests")
 	}
-	done, name, err := c.start(f)
+	done, name, err := c.start(onBehalf(ctx, f))
 	if err != nil {
 		return nil, err
 	}
@@ -56,19 +56,25 @@ func (c *calls) run(ctx context.Context, f work) (any, error) {
 }
 
 // detach runs f as an actor that nobody waits for.
-func (c *calls) detach(f work) error {
+func (c *calls) detach(ctx context.Context, f work) error {
 	if c.now.Add(1) > callsMax {
 		c.now.Add(-1)
 		return netapi.Busy("requests")
 	}
-	_, _, err := c.start(func(ctx context.Context, note func(string)) (any, error) {
+	_, _, err := c.start(onBehalf(ctx, func(ctx context.Context, note func(string)) (any, error) {
 		defer c.now.Add(-1)
 		return f(ctx, note)
-	})
+	}))
 	if err != nil {
 		c.now.Add(-1)
 	}
 	return err
+}
+
+// onBehalf is work for the client of ctx, which outlives that context.
+func onBehalf(ctx context.Context, f work) work {
+	from := netapi.From(ctx)
+	return func(ctx context.Context, note func(string)) (any, error) { return f(netapi.WithFrom(ctx, from), note) }
 }
 
 // start starts f as an actor.

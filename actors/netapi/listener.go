@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"brine/modules/netapi"
 	"brine/supervisor"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -49,6 +50,15 @@ type listener struct {
 	handler http.Handler
 }
 
+// clientOf notes the address of the client in the contexts of its requests.
+func clientOf(ctx context.Context, conn net.Conn) context.Context {
+	from, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		from = conn.RemoteAddr().String()
+	}
+	return netapi.WithFrom(ctx, from)
+}
+
 func (l *listener) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Started:
@@ -60,7 +70,7 @@ func (l *listener) Receive(ctx actor.Context) {
 
 func (l *listener) onStarted(ctx actor.Context) {
 	server := &http.Server{Handler: l.handler, ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf}
 	var err error
 	if l.opt.Certificate != "" {
 		if server.TLSConfig, err = newCertificate(l.opt).config(); err != nil {

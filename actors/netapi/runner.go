@@ -181,7 +181,7 @@ const userOfNobody = "UNKNOWN"
 
 // wheelAsync runs a wheel function as an actor that nobody waits for: {tag, jid}. A master of Salt fires the events of that jid
 // itself; one of brine those of its own jid, so that these are fired here.
-func (s *Server) wheelAsync(_ context.Context, low *payload.Map, _ func(string)) (any, error) {
+func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	fun, err := functionOf(netapi.WheelAsync, low)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (s *Server) wheelAsync(_ context.Context, low *payload.Map, _ func(string))
 	jid := payload.NewUniqueJID(time.Now(), s.opt.Master.UniqueJID)
 	tag := event.PrefixWheel + jid
 	low = low.Clone().Set("__jid__", jid).Set("__user__", userOfNobody).Set("__tag__", tag)
-	err = s.calls.detach(func(ctx context.Context, note func(string)) (any, error) {
+	err = s.calls.detach(ctx, func(ctx context.Context, note func(string)) (any, error) {
 		note("wheel " + jid + " " + fun)
 		got, err := s.callWheel(ctx, low)
 		if err != nil {

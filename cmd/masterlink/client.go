@@ -33,13 +33,16 @@ const (
 
 // NewClient makes the connection of a client tool to its master. It ends with the process: to take its threads down
 // in order would take longer than all the rest of a short run.
-func NewClient(s *session.Session) *client.Client {
+func NewClient(s *session.Session) *client.Client { return NewGatedClient(s, nil) }
+
+// NewGatedClient is a client whose requests pass a gate: see client.Options.
+func NewGatedClient(s *session.Session, gate client.Gate) *client.Client {
 	m := s.Master
 	opt := client.Options{
 		MasterURI: s.Client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
 		User: session.LoginName(), KeyOwner: m.User,
 		ExtJobCache: m.ExtJobCache, Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
-		Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
+		Gate: gate, Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
 		Gone:     func(ctx context.Context, jid string, ids []string) []string { return gone(ctx, s, jid, ids) },
 		Standing: func(ctx context.Context, jid string, ids []string) client.Standing { return standing(ctx, s, jid, ids) },
 	}

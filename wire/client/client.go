@@ -42,6 +42,8 @@ type Options struct {
 	Socket   zmq.ReqOptions // further socket options; Endpoint and Context are set from above
 	Logger   *slog.Logger   // nil: silent
 
+	Gate Gate // asked before each request; nil: all pass
+
 	// Gone tells which of some minions cannot have received a job that was just published. It must be
 	// certain: these are not waited for. It may take its time. nil: nobody knows.
 	Gone func(ctx context.Context, jid string, ids []string) []string
@@ -49,6 +51,9 @@ type Options struct {
 	// be certain. It may take its time. nil: nobody knows.
 	Standing func(ctx context.Context, jid string, ids []string) Standing
 }
+
+// Gate is asked before a request is sent, and may hold it back; done is told what came of it. An error is the outcome of the request.
+type Gate func(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error)
 
 // Bus is the event bus of a master, as a tool on the same machine sees it.
 type Bus interface {
@@ -142,6 +147,19 @@ func (c *Client) MasterHere() error {
 
 // Request sends one clear load and returns the reply value. A try that takes longer than timeout is repeated.
 func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
+	if c.opt.Gate != nil {
+		done, err := c.opt.Gate(ctx, load)
+		if err != nil {
+			return nil, err
+		}
+		reply, err := c.request(ctx, load, timeout)
+		done(reply, err)
+		return reply, err
+	}
+	return c.request(ctx, load, timeout)
+}
+
+func (c *Client) request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion,
 		NoFiles: payload.Command(load) == payload.CmdPublish}).Encode() // returns come by the bus, and from the master's runners
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -272,4 +273,33 @@ func TestSocketsOfOtherPages(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", tt.name, got, tt.want)
 		}
 	}
+}
+
+// TestLogInStorm: who fails too often at one address, at whatever resource and however many at once, is not tried any more and costs the
+// master no more than that; others are let in, he himself at another address as well.
+func TestLogInStorm(t *testing.T) {
+	s := open(t, nil)
+	const wrong = `{"client":"local","tgt":"*","fun":"test.ping","username":"ann","password":"no","eauth":"pam"}`
+	var storm sync.WaitGroup
+	for i := range 60 {
+		storm.Go(func() {
+			path := []string{"/login", "/run", "/run", "/token"}[i%4]
+			body := strings.Replace(wrong, `"local"`, []string{`"local_async"`, `"local"`, `"runner"`}[i%3], 1)
+			if path == "/token" {
+				body = "[" + body + "]"
+			}
+			if got := s.ask("POST", path, body); got.StatusCode == http.StatusOK {
+				t.Errorf("%s: %s", path, got.body)
+			}
+		})
+	}
+	storm.Wait()
+	if n := s.master.failed.Load(); n != 10 {
+		t.Errorf("the master was asked %d times", n)
+	}
+	s.expect("the right password", s.ask("POST", "/login", creds), 401, "Could not authenticate using provided credentials")
+	s.expect("another user", s.ask("POST", "/login", strings.Replace(creds, "ann", "ben", 1)), 200, "")
+	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
+	s.source = "127.0.0.7"
+	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type fakeMaster struct {
 	subs   sync.Map // chan []byte
 	events sync.Map // tag → data
 	asked  chan string
+	failed atomic.Int64 // log-ins
 }
 
 // known is the one eauth token.
@@ -48,6 +50,9 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 		who = load.Map("kwargs")
 	}
 	ok := who.Str("token") == known || who.Str("password") == "sekrit"
+	if !ok && who.Has("password") {
+		m.failed.Add(1)
+	}
 	switch cmd := payload.Command(load); {
 	case cmd == payload.CmdMkToken && !ok:
 		reply = ""
@@ -131,6 +136,7 @@ type site struct {
 	addr   string
 
 	revoked chan string // tokens
+	source  string      // address of the client, if it is to be another
 }
 
 // open starts a salt-api with a section rest_cherrypy, and with more clients than are used most.
@@ -148,7 +154,7 @@ func open(t *testing.T, section *payload.Map, clients ...any) *site {
 	bound := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
 	s.srv, err = netapi.Start(netapi.Options{Config: conf, Master: m, Logger: log,
-		Client: client.New(client.Options{Bus: s.master, Exchange: s.master.exchange, IPCMode: "tcp", Timeout: 20 * time.Second}),
+		Client: client.New(client.Options{Bus: s.master, Exchange: s.master.exchange, IPCMode: "tcp", Gate: netapi.NewLogInGate(40, log).Pass, Timeout: 20 * time.Second}),
 		Revoke: func(token string) error { s.revoked <- token; return nil },
 		MasterAlive: func() error {
 			if s.master.gone.Load() {
@@ -195,6 +201,9 @@ func (s *site) ask(method, path, body string, headers ...string) answer {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	tr := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
+	if s.source != "" {
+		tr.DialContext = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(s.source)}}).DialContext
+	}
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)

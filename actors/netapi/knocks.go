@@ -1,0 +1,76 @@
+package netapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"brine/modules/fleet/door"
+	"brine/modules/netapi"
+	"brine/wire/payload"
+)
+
+// share is the part of the failures which the master allows a user that one client of salt-api gets: the master sees one address for
+// all of them, and one client must not use up what others have.
+const share = 4
+
+// LogInGate bounds the log-ins of each client that fail: for the master all come from this machine. Pass is a gate of wire/client.
+type LogInGate struct {
+	most  int // failures of a user at an address in a minute; 0: no limit
+	log   *slog.Logger
+	door  door.Knocks
+	lines door.Lines
+}
+
+// NewLogInGate makes a gate for a master that allows a user so many failures in a minute (login_failures_max).
+func NewLogInGate(master int, log *slog.Logger) *LogInGate {
+	g := &LogInGate{log: log}
+	if master > 0 {
+		g.most = max(1, master/share)
+	}
+	return g
+}
+
+// Pass holds a log-in back until it may be tried. What is no log-in by external authentication passes.
+func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error) {
+	user, is := logIn(load)
+	if !is {
+		return func(any, error) {}, nil
+	}
+	from := netapi.From(ctx)
+	leave, err := g.door.Enter(ctx, g.most, from, user)
+	if errors.Is(err, door.ErrKnocks) {
+		if more, due := g.lines.Due("log-ins", from); due {
+			g.log.Warn("too many log-ins of a client have failed, the next ones are not tried (login_failures_max)", "from", from, "more", more)
+		}
+		return nil, netapi.Unauthorized("Could not authenticate using provided credentials")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(reply any, _ error) { leave(refused(load, reply)) }, nil
+}
+
+// logIn tells whether a load in clear is authenticated by a backend of the master, and as whom.
+func logIn(load *payload.Map) (user string, is bool) {
+	fields := load
+	switch payload.Command(load) {
+	case payload.CmdPublish:
+		fields = load.Map("kwargs")
+	case payload.CmdMkToken, payload.CmdRunner, payload.CmdWheel:
+	default:
+		return "", false
+	}
+	c := payload.NewCredentials(fields)
+	return c.Username(), c.HasEauth() && !c.HasToken()
+}
+
+// refused tells whether a master has refused a log-in.
+func refused(load *payload.Map, reply any) bool {
+	m, _ := reply.(*payload.Map)
+	if payload.Command(load) == payload.CmdMkToken {
+		return m.Str("token") == ""
+	}
+	return strings.Contains(m.Map("error").Str("name"), "AuthenticationError")
+}

@@ -1,0 +1,143 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	knockWindow    = time.Minute // in which failures are counted
+	knocksAddress  = 10          // times the limit of one user are all of an address together
+	knocksWaiting  = 256         // of an address wait at most
+	knocksVisitors = 1 << 16     // users and addresses that are counted apart; past it all others are one
+)
+
+// ErrKnocks means that too many of somebody's knocks have failed, or wait.
+var ErrKnocks = errors.New("door: too many have failed")
+
+// Knocks counts the log-ins that failed in the present minute, by address and user and by address alone, and lets no more be tried at
+// a time than may still fail: a storm of them is not over before the first has failed. The zero value is ready.
+type Knocks struct {
+	mu      sync.Mutex
+	since   time.Time
+	known   map[visitor]*knocks
+	changed chan struct{} // closed when somebody has left
+	now     func() time.Time
+}
+
+// visitor is a user at an address, or all of an address.
+type visitor struct {
+	from, user string
+	all        bool
+}
+
+type knocks struct{ failed, inside, waiting int }
+
+func (k *knocks) idle() bool { return *k == knocks{} }
+
+// Enter waits until a log-in may be tried; most failures of a user at an address are allowed in a minute, and ten times as many of an
+// address. Who was let in leaves and tells whether it failed. The error is ErrKnocks, or the context's.
+func (k *Knocks) Enter(ctx context.Context, most int, from, user string) (leave func(failed bool), err error) {
+	if most <= 0 {
+		return func(bool) {}, nil
+	}
+	from = Network(from)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for {
+		k.turn()
+		one, all := k.of(visitor{from: from, user: user}), k.of(visitor{from: from, all: true})
+		switch {
+		case one.failed >= most || all.failed >= most*knocksAddress || all.waiting >= knocksWaiting:
+			k.sweep(from, user)
+			return nil, ErrKnocks
+		case one.failed+one.inside < most && all.failed+all.inside < most*knocksAddress:
+			one.inside++
+			all.inside++
+			return func(failed bool) { k.leave(from, user, one, all, failed) }, nil
+		}
+		if err := k.wait(ctx, all); err != nil {
+			k.sweep(from, user)
+			return nil, err
+		}
+	}
+}
+
+// wait waits until somebody leaves.
+func (k *Knocks) wait(ctx context.Context, all *knocks) error {
+	if k.changed == nil {
+		k.changed = make(chan struct{})
+	}
+	changed := k.changed
+	all.waiting++
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		all.waiting--
+	}()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (k *Knocks) leave(from, user string, one, all *knocks, failed bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.turn()
+	one.inside--
+	all.inside--
+	if failed {
+		one.failed++
+		all.failed++
+	}
+	k.sweep(from, user)
+	if k.changed != nil {
+		close(k.changed)
+		k.changed = nil
+	}
+}
+
+// of are the knocks of a visitor.
+func (k *Knocks) of(v visitor) *knocks {
+	if k.known[v] == nil && len(k.known) >= knocksVisitors {
+		v = visitor{all: v.all}
+	}
+	if k.known[v] == nil {
+		if k.known == nil {
+			k.known = map[visitor]*knocks{}
+		}
+		k.known[v] = &knocks{}
+	}
+	return k.known[v]
+}
+
+// sweep forgets who has nothing to be remembered for.
+func (k *Knocks) sweep(from, user string) {
+	for _, v := range []visitor{{from: from, user: user}, {from: from, all: true}} {
+		if n := k.known[v]; n != nil && n.idle() {
+			delete(k.known, v)
+		}
+	}
+}
+
+// turn begins anew with each minute.
+func (k *Knocks) turn() {
+	now := time.Now()
+	if k.now != nil {
+		now = k.now()
+	}
+	if past := now.Sub(k.since); past >= 0 && past < knockWindow {
+		return
+	}
+	k.since = now
+	for v, n := range k.known {
+		if n.failed = 0; n.idle() {
+			delete(k.known, v)
+		}
+	}
+}

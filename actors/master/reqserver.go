@@ -330,6 +330,7 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 // onCheckDeadlines answers requests that have waited for too long. A worker that has had one in hand for as long hangs,
 // and is replaced, which ends the context of what it does.
 func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
+	s.scratch.rest()
 	now := time.Now()
 	late := func(r *request) bool { return !r.answered.Load() && now.Sub(r.at) >= s.opt.timeout }
 	for ref, w := range s.inHand {

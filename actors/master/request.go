@@ -2,13 +2,10 @@ package master
 
 import (
 	"log/slog"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"brine/wire/auth"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
@@ -44,55 +41,6 @@ func (r *request) answer(frame []byte) {
 	}
 }
 
-// scratch keeps room for answers that are packed, sealed, sent and forgotten: those with pieces of files are large. Any number of
-// goroutines may use it.
-type scratch struct {
-	pool  sync.Pool
-	large chan struct{} // as many places as large answers may be packed at a time; nil: any number
-	pairs *crypt.Pairs  // seals them
-}
-
-func newScratch() *scratch {
-	return &scratch{large: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), pairs: crypt.NewPairs()}
-}
-
-// together is what seals large answers; nil: each is sealed alone.
-func (s *scratch) together() *crypt.Pairs {
-	if s == nil {
-		return nil
-	}
-	return s.pairs
-}
-
-// place waits until an answer may be packed, if it is a piece of a file; leave is called afterwards. More at a time than there are
-// processors take no less time, and a megabyte each.
-func (s *scratch) place(v any) (leave func()) {
-	m, _ := v.(*payload.Map)
-	if _, large := m.Value("data").(*payload.Filled); !large || s == nil || s.large == nil {
-		return func() {}
-	}
-	s.large <- struct{}{}
-	return func() { <-s.large }
-}
-
-// mostScratch bounds what is kept of one answer, in bytes.
-const mostScratch = 4 << 20
-
-func (s *scratch) take() []byte {
-	if s != nil {
-		if b, ok := s.pool.Get().(*[]byte); ok {
-			return (*b)[:0]
-		}
-	}
-	return make([]byte, 0, 512)
-}
-
-func (s *scratch) give(b []byte) {
-	if s != nil && cap(b) <= mostScratch {
-		s.pool.Put(&b)
-	}
-}
-
 // fail answers as Salt does when a handler fails: a text in clear, an empty text in the minion's own box. To a
 // minion a text in clear would mean that it has to sign in again.
 func (r *request) fail() {
@@ -110,16 +58,17 @@ func (r *request) finish(v any, log *slog.Logger) {
 		r.answer(frame)
 		return
 	}
-	defer r.scratch.place(v)()
+	room, leave := r.scratch.take(v)
+	defer func() { leave(room) }()
 	o := r.opened.Load()
-	frame, room, err := o.SealIn(r.scratch.take(), r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
+	frame, used, err := o.SealIn(room, r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
+	room = used
 	if err != nil {
 		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()
 		return
 	}
 	r.answer(frame)
-	r.scratch.give(room)
 }
 
 // Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply

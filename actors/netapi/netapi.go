@@ -214,7 +214,9 @@ func (s *Server) Revoke(token string) {
 	}
 	if err := s.opt.Revoke(token); err != nil {
 		s.opt.Logger.Error("an eauth token could not be revoked; it holds until it expires", "err", err)
+		return
 	}
+	s.tokens.Drop(token)
 }
 
 // Fire puts an event on the bus.

@@ -41,6 +41,7 @@ type token struct {
 	asked  time.Time
 	expire time.Time
 	err    error
+	gone   bool // it was revoked here: nobody needs to be asked
 }
 
 // NewTokens makes one. ask asks the master for a token: its start, expire, name, eauth and more.
@@ -79,6 +80,17 @@ func (h *Holder) Close() {
 			delete(h.of.known, h.name)
 		}
 	})
+}
+
+// Drop ends all streams of a token that was revoked, before the next event.
+func (t *Tokens) Drop(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.known[name]; k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.gone = true
+	}
 }
 
 // Check tells whether the token holds; busy before events are handed out. The error is ErrToken, or that of asking: who cannot be
@@ -148,6 +160,8 @@ func (t *token) known(now time.Time, fresh time.Duration) (error, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
+	case t.gone:
+		return ErrToken, true
 	case t.asked.IsZero():
 		return nil, false
 	case t.err == nil && !t.expire.After(now):

@@ -126,3 +126,24 @@ func TestAskingEndsWithItsReader(t *testing.T) {
 }
 
 var errAway = errors.New("no master")
+
+// TestDrop: a token that was revoked here ends at once, however fresh the answer of the master is, and no other does.
+func TestDrop(t *testing.T) {
+	tokens := NewTokens(func(context.Context, string) (*payload.Map, error) {
+		return payload.M("expire", float64(time.Now().Add(time.Hour).Unix())), nil
+	})
+	one, other := tokens.Hold("one"), tokens.Hold("other")
+	defer one.Close()
+	defer other.Close()
+	if err := errors.Join(one.Check(t.Context(), true), other.Check(t.Context(), true)); err != nil {
+		t.Fatal(err)
+	}
+	tokens.Drop("one")
+	tokens.Drop("nobody's")
+	if err := one.Check(t.Context(), true); !errors.Is(err, ErrToken) {
+		t.Errorf("got %v", err)
+	}
+	if err := other.Check(t.Context(), true); err != nil {
+		t.Errorf("the other: %v", err)
+	}
+}

@@ -28,6 +28,10 @@
 //	                   pillars by environment, include and import          [actors/master TestPillarOfOthers, modules/pillar attack]
 //	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
+//	                   the same through salt-api, which is one address     TestAPILoginStorm [actors/netapi/cherrypy TestLogInStorm]
+//	salt-api           sessions that are guessed, cut, ended; tokens left  TestAPISessions [actors/netapi/cherrypy attack]
+//	                   what rules do not give, in every form               TestAPILimited
+//	                   clients that go; streams of a revoked token         TestAPIClientsGo [actors/netapi/events, modules/netapi/websocket]
 //	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
 //	                   runners and functions of files, pillars, schedules  TestLimitedContent

@@ -35,6 +35,10 @@ type pillars struct {
 // pillarShare is the share of what Go may have in memory, one in so many, that the values of one template may take.
 const pillarShare = 8
 
+// pillarMost is what they may take at most, in bytes of all values that a template makes. Templates of pillars make a few million; as many
+// compile at once as the slow lane has workers.
+const pillarMost = 128 << 20
+
 // newPillars reads the options of pillars once. on has the functions that templates call.
 func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars, error) {
 	p := &pillars{within: within, log: log}
@@ -48,10 +52,7 @@ func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within tim
 	case git != nil:
 		p.git, trees = git, git
 	}
-	most := 0 // the engine's own limit
-	if least := limits.ForGo() / pillarShare; least < 512<<20 {
-		most = int(least)
-	}
+	most := int(min(limits.ForGo()/pillarShare, pillarMost))
 	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on), Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
 		Means: func(ctx context.Context, target any, id string) bool {
 			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)

@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"path"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"brine/actors/master/reacting"
+	"brine/actors/reacting"
 	"brine/modules"
 	"brine/modules/matchers"
 	"brine/modules/reactor"
-	"brine/modules/renderers"
-	"brine/modules/renderers/jinja"
-	"brine/modules/renderers/jinja/machine"
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
@@ -126,43 +120,19 @@ func (r *reactions) close() error {
 	return nil
 }
 
-// Bounds of a template of a reaction: it stands between an event and what is to be done about it.
-var reactionLimits = jinja.Limits{Steps: 5_000_000, Memory: 128 << 20, Output: 16 << 20}
-
 // engine works out what events mean. With dry, templates call no functions.
 func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
-	opts, env := r.opt.values, r.functions.onMaster
-	templates := renderers.Jinja{Opts: opts, Grains: env.Grains, Sources: reactionFiles{r.files}, Limits: reactionLimits,
-		Has: func(name string) bool { return hasFunction(env.Registry, name) },
+	env := r.functions.onMaster
+	return reacting.Templates{Opts: r.opt.values, Grains: env.Grains, Registry: env.Registry, Files: r.find, Functions: r.functions,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
-			if dry {
-				return nil, modules.ExecErr("%s is not called: nothing is run", fun)
-			}
 			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
-		}}
-	if !dry {
-		templates.Host = machine.Machine{Opts: opts}
-	}
-	must, ok := opts.Get("gpg_decrypt_must_succeed")
-	set := renderers.New(renderers.Options{Jinja: templates,
-		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
-		Blacklist: modules.StringList(opts.Value("renderer_blacklist")), Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
-		Disabled: modules.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { log(level, text, nil) }})
-	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: reactionFiles{r.files}, Functions: r.functions, Log: log})
+		}}.Engine(dry, log)
 }
 
-// hasFunction tells whether there is a function, or with a name without a dot, a module.
-func hasFunction(reg *modules.Registry, name string) bool {
-	if strings.Contains(name, ".") {
-		_, ok := reg.Lookup(name)
-		return ok
-	}
-	for _, mod := range reg.Modules() {
-		if mod == name {
-			return true
-		}
-	}
-	return false
+// find finds a file of the file server.
+func (r *reactions) find(_ context.Context, name string) (string, bool) {
+	found, _, ok := r.files.server.Load().Find(name, "base")
+	return found.Path, ok
 }
 
 // NextJID is a new job id.
@@ -266,39 +236,6 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) (err error) {
 	env := r.functions.onMaster
 	_, err = modules.NewCall(ctx, env, c.Fun, payload.M("fun", c.Fun)).Call(c.Fun, c.Args(), c.KW())
 	return err
-}
-
-// reactionFiles are the files of the master for reactions and their templates.
-type reactionFiles struct{ *files }
-
-// maxReaction is the size of the largest template that another one may import, in bytes.
-const maxReaction = 16 << 20
-
-// Path finds the file of a URL.
-func (f reactionFiles) Path(_ context.Context, url string) (string, bool) {
-	found, _, ok := f.server.Load().Find(strings.TrimPrefix(url, "salt://"), "base")
-	return found.Path, ok
-}
-
-// Load reads a template that another one imports.
-func (f reactionFiles) Load(ctx context.Context, name, from string) (jinja.Source, error) {
-	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-		name = path.Join(from, name)
-	}
-	name = strings.TrimPrefix(name, "salt://")
-	at, ok := f.Path(ctx, name)
-	if !ok {
-		return jinja.Source{}, jinja.ErrNotFound
-	}
-	file, err := os.Open(at)
-	if err != nil {
-		return jinja.Source{}, fmt.Errorf("import %s: %w", name, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxReaction))
-	if err = errors.Join(err, file.Close()); err != nil {
-		return jinja.Source{}, fmt.Errorf("import %s: %w", name, err)
-	}
-	return jinja.Source{Text: string(text), Path: at, Name: name}, nil
 }
 
 // Reactor tells an operator about the Reactor.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"brine/actors/master/reacting"
+	"brine/actors/reacting"
 	"brine/modules/runners"
 	"brine/wire/control"
 	"brine/wire/payload"

@@ -53,7 +53,7 @@ type keeper struct{ part *Part }
 // holdEvents is how many events may wait while no ReactorKeeper lives; their bytes are bounded by maxMailed.
 const holdEvents = 1 << 20
 
-// Keeper is the ReactorKeeper as a child of the master.
+// Keeper is the ReactorKeeper as a child of a daemon.
 func (p *Part) Keeper() supervisor.Spec {
 	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() actor.Actor { return &keeper{p} }}
 }

@@ -79,7 +79,7 @@ func (w *worker) onCompileEvent(ctx actor.Context, m *CompileEvent) {
 	supervisor.Send(ctx, m.reactor, &EventCompiled{of: m.of, worker: m.worker, ev: m.ev, calls: calls})
 }
 
-// cutOff tells whether an error may be that of the end of this worker, or of the master.
+// cutOff tells whether an error may be that of the end of this worker, or of its daemon.
 func (w *worker) cutOff(ctx context.Context) bool { return ctx.Err() != nil || w.part.halted.Load() }
 
 // compile returns the calls that the pool is to make; jobs are published by the way.
@@ -185,6 +185,6 @@ func (w *worker) notAgain(m *MakeCall, state backlog.State) outcome {
 	if state == backlog.Begun {
 		return outcome{}
 	}
-	w.part.opt.Log.Error("a reaction was under way when the master ended: it is not made again", "tag", m.tag, "id", m.call.ID, "kind", m.call.Kind, "fun", m.call.Fun)
+	w.part.opt.Log.Error("a reaction was under way when the process ended: it is not made again", "tag", m.tag, "id", m.call.ID, "kind", m.call.Kind, "fun", m.call.Fun)
 	return outcome{doubtful: true}
 }

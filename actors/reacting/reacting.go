@@ -1,4 +1,4 @@
-// Package reacting is the Reactor of a master: three kinds of actors, and what they share. The ReactorKeeper writes the events that
+// Package reacting is the Reactor of a master or a minion: three kinds of actors, and what they share. The ReactorKeeper writes the events that
 // a rule wants to the backlog on disk; the Reactor hands them out; below it Compiler-N renders what an event means and publishes its
 // jobs, and Reaction-N runs the other functions. Whichever of them dies: no event is forgotten, and no call is made twice. What an
 // event means is worked out by modules/reactor. Answers to salt/utils/reactor.py and to the engine reactor.
@@ -22,30 +22,30 @@ import (
 // Doer makes the calls of reactions. Any number of goroutines may use it.
 type Doer interface {
 	NextJID() string
-	// Publish publishes a job under an id. It returns when the master has taken it.
+	// Publish publishes a job under an id. It returns when the master has taken it; a minion refuses.
 	Publish(ctx context.Context, jid string, c reactor.Call) error
 	// Published tells whether there is a job of that id.
 	Published(jid string) bool
-	// Run starts a runner or wheel function. done is called once, by any goroutine, and must not block.
+	// Run starts a runner or wheel function; a minion refuses. done is called once, by any goroutine, and must not block.
 	Run(jid string, c reactor.Call, done func(error)) error
 	// Execute calls an execution function on this machine.
 	Execute(ctx context.Context, c reactor.Call) error
 }
 
-// Options are what the Reactor needs of the master.
+// Options are what the Reactor needs of its daemon.
 type Options struct {
 	Rules   any    // the option reactor: a list, or the name of a file that holds one
 	Threads int    // reactor_worker_threads: functions that run at once
 	Queue   int    // reactor_worker_hwm: calls that wait for that in memory; more wait on disk
 	Path    string // of the backlog
-	ID      string // of the master
+	ID      string // of the daemon
 	Limits  backlog.Limits
 	// Engine makes the one that works out what events mean; it logs to log. With dry its templates call no functions.
 	Engine    func(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor
 	Do        Doer
 	Fire      func(tag string, data *payload.Map)
 	Subscribe func(name string, sink bus.Sink)
-	MasterKey func(key string) bool // whether a key is that of the master's user
+	MasterKey func(key string) bool // whether a key is that of the master's user; never on a minion
 	Log       *slog.Logger
 }
 
@@ -60,7 +60,7 @@ type Part struct {
 	follower  atomic.Bool                    // another master reacts
 	mailed    atomic.Int64                   // bytes on their way to the ReactorKeeper
 	poked     atomic.Bool                    // the Reactor will look at the backlog
-	halted    atomic.Bool                    // the master stops
+	halted    atomic.Bool                    // the daemon stops
 	tally     tally
 }
 
@@ -110,7 +110,7 @@ func New(opt Options) (*Part, error) {
 	return p, nil
 }
 
-// Halt says that the master is about to stop: what is not begun by now is left to the next one, for requests will be refused.
+// Halt says that the daemon is about to stop: what is not begun by now is left to the next one, for requests will be refused.
 func (p *Part) Halt() { p.halted.Store(true) }
 
 // Close closes the backlog, when the actors have ended.

@@ -80,7 +80,7 @@ func (p *pool) take() (worker int, ref *supervisor.Ref) {
 	return worker, p.refs[worker]
 }
 
-// Child is the Reactor as a child of the master.
+// Child is the Reactor as a child of a daemon.
 func (p *Part) Child() supervisor.Spec {
 	return supervisor.Spec{Name: NameReactor, New: func() actor.Actor { return &reacts{part: p} }}
 }

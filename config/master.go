@@ -106,8 +106,8 @@ type Master struct {
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
 	// JobStoreQueueMax is how many returns wait for the job store; what comes beyond it is refused, and its minion keeps it.
 	JobStoreQueueMax int `mapstructure:"job_store_queue_max"`
-	// ReturnSpoolMaxBytes caps what is kept on disk for the returners of event_return, and as much again for those of
-	// master_job_cache and ext_job_cache: beyond it the oldest goes, for returners that do not have it yet.
+	// ReturnSpoolMaxBytes caps what is kept on disk for the returners of event_return, as much again for those of
+	// master_job_cache and ext_job_cache, and for those of its own schedule: beyond it the oldest goes, for returners that do not have it yet.
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
 	// ReturnSpoolMaxAge drops of it what is older. 0: never.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`

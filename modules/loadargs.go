@@ -14,7 +14,8 @@ import (
 // every field of data as __pub_<field>. A keyword f cannot take is an InvocationError that names them all.
 // The list itself is not changed. Source: salt/minion.py, load_args_and_kwargs.
 //
-// A job of a schedule has its arguments from there: its texts are texts, whatever their form, and it has fewer fields.
+// A job of a schedule has its arguments from there: its texts are texts, whatever their form, and it has fewer fields. A function that
+// a reaction calls sees none: it was not asked for from afar, and cmd.run, for one, takes no shell then.
 func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, error) {
 	var (
 		positional []any
@@ -41,7 +42,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	if len(invalid) > 0 {
 		return nil, nil, InvalidKeywords(invalid)
 	}
-	if f.KWArgs {
+	if f.KWArgs && !data.Has(FieldReaction) {
 		for k, v := range data.All() {
 			if name := pytext.Str(k); !data.Has(scheduled) || slices.Contains(scheduledFields, name) {
 				kw.Set("__pub_"+name, v)
@@ -50,6 +51,9 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	}
 	return positional, kw, nil
 }
+
+// FieldReaction is a field that, beside scheduled, the job of a reaction has.
+const FieldReaction = "reaction"
 
 // scheduled is the field that jobs of a schedule have.
 const scheduled = "schedule"

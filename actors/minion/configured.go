@@ -8,6 +8,7 @@ import (
 	"brine/modules/pillar"
 	"brine/modules/schedule"
 	"brine/supervisor"
+	"brine/wire/payload"
 	"brine/wire/zmq"
 )
 
@@ -18,18 +19,20 @@ import (
 type ownOptions struct {
 	id                string
 	pillar            pillarQuestion
-	jobsMost          int      // process_count_max as configured
-	eventMost         int      // max_event_size in bytes
-	returners         []string // option return
-	disabled          []string // disable_returners
-	scheduleReturners []string // schedule_returner
-	engines           any      // of any shape
+	jobsMost          int          // process_count_max as configured
+	eventMost         int          // max_event_size in bytes
+	returners         []string     // option return
+	disabled          []string     // disable_returners
+	scheduleReturners []string     // schedule_returner
+	engines           any          // of any shape
+	values            *payload.Map // all options, for the templates of reactions
+	backlog           string       // file of the Reactor
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
 	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
 		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner")),
-		engines: cfg.Raw.Value("engines")}
+		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}
 }
 
 // keepsPillarIn is the folder below which the pillar is kept in files; "": it is not.

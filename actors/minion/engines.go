@@ -50,13 +50,16 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 	return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
 }
 
-// engineRows are the engines as children of the minion.
+// engineRows are the engines as children of the minion, and its Reactor, if it is among them.
 func (m *Minion) engineRows() ([]child, error) {
 	set, err := engines.New(engines.Options{Engines: m.own.engines, Role: "minion", ID: m.own.id, MaxEvent: m.own.eventMost, Daemon: &engineRoom{m: m}, Log: m.log})
 	if err != nil {
 		return nil, fmt.Errorf("engines: %w", err)
 	}
-	var rows []child
+	rows, err := m.reactorRows(set.Reactor)
+	if err != nil {
+		return nil, err
+	}
 	for _, spec := range set.Children {
 		rows = append(rows, child{spec: spec})
 	}

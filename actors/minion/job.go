@@ -88,10 +88,11 @@ type jobRecord struct {
 	told    string         // when set, the function is not run, and this is the return
 	outcome ledger.Outcome // with told: why
 	detail  string
-	queued  string // file in the job queue
-	turn    string // its name there, if it is put there again
-	again   bool   // a Dispatcher has died of it, and may have started it
-	ended   func() // told when the Dispatcher knows of the end; may be nil
+	queued  string                // file in the job queue
+	turn    string                // its name there, if it is put there again
+	again   bool                  // a Dispatcher has died of it, and may have started it
+	ended   func()                // told when the Dispatcher knows of the end; may be nil
+	result  func(*payload.Return) // told of the return, before that; may be nil
 
 	dispatcher *supervisor.Ref
 
@@ -279,6 +280,9 @@ func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bo
 	detail = j.noteUncalled(ret, detail)
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
 		return
+	}
+	if j.rec.result != nil {
+		j.rec.result(ret)
 	}
 	j.noteEnd(outcome, detail)
 	if j.opt.meter != nil {

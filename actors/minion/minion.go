@@ -86,7 +86,8 @@ type Minion struct {
 	events *bound
 	steady *steady.Clock
 
-	plan *plan
+	plan      *plan
+	reactions *reactions // nil: the Reactor is not among the engines
 
 	bus, journal, dispatcher, refresher, returners, teller, mine, scheduler, files *supervisor.Ref
 
@@ -130,6 +131,7 @@ func Start(opt Options) (*Minion, error) {
 	m.orphans = len(mem.lost)
 	if err := m.spawn(mem); err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
+		err = errors.Join(err, m.reactions.close())
 		if m.journal == nil && mem.file != nil {
 			err = errors.Join(err, mem.file.close())
 		}

@@ -18,6 +18,8 @@ type RunScheduled struct {
 	Load  *payload.Map
 	Link  *link
 	Ended func()
+	// Result is called with the return, before Ended, unless the job does not begin; nil: nobody wants it. It must not block.
+	Result func(*payload.Return)
 }
 
 // Lost makes room for the next run.
@@ -99,5 +101,5 @@ func (d *dispatcher) onRunScheduled(ctx actor.Context, m *RunScheduled) {
 		return
 	}
 	d.reg.began(jid)
-	d.spawn(ctx, &jobRecord{job: payload.NewJob(m.Load), link: m.Link, ended: m.Ended})
+	d.spawn(ctx, &jobRecord{job: payload.NewJob(m.Load), link: m.Link, ended: m.Ended, result: m.Result})
 }

@@ -23,10 +23,14 @@ const PhaseJobs = "jobs ended"
 // and the actors are stopped.
 func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
+	m.reactions.halt()
 	jobs := m.stopJobs(min(within/2, stopJobsWithin))
 	report := m.top.Stop(within - jobs.Took)
 	report.Phases = append([]supervisor.Phase{jobs}, report.Phases...)
 	report.Took += jobs.Took
+	if err := m.reactions.close(); err != nil {
+		m.log.Error("the Reactor's backlog was not closed", "err", err)
+	}
 	if len(report.Abandoned) > 0 {
 		return report, errors.New("not all actors stopped in time")
 	}

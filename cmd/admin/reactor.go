@@ -18,11 +18,11 @@ import (
 // maxEventFile is the size of the largest file with an event, in bytes.
 const maxEventFile = 64 << 20
 
-// Reactor shows the rules of a master's Reactor and what became of events, or what one event would set off.
+// Reactor shows the rules of a Reactor and what became of events, or what one event would set off.
 func Reactor(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
-		words: " [test EVENT.json]", most: 2, master: true, want: "Takes nothing, or test and a file", watch: true,
-		description: "Show the rules of a running master's Reactor, how often they were hit, and what failed. With test and a file that holds an " +
+		words: " [test EVENT.json]", most: 2, want: "Takes nothing, or test and a file", watch: true,
+		description: "Show the rules of the Reactor of a running master, or with -m of a minion, how often they were hit, and what failed. With test and a file that holds an " +
 			"event, {\"tag\": ..., \"data\": {...}}: which rules match and which calls they come to. Nothing is run, no function in a template either.",
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *adminTool) tryReactor(tag string, data *payload.Map) (answer, error) {
 // reactorText is a line for each rule, and the sums.
 func reactorText(r control.Reactor, now time.Time) string {
 	if !r.Running {
-		return "This master has no Reactor: the option reactor names no rules.\n"
+		return "There is no Reactor: the option reactor names no rules, or a minion's engines do not name it.\n"
 	}
 	var b strings.Builder
 	if len(r.Rules) > 0 {

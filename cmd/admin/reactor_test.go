@@ -21,7 +21,7 @@ func TestReactorText(t *testing.T) {
 		r    control.Reactor
 		want string
 	}{
-		{"none", control.Reactor{}, "This master has no Reactor: the option reactor names no rules.\n"},
+		{"none", control.Reactor{}, "There is no Reactor: the option reactor names no rules, or a minion's engines do not name it.\n"},
 		{"rules", control.Reactor{Running: true, Leader: true, File: "/m", Events: 3, Reacted: 2, Calls: 4, Waiting: 1, WaitingBytes: 50, Failures: 1, LastError: "a\x1b[2J", LastErrorAt: "2026-11-23T07:00:00.000000Z",
 			Rules: []control.ReactorRule{{Tag: "my/*", SLS: []string{"/a.sls", "/b.sls"}, Hits: 2, Calls: 4, Failures: 1, LastError: "bad", LastErrorAt: "2026-11-23T07:00:00.000000Z"}, {Tag: "x", SLS: []string{"/c.sls"}}}},
 			"TAG   FILES          HITS  CALLS  FAILURES  LAST ERROR\n" +

@@ -12,10 +12,14 @@ import (
 
 // minionAnswers are what only a minion can tell.
 func minionAnswers(m *minion.Minion) admin.Options {
-	h := control.Handlers{}
+	h, private := control.Handlers{}, control.Handlers{}
 	control.On(h, func(ctx context.Context, _ control.GetJobList) (*payload.Map, error) { return m.JobList(ctx) })
 	control.On(h, func(_ context.Context, q control.GetJobFacts) (*payload.Map, error) { return m.JobFacts(q.JID), nil })
-	return admin.Options{Queries: h, Bundle: map[string]admin.Aside{
+	control.On(private, func(context.Context, control.GetReactor) (control.Reactor, error) { return m.Reactor(), nil })
+	control.On(private, func(ctx context.Context, q control.TryReactor) (control.ReactorTrial, error) {
+		return m.TryReactor(ctx, q.Tag, q.Data)
+	})
+	return admin.Options{Queries: h, Private: private, Bundle: map[string]admin.Aside{
 		"jobs": func(ctx context.Context) (any, error) { return daemon.MapOrNil(m.JobList(ctx)) },
 	}}
 }

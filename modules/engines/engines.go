@@ -1,7 +1,7 @@
 // Package engines is what runs beside the jobs of a master or a minion for as long as the daemon does: scripts whose lines become
 // events, a port for webhooks, events that go elsewhere, and programs by the door (see Door), which may be anything. An engine
 // takes the daemon through a small interface, and ends when its context does, or with an error; who keeps it alive is none of its
-// business. The Reactor is an engine by its name only: a master has it as a part (actors/master/reacting). Answers to
+// business. The Reactor is an engine by its name only: a daemon has it as a part (actors/reacting). Answers to
 // salt/engines.
 package engines
 
@@ -43,7 +43,7 @@ type Engine interface {
 	Run(ctx context.Context, s Surroundings) error
 }
 
-// Reactor is the module of the engine that a master has as a part of its own.
+// Reactor is the module of the engine that a daemon has as a part of its own.
 const Reactor = "reactor"
 
 // ErrEnded is what becomes of an engine whose work has come to an end, which none is to have.
@@ -156,10 +156,8 @@ func (e entry) make(role string) (Named, error) {
 	switch {
 	case f.has("program"):
 		n.Module, n.Engine = "program", newDoor(e.name, f)
-	case module == Reactor && role == "master":
-		n.Tuning = &ReactorTuning{f.whole("refresh_interval", -1), f.whole("worker_threads", -1), f.whole("worker_hwm", -1)}
 	case module == Reactor:
-		return Named{}, errors.New("engine 'reactor': a minion has no Reactor")
+		n.Tuning = &ReactorTuning{f.whole("refresh_interval", -1), f.whole("worker_threads", -1), f.whole("worker_hwm", -1)}
 	case make == nil:
 		return Named{}, fmt.Errorf("engine '%s': there is no engine %s here (there are %s); a program can take its place, by the option program (docs/engines.md)",
 			e.name, module, strings.Join(Names(), ", "))

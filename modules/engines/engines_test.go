@@ -57,19 +57,18 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.text, got, tt.names)
 		}
 	}
-	if _, err := Parse(option(t, "[reactor]"), "minion"); err == nil || !strings.Contains(err.Error(), "a minion has no Reactor") {
-		t.Errorf("a Reactor of a minion: %v", err)
-	}
 }
 
 // TestTuning: the options of the engine reactor.
 func TestTuning(t *testing.T) {
-	all, err := Parse(option(t, "[{reactor: {worker_threads: 2, worker_hwm: 0}}]"), "master")
-	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
-	}
-	if got, want := *all[0].Tuning, (ReactorTuning{-1, 2, 0}); got != want {
-		t.Errorf("got %v, want %v", got, want)
+	for _, role := range []string{"master", "minion"} {
+		all, err := Parse(option(t, "[{reactor: {worker_threads: 2, worker_hwm: 0}}]"), role)
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		if got, want := *all[0].Tuning, (ReactorTuning{-1, 2, 0}); got != want {
+			t.Errorf("%s: got %v, want %v", role, got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/modules"
 	"brine/modules/fleet/batch"
 	"brine/modules/netapi"
@@ -153,7 +154,7 @@ func (b *batchRun) work(ctx context.Context) (any, error) {
 	for {
 		next, _ := b.state.Step(time.Now(), returns, silent)
 		if len(next) > 0 {
-			go b.publish(ctx, next)
+			aside.Go(b.opt.Logger, "batch", func(err error) { b.tell(ctx, batchNews{err: err}) }, func() { b.publish(ctx, next) })
 		}
 		if b.state.Finished() {
 			return b.out, nil

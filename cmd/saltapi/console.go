@@ -20,7 +20,7 @@ import (
 func consolePages(s *session.Session, mount console.Mount, secure bool) map[string]http.Handler {
 	rules := eauth.New(eauth.Options{External: s.Master.ExternalAuth, KeepACL: s.Master.KeepACLInToken, Permissive: s.Master.PermissiveACL})
 	mount.Rules = rules.Rules
-	return map[string]http.Handler{"/console": mount.Handler(console.Options{Master: control.At(s.Master.SockDir), Secure: secure,
+	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log, Master: control.At(s.Master.SockDir), Secure: secure,
 		Files: consoleFiles{masterlink.Expander(s), masterlink.Cache(s)}, Version: tool.Version, Eauths: eauthNames(s.Master.ExternalAuth)})}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"brine/cmd/masterlink"
@@ -31,8 +32,8 @@ func alive(m *config.Master) error {
 	return conn.Close()
 }
 
-// runnerFinder finds runner functions by this program's own, where the master is one of brine and so has the same. What a master of
-// Salt has is not known here.
+// runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may have others,
+// each a function of a module.
 func runnerFinder(s *session.Session) (func(fun string) (*modules.Func, bool), error) {
 	reg := modules.NewRegistry()
 	if err := runners.Register(reg, runners.Options{Runners: reg, Version: tool.SaltVersion}); err != nil {
@@ -40,9 +41,10 @@ func runnerFinder(s *session.Session) (func(fun string) (*modules.Func, bool), e
 	}
 	reg.Limit(modules.LimitsOf(s.Master.Raw, "runners"))
 	return func(fun string) (*modules.Func, bool) {
-		if masterlink.Daemon(s) == nil {
-			return nil, true
+		f, known := reg.Lookup(fun)
+		if !known && masterlink.Daemon(s) == nil {
+			known = strings.Count(fun, ".") == 1
 		}
-		return reg.Lookup(fun)
+		return f, known
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -60,7 +61,8 @@ type Options struct {
 	// Cookie names the cookie of the session; "" is session_id, that of rest_cherrypy.
 	Cookie  string
 	Version string
-	Eauths  []string // kinds of external authentication to choose from at the log-in
+	Eauths  []string     // kinds of external authentication to choose from at the log-in
+	Logger  *slog.Logger // nil: silent
 }
 
 // Limits of what one console serves.
@@ -83,6 +85,9 @@ var pageFiles embed.FS
 
 // New is the handler for all paths below /console.
 func New(opt Options) http.Handler {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
 	if opt.Cookie == "" {
 		opt.Cookie = "session_id"
 	}

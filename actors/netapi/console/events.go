@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/wire/payload"
 )
 
@@ -54,7 +55,7 @@ func (c *console) listen(ctx context.Context, want func(tag string) bool, lost f
 			lost()
 		}
 	}
-	go func() {
+	aside.Go(c.Logger, "events", func(err error) { put(heard{err: err}) }, func() {
 		for ctx.Err() == nil {
 			err := c.relay(ctx, want, put)
 			if ctx.Err() != nil {
@@ -66,7 +67,7 @@ func (c *console) listen(ctx context.Context, want func(tag string) bool, lost f
 			case <-time.After(time.Second):
 			}
 		}
-	}()
+	})
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/modules/netapi/feed"
 )
 
@@ -54,10 +55,10 @@ func (h *Hub) chunkedSSE(ctx context.Context, conn net.Conn, header http.Header,
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	read := make(chan struct{})
-	go func() {
+	aside.Go(h.opt.Log, "reader", cancel, func() {
 		defer close(read)
 		cancel(discard(conn))
-	}()
+	})
 	out := &writer{hub: h, conn: conn}
 	err := out.flush(appendChunk(appendHead(nil, http.StatusOK, header, "Transfer-Encoding: chunked"), retryLine))
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/modules/netapi/feed"
 	"brine/modules/netapi/websocket"
 )
@@ -74,10 +75,10 @@ func (s *socket) serve(ctx context.Context) {
 	defer cancel(nil)
 	s.asking = make(chan struct{}, 1)
 	read := make(chan struct{})
-	go func() {
+	aside.Go(s.hub.opt.Log, "reader", cancel, func() {
 		defer close(read)
 		cancel(s.read())
-	}()
+	})
 	err := s.awaitReady(ctx)
 	if err == nil {
 		err = s.write(ctx)

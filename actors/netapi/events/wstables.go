@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/modules/netapi/feed"
 )
 
@@ -75,12 +76,12 @@ func (s *socket) askGrains(ctx context.Context, ids []string) {
 	default:
 		return // they are asked with the next change
 	}
-	go func() {
+	aside.Go(s.hub.opt.Log, "grains", func(error) {}, func() {
 		defer func() { <-s.asking }()
 		ctx, cancel := context.WithTimeout(ctx, askPatience)
 		defer cancel()
 		if err := s.how.Grains(ctx, ids); err != nil {
 			s.hub.opt.Log.Debug("grains not asked for", "reader", s.reader.Stream.Name(), "err", err)
 		}
-	}()
+	})
 }

@@ -116,6 +116,7 @@ func (c *call) readBody() error {
 		return err
 	}
 	if c.r.ContentLength > c.conf.MaxRequestBodySize {
+		c.drain()
 		return &netapi.Error{Status: http.StatusRequestEntityTooLarge}
 	}
 	if c.r.ContentLength > largeBody {
@@ -123,6 +124,7 @@ func (c *call) readBody() error {
 		case c.bodies <- struct{}{}:
 			defer func() { <-c.bodies }()
 		default:
+			c.drain()
 			return netapi.Busy("large bodies")
 		}
 	}
@@ -133,6 +135,24 @@ func (c *call) readBody() error {
 	c.hasBody = true
 	c.body, err = netapi.Read(c.r.Header.Get("Content-Type"), raw)
 	return err
+}
+
+// A body that nobody wants is read to its end all the same, within these bounds: a client that still sends when the connection is
+// closed sees that alone, and not the answer.
+const (
+	drainMost   = 64 << 20
+	drainWithin = 5 * time.Second
+)
+
+// drain takes what is left of the body.
+func (c *call) drain() {
+	ctl := http.NewResponseController(c.w)
+	_ = ctl.SetReadDeadline(time.Now().Add(drainWithin)) // without one the request's own context ends it
+	if n, err := io.CopyN(io.Discard, c.r.Body, drainMost); err == nil || n < c.r.ContentLength {
+		c.head.Set("Connection", "close")
+		return
+	}
+	_ = ctl.SetReadDeadline(time.Time{})
 }
 
 // readAll reads the body, in a time that its length allows.

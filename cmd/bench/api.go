@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"brine/wire/loopback"
@@ -162,37 +160,9 @@ func (t *turn) apiRate(ctx context.Context, a *apiServer, low, want, row string)
 	if !t.c.ours {
 		warm, span = 3*time.Second, 3*span
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wg sync.WaitGroup
-	var answered atomic.Int64
-	errs := make(chan error, thirtyTwo)
-	for range thirtyTwo {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				if err := a.call(ctx, low, want); err != nil {
-					if ctx.Err() == nil {
-						errs <- err
-					}
-					return
-				}
-				answered.Add(1)
-			}
-		})
+	work := make([]func(context.Context) error, thirtyTwo)
+	for k := range work {
+		work[k] = func(ctx context.Context) error { return a.call(ctx, low, want) }
 	}
-	err := pause(ctx, warm)
-	account := t.account(row)
-	before, start := answered.Load(), time.Now()
-	err = errors.Join(err, pause(ctx, span))
-	n, took := answered.Load()-before, time.Since(start)
-	account()
-	cancel()
-	wg.Wait()
-	if err == nil && len(errs) > 0 {
-		err = <-errs
-	}
-	if err == nil {
-		t.add(row, float64(n)/took.Seconds())
-	}
-	return err
+	return t.rateOf(ctx, row, warm, span, work)
 }

@@ -171,21 +171,37 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 	}
 	defer t.profile(t.master, "rate-master")()
 	defer t.profile(t.minions[0], "rate-minion")()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wg sync.WaitGroup
-	var answered atomic.Int64
-	errs := make(chan error, sixty)
+	var work []func(context.Context) error
 	for range sixty {
 		c, err := t.newClient()
 		if err != nil {
 			return err
 		}
+		work = append(work, func(ctx context.Context) error {
+			_, missing, err := l.jobTo(ctx, c, trio[0], 1, time.Minute)
+			if err != nil || missing > 0 {
+				return fmt.Errorf("jobs at once: %d missing: %w", missing, err)
+			}
+			return nil
+		})
+	}
+	return t.rateOf(ctx, rowRate, warm, span, work)
+}
+
+// rateOf has all of work done at once, each again and again, and measures how often a second that is within span, once it is warm.
+func (t *turn) rateOf(ctx context.Context, row string, warm, span time.Duration, work []func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var answered atomic.Int64
+	errs := make(chan error, len(work))
+	for _, once := range work {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				_, missing, err := l.jobTo(ctx, c, trio[0], 1, time.Minute)
-				if ctx.Err() == nil && (err != nil || missing > 0) {
-					errs <- fmt.Errorf("jobs at once: %d missing: %w", missing, err)
+				if err := once(ctx); err != nil {
+					if ctx.Err() == nil {
+						errs <- err
+					}
 					return
 				}
 				answered.Add(1)
@@ -193,7 +209,7 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 		})
 	}
 	err := pause(ctx, warm)
-	account := t.account(rowRate)
+	account := t.account(row)
 	before, start := answered.Load(), time.Now()
 	err = errors.Join(err, pause(ctx, span))
 	n, took := answered.Load()-before, time.Since(start)
@@ -204,7 +220,7 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 		err = <-errs
 	}
 	if err == nil {
-		t.add(rowRate, float64(n)/took.Seconds())
+		t.add(row, float64(n)/took.Seconds())
 	}
 	return err
 }

@@ -78,6 +78,7 @@ type console struct {
 	Options
 	table   []route
 	streams chan map[string]int // streams by session; whoever holds the map may change it
+	holds   holds
 }
 
 //go:embed page
@@ -91,7 +92,7 @@ func New(opt Options) http.Handler {
 	if opt.Cookie == "" {
 		opt.Cookie = "session_id"
 	}
-	c := &console{Options: opt, streams: make(chan map[string]int, 1)}
+	c := &console{Options: opt, streams: make(chan map[string]int, 1), holds: newHolds()}
 	c.streams <- map[string]int{}
 	c.table = c.routes()
 	mux := http.NewServeMux()

@@ -254,7 +254,7 @@ func TestPatches(t *testing.T) {
 
 // TestStreams: a session can have so many streams, and no more; those that end make room.
 func TestStreams(t *testing.T) {
-	c := &console{streams: make(chan map[string]int, 1)}
+	c := &console{holds: newHolds(), streams: make(chan map[string]int, 1)}
 	c.streams <- map[string]int{}
 	var leave []func()
 	for range maxUserStreams {

@@ -2,10 +2,13 @@ package console
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"brine/actors/netapi/aside"
+	"brine/modules/execution/brinemod"
 	"brine/modules/outputters"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -18,18 +21,23 @@ type JobRow struct {
 	Tgt      string `json:"tgt"`
 	TgtType  string `json:"tgt_type"`
 	User     string `json:"user"`
-	State    string `json:"state" doc:"running, queued (on all minions that it waits for), done, or runner"`
+	State    string `json:"state" doc:"running, queued (wherever it has not returned), silent (it does neither there), done, or stored: a master of Salt tells no more"`
 	Minions  int64  `json:"minions" doc:"-1 when that is not known"`
-	Returned int64  `json:"returned"`
+	Returned int64  `json:"returned" doc:"-1 when that is not known"`
+	Queued   int64  `json:"queued" doc:"minions where it waits behind others, or for its turn in a batch"`
+	began    time.Time
 }
 
 const (
 	maxJobs       = 200 // newest jobs that a page gets
 	lookBack      = 60  // minutes
+	lookBackFirst = 24 * lookBack
 	askJobsEvery  = time.Second
 	stateRunning  = "running"
 	stateQueued   = "queued"
+	stateSilent   = "silent"
 	stateDone     = "done"
+	stateStored   = "stored"
 	runnerTgtType = "runner"
 )
 
@@ -40,14 +48,17 @@ type jobList struct {
 	all   bool // jobs of everybody
 	known map[string]*JobRow
 	asked time.Time
-	whole bool // the store has been read
+	whole bool               // the store has been read
+	first bool               // of the jobs that wait for returns those of a day have been seen
+	doubt chan []outstanding // jobs to be asked about
 }
 
 // showJobs streams the table jobs.
 func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l := &jobList{c: c, who: q.who, all: may(q.who.Rules, rightJobs), known: map[string]*JobRow{}}
+	l := &jobList{c: c, who: q.who, all: may(q.who.Rules, rightJobs), known: map[string]*JobRow{}, doubt: make(chan []outstanding, 1)}
+	aside.Go(c.Logger, "holds", func(error) {}, func() { c.inquire(ctx, l.doubt) })
 	bus := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/job/") }, func() {})
 	d := newDiffer("jobs")
 	return c.repeat(ctx, q, o, jobsEvery, func(ctx context.Context) error {
@@ -71,12 +82,25 @@ func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 		}
 		now := rows{}
 		for jid, j := range l.known {
-			if l.all || j.User == l.who.User {
+			if l.shows(j) {
 				now[jid] = *j
 			}
 		}
 		return o.rows(d, now, nil)
 	})
+}
+
+// shows tells whether the page may have a job.
+func (l *jobList) shows(j *JobRow) bool { return l.all || j.User == l.who.User }
+
+// isQuestion tells whether a job only asks about others, or about a minion: tools and this page do so again and again.
+// As brine jobs, the list leaves them out.
+func isQuestion(m *payload.Map) bool {
+	switch first(m, "fun", "Function") {
+	case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job:
+		return true
+	}
+	return false
 }
 
 // hear takes what the bus tells: a job is new, a return has come.
@@ -87,11 +111,14 @@ func (l *jobList) hear(h heard) {
 	}
 	switch part[3] {
 	case "new":
+		if isQuestion(h.data) {
+			return
+		}
 		minions := int64(len(h.data.List("minions")))
 		l.known[part[2]] = &JobRow{JID: part[2], Fun: text(h.data.Value("fun")), Tgt: text(h.data.Value("tgt")), TgtType: str(h.data, "tgt_type"),
-			User: str(h.data, "user"), State: stateRunning, Minions: minions}
+			User: str(h.data, "user"), State: stateRunning, Minions: minions, began: time.Now()}
 	case "ret":
-		if j := l.known[part[2]]; j != nil && j.Minions >= 0 && j.Returned < j.Minions {
+		if j := l.known[part[2]]; j != nil && j.Returned >= 0 && j.Returned < j.Minions {
 			if j.Returned++; j.Returned == j.Minions {
 				j.State = stateDone
 			}
@@ -112,16 +139,35 @@ func (l *jobList) ask(ctx context.Context) error {
 	if !here {
 		return nil // a master of Salt is not asked each second: what the bus tells has to do
 	}
-	got, err := ask(ctx, l.c, control.GetJobList{Minutes: lookBack})
+	minutes := int64(lookBack)
+	if !l.first {
+		minutes = lookBackFirst
+	}
+	got, err := ask(ctx, l.c, control.GetJobList{Minutes: minutes})
 	if err != nil {
 		return err
 	}
+	l.first = true
+	l.take(got, time.Now().Add(-time.Duration(minutes)*time.Minute))
+	return nil
+}
+
+// take is told which jobs since a moment wait for returns, and which runners are at work.
+func (l *jobList) take(got *payload.Map, since time.Time) {
 	open := map[string]bool{}
-	for _, v := range got.List("jobs") {
-		if m, ok := v.(*payload.Map); ok {
-			open[str(m, "jid")] = true
-			j := l.row(str(m, "jid"), m)
-			j.State, j.Minions, j.Returned = stateRunning, whole(m, "minions"), whole(m, "returned")
+	var doubt []outstanding
+	for _, v := range got.List("jobs") { // the newest first
+		m, ok := v.(*payload.Map)
+		if !ok || isQuestion(m) {
+			continue
+		}
+		jid := str(m, "jid")
+		open[jid] = true
+		j, h := l.row(jid, m), l.c.holds.get(jid)
+		j.State, j.Minions, j.Returned, j.Queued = h.state(), whole(m, "minions"), whole(m, "returned"), h.queued
+		if len(doubt) < maxHolds && l.shows(j) && time.Since(j.began) > holdsAfter {
+			ids := m.List("waiting_for")
+			doubt = append(doubt, outstanding{jid, ids, whole(m, "outstanding") - int64(len(ids))})
 		}
 	}
 	for _, v := range got.List("runners") {
@@ -131,21 +177,37 @@ func (l *jobList) ask(ctx context.Context) error {
 			j.State, j.TgtType, j.Minions = stateRunning, runnerTgtType, -1
 		}
 	}
-	for jid, j := range l.known {
-		if j.State != stateDone && !open[jid] {
-			if j.State = stateDone; j.Minions >= 0 && got.Bool("whole") {
-				j.Returned = j.Minions
-			}
+	l.ended(open, since, got.Bool("whole"))
+	if len(doubt) > 0 {
+		select {
+		case l.doubt <- doubt:
+		default: // there is enough to be asked
 		}
 	}
-	return nil
+}
+
+// ended marks the jobs that do not wait for returns any more. Of those before since, and of a list that is not whole, nothing new is known.
+func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
+	for jid, j := range l.known {
+		runner := j.TgtType == runnerTgtType                                       // of which all are told
+		if j.State == stateDone || open[jid] || time.Since(j.began) < holdsAfter { // one that is just begun may not be in the store yet
+			continue
+		}
+		if !runner && (!all || j.began.Before(since)) {
+			continue
+		}
+		if j.State, j.Queued = stateDone, 0; j.Minions >= 0 {
+			j.Returned = j.Minions
+		}
+	}
 }
 
 // row is that of a job, made when there is none.
 func (l *jobList) row(jid string, m *payload.Map) *JobRow {
 	j := l.known[jid]
 	if j == nil {
-		j = &JobRow{JID: jid, Fun: text(m.Value("fun")), Tgt: text(m.Value("tgt")), TgtType: str(m, "tgt_type"), User: str(m, "user"), Minions: -1}
+		j = &JobRow{JID: jid, Fun: text(m.Value("fun")), Tgt: text(m.Value("tgt")), TgtType: str(m, "tgt_type"), User: str(m, "user"), Minions: -1,
+			began: beganAt(jid)}
 		l.known[jid] = j
 	}
 	return j
@@ -169,39 +231,47 @@ func (l *jobList) stored(ctx context.Context) error {
 	for k, v := range loads.All() {
 		jid, _ := k.(string)
 		m, ok := v.(*payload.Map)
-		if !ok || l.known[jid] != nil {
+		if !ok || l.known[jid] != nil || isQuestion(m) {
 			continue
 		}
-		j := &JobRow{JID: jid, State: stateDone, Minions: -1}
+		j := &JobRow{JID: jid, State: stateStored, Minions: -1, Returned: -1, began: beganAt(jid)}
 		j.Fun, j.Tgt, j.TgtType, j.User = first(m, "Function", "fun"), first(m, "Target", "tgt"), first(m, "Target-type", "tgt_type"), first(m, "User", "user")
 		if list := m.List("minions"); list != nil {
 			j.Minions = int64(len(list))
 		} else if list := m.List("Minions"); list != nil {
 			j.Minions = int64(len(list))
 		}
-		if !l.all && j.User != l.who.User {
+		if !l.shows(j) {
 			continue
-		}
-		if j.Minions >= 0 {
-			j.Returned = -1
 		}
 		l.known[jid] = j
 	}
 	return nil
 }
 
-// trim forgets the oldest jobs beyond the most that are shown.
+// beganAt is the moment in the id of a job; long ago for one that tells none.
+func beganAt(jid string) time.Time {
+	at, _ := payload.JIDTime(jid)
+	return at
+}
+
+// trim forgets the oldest jobs beyond the most that are shown: first those of which nothing is waited for.
 func (l *jobList) trim() {
 	if len(l.known) <= maxJobs {
 		return
 	}
-	jids := make([]string, 0, len(l.known))
-	for jid := range l.known {
-		jids = append(jids, jid)
-	}
-	slices.Sort(jids)
-	for _, jid := range jids[:len(jids)-maxJobs] {
-		delete(l.known, jid)
+	over := func(j *JobRow) bool { return j.State == stateDone || j.State == stateStored }
+	list := slices.SortedFunc(maps.Values(l.known), func(a, b *JobRow) int {
+		if over(a) != over(b) {
+			if over(a) {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.JID, b.JID)
+	})
+	for _, j := range list[:len(list)-maxJobs] {
+		delete(l.known, j.JID)
 	}
 }
 

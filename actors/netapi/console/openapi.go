@@ -29,6 +29,13 @@ func describe(table []route) []byte {
 			op["security"] = []any{}
 		}
 		op["parameters"] = parameters(r)
+		if r.Tables != nil {
+			tables := schema{}
+			for name, row := range r.Tables {
+				tables[name] = refer(types, reflect.TypeOf(row))
+			}
+			op["x-tables"] = tables
+		}
 		if r.Body != nil {
 			op["requestBody"] = schema{"required": true, "content": jsonContent(refer(types, reflect.TypeOf(r.Body)))}
 		}

@@ -29,6 +29,7 @@ type route struct {
 	Params       []param
 	Body, Answer any // values of the types; nil: none
 	Streams      bool
+	Tables       map[string]any // of a stream: a row of each table, by name
 	do           func(ctx context.Context, q request) (any, error)
 	raw          func(w http.ResponseWriter, q request) // in place of do: writes the answer itself
 	read         func(data []byte) (any, error)
@@ -55,7 +56,7 @@ func (c *console) routes() []route {
 			Body: Login{}, Answer: Identity{}, read: taking[Login], raw: c.serveLogin},
 		{Method: "POST", Path: "/console/api/logout", Help: "End the session.", Answer: Done{}, raw: c.serveLogout},
 		{Method: "GET", Path: "/console/api/stream", Help: "Server-sent events of one view: hello, rows, note, event, beat.", Streams: true,
-			Params: streamParams(), Answer: Message{}, raw: c.serveStream},
+			Params: streamParams(), Answer: Message{}, Tables: streamTables(), raw: c.serveStream},
 		{Method: "GET", Path: "/console/api/fleet/{id}/grains", Help: "The grains of a minion, as the master has them.", Right: rightGrains,
 			Params: []param{inPath("id", "id of the minion")}, Answer: Grains{}, do: c.grains},
 		{Method: "POST", Path: "/console/api/fleet/{id}/key", Help: "Accept, reject or delete the key of a minion.", Right: rightKeys,

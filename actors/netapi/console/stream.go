@@ -46,6 +46,11 @@ func streamParams() []param {
 	}
 }
 
+// streamTables are the tables of all views by name, each with a row of it.
+func streamTables() map[string]any {
+	return map[string]any{"fleet": Minion{}, "actors": Node{}, "jobs": JobRow{}, "job": JobHead{}, "ways": Way{}, "why": Silence{}, "output": Fold{}}
+}
+
 // Times of a stream.
 const (
 	beatEvery    = 5 * time.Second

@@ -19,14 +19,14 @@ import (
 // TestConsole walks through all views as an operator would, most of the way without a mouse.
 func TestConsole(t *testing.T) {
 	s := newSite(t, "")
-	s.minion("web1")
-	frozen := s.minion("web2")
+	s.minion("web1", "process_count_max: 1\n")
+	frozen := s.minion("web2", "")
 	s.open(1280, 800)
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *site)
 	}{
-		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) { jobsView(t, s, frozen.Process) }}, {"actors", actorsView},
+		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) { jobsView(t, s, frozen.Process) }}, {"queue", queue}, {"actors", actorsView},
 		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"few rights", fewRights},
 	} {
 		if !t.Run(part.name, func(t *testing.T) {
@@ -109,6 +109,30 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	s.sees("2 of 2 returned")
 	s.until("the timelines are there", func() bool { return js[int](s, "document.querySelectorAll('.lane i').length") >= 4 })
 	s.picture("job")
+}
+
+// queue: a job that waits on its minion behind another one is shown as queued, until the other one ends.
+func queue(_ *testing.T, s *site) {
+	s.view("#/jobs")
+	state := func(fun string) string {
+		return js[string](s, `(() => { const row = [...document.querySelectorAll("tbody tr")].find((tr) => tr.innerText.includes("`+fun+`")); return row ? row.querySelector("td[data-label=State]").innerText : "" })()`)
+	}
+	s.run("salt", "--async", "web1", "test.sleep", "300")
+	s.until("the first job runs", func() bool { return strings.Contains(state("test.sleep"), "running") })
+	s.run("salt", "--async", "web1", "test.kwarg", "a=b")
+	s.until("the second job waits", func() bool { return strings.Contains(state("test.kwarg"), "queued") })
+	if got := state("test.sleep"); !strings.Contains(got, "running") {
+		s.t.Errorf("the first job is %q", got)
+	}
+	s.picture("queued")
+	js[any](s, `[...document.querySelectorAll(".chips button")].find((b) => b.innerText.startsWith("queued")).click()`)
+	s.until("only what is queued is shown", func() bool { return js[int](s, "document.querySelectorAll('tbody tr').length") == 1 })
+	s.run("salt", "web1", "saltutil.term_all_jobs")
+	s.sees("queued 0")
+	js[any](s, `document.querySelector(".chips button").click()`)
+	s.until("both are done", func() bool {
+		return strings.Contains(state("test.sleep"), "done") && strings.Contains(state("test.kwarg"), "done")
+	})
 }
 
 // actorsView kills an actor of the master; the page shows it within a second.

@@ -109,10 +109,10 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// minion starts a minion.
-func (s *site) minion(id string) *exec.Cmd {
+// minion starts a minion; more is appended to its configuration.
+func (s *site) minion(id, more string) *exec.Cmd {
 	s.write(filepath.Join(id, "minion"), fmt.Sprintf("root_dir: %s/%s\nid: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n",
-		s.dir, id, id, s.pub, s.ret, session.RunningUser()))
+		s.dir, id, id, s.pub, s.ret, session.RunningUser())+more)
 	return s.start("salt-minion", id)
 }
 

@@ -1,6 +1,7 @@
 import { h, api, query, Rows, Table, tag, field, ago, span, jidTime, debounce } from "./lib.js";
 
-const stateKinds = { running: "info", queued: "warn", done: "good" };
+const stateKinds = { running: "info", queued: "warn", silent: "bad", done: "good" };
+const stateHelp = { queued: "waits on its minions behind other jobs, or for its turn in a batch", silent: "nobody runs it: open it for the reasons", stored: "a master of Salt keeps it; open it for what came back" };
 const types = ["glob", "compound", "list", "pcre", "grain", "grain_pcre", "pillar", "nodegroup", "ipcidr"];
 
 // jobs shows all jobs, or the one that the address names.
@@ -25,7 +26,7 @@ function list({ main, live, can, params }) {
   search.addEventListener("input", debounce(120, () => { text = search.value.trim().toLowerCase(); paint(); }));
   const table = new Table("Jobs", [
     { label: "Function", cls: "name", sort: (j) => j.fun, cell: (j) => h("a.mono", { href: "#/jobs/" + j.jid }, j.fun || j.jid) },
-    { label: "State", sort: (j) => j.state, cell: (j) => tag(stateKinds[j.state] || "none", j.state) },
+    { label: "State", sort: (j) => j.state, cell: (j) => h("span", { title: stateHelp[j.state] }, tag(stateKinds[j.state] || "none", j.state), j.state === "running" && j.queued ? h("small", " waits on " + j.queued) : "") },
     { label: "Target", sort: (j) => j.tgt, cell: (j) => h("span.mono", j.tgt_type === "runner" ? h("small", "runner") : [j.tgt.length > 48 ? j.tgt.slice(0, 48) + "…" : j.tgt, j.tgt_type && j.tgt_type !== "glob" ? h("small", " " + j.tgt_type) : ""]) },
     { label: "Returned", cls: "num", sort: (j) => j.returned, cell: progress },
     { label: "User", sort: (j) => j.user, cell: (j) => j.user },
@@ -34,8 +35,8 @@ function list({ main, live, can, params }) {
   function paint() {
     const n = {};
     for (const j of rows.map.values()) n[j.state] = (n[j.state] || 0) + 1;
-    const states = ["", "running", "queued", "done"];
-    const sign = states.map((s) => n[s]).join() + state;
+    const states = ["", "running", "queued", "silent", "done", "stored"].filter((s) => n[s] || s === state || !["silent", "stored"].includes(s));
+    const sign = states.map((s) => s + n[s]).join() + state;
     if (chips.dataset.sign !== sign) {
       const at = [...chips.children].indexOf(document.activeElement);
       chips.dataset.sign = sign;

@@ -76,7 +76,8 @@ func (q *queue) wants(tag string) bool {
 // next waits for an event. lost is how many were dropped before it.
 func (q *queue) next(ctx context.Context) (tag string, data *payload.Map, lost int, err error) {
 	for {
-		one, lost, ok := q.first()
+		one, more, ok := q.first()
+		lost += more
 		if ok {
 			if tag, data, err := event.Unpack(one.body); err == nil { // what others push may be no event
 				return tag, data, lost, nil

@@ -2,7 +2,6 @@ package eauth
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"brine/modules/redisdb"
 	"brine/modules/text/pytext"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 )
 
@@ -22,12 +22,12 @@ func redisAt(t *testing.T, more ...string) int {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("no redis-server here: ", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	reserved, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	t.Cleanup(func() { _ = reserved.Release() })
+	port := reserved.Number
 	cmd := exec.Command("redis-server", append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""}, more...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"brine/modules/redisdb"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 )
 
@@ -21,16 +22,13 @@ const redisPassword = "s'3 cr\\et"
 func startRedis(t testing.TB) *payload.Map {
 	t.Helper()
 	dir, as := serverDir(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = port.Release() })
 	socket := filepath.Join(dir, "s")
-	serve(t, as, dir, socket, serverProgram(t, "redis-server", "/usr/bin/redis-server"), "--port", pytext.Str(port), "--bind", "127.0.0.1", "--unixsocket", socket,
+	serve(t, as, dir, socket, serverProgram(t, "redis-server", "/usr/bin/redis-server"), "--port", pytext.Str(port.Number), "--bind", "127.0.0.1", "--unixsocket", socket,
 		"--unixsocketperm", "777", "--dir", dir, "--save", "", "--appendonly", "no", "--requirepass", redisPassword)
 	err = redisdb.With(t.Context(), redisdb.Options{Socket: socket, Password: redisPassword, DB: 3}, func(ctx context.Context, c redisdb.Client) error {
 		for _, cmd := range [][]any{
@@ -47,7 +45,7 @@ func startRedis(t testing.TB) *payload.Map {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return payload.M("redis.host", "127.0.0.1", "redis.port", int64(port), "redis.db", int64(3), "redis.password", redisPassword)
+	return payload.M("redis.host", "127.0.0.1", "redis.port", int64(port.Number), "redis.db", int64(3), "redis.password", redisPassword)
 }
 
 // redisIDs are the minions that are asked for, each with every question.

@@ -2,7 +2,6 @@ package returners
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,17 +18,7 @@ import (
 // etcdServerAt starts an etcd with both APIs, and gives its port.
 func etcdServerAt(t testing.TB) int64 {
 	t.Helper()
-	var ports []int
-	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	ports := []int{freePort(t), freePort(t)}
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", ports[0]), fmt.Sprintf("http://127.0.0.1:%d", ports[1])
 	startStore(t, func() error {
 		answer, err := http.Get(client + "/health")

@@ -15,6 +15,7 @@ import (
 	"brine/modules"
 	"brine/modules/redisdb"
 	"brine/modules/text/pytext"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,17 @@ func startStore(t testing.TB, ready func() error, program string, args ...string
 			t.Fatalf("%s does not answer: %v", program, err)
 		}
 	}
+}
+
+// freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
+func freePort(t testing.TB) int {
+	t.Helper()
+	port, err := loopback.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = port.Release() })
+	return port.Number
 }
 
 // redisServerAt starts a Redis server on a Unix socket, and gives the path.
@@ -270,14 +282,7 @@ func TestRedisGuard(t *testing.T) {
 // A cluster takes what one server takes.
 func TestRedisCluster(t *testing.T) {
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	node := redisdb.Options{Host: "127.0.0.1", Port: port}
 	ask := func(words ...any) error {
 		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error { return db.Do(ctx, words...).Err() })

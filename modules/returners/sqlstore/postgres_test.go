@@ -20,6 +20,7 @@ import (
 
 	"brine/modules/returners"
 	"brine/modules/returners/sqlstore"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 )
 
@@ -103,15 +104,15 @@ func start(t testing.TB, as func(*exec.Cmd), dir string, sig syscall.Signal, nam
 	return stop
 }
 
-// freePort is a port of 127.0.0.1 that was free just now.
+// freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = port.Release() })
+	return port.Number
 }
 
 // await asks until the server answers.

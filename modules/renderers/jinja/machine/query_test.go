@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +19,7 @@ import (
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
+	"brine/wire/loopback"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,14 +94,12 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func TestQuery(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(serve))
 	defer s.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := closed.Addr().String()
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	defer func() { _ = closed.Release() }()
+	nobody := fmt.Sprintf("127.0.0.1:%d", closed.Number)
 	raw, err := os.ReadFile("testdata/query.json")
 	if err != nil {
 		t.Fatal(err)

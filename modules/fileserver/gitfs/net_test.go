@@ -341,8 +341,8 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range b.repos {
-		r.timeout = 3 * time.Second
+	for _, r := range b.repos[:2] {
+		r.timeout = 10 * time.Second // long enough for the one that answers, on a busy machine
 	}
 	done := make(chan error, 1)
 	go func() {

@@ -67,8 +67,13 @@ func functions() []modules.Func {
 			return errors.Is(err, modules.ErrRequestTimeout), nil
 		}),
 		fun("giveup", func(c *modules.Call) (any, error) {
-			ctx, stop := context.WithTimeout(c.Ctx, 10*time.Millisecond)
-			defer stop()
+			ctx, stop := context.WithCancel(c.Ctx)
+			go func() { // the minion has heard of it before it is given up
+				for !c.Host().Events.FireLocal(ctx, "is it asked for?", nil) {
+					<-time.After(time.Millisecond)
+				}
+				stop()
+			}()
 			_, ok := c.Host().Events.AwaitLocal(ctx, "slow", nil, "never")
 			return ok, nil
 		}),

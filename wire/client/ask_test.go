@@ -61,11 +61,22 @@ func TestFindJobTarget(t *testing.T) {
 			})
 			tt.job.Fun = "test.ping"
 			r := startRun(t, m.client(m.options()), tt.job)
-			hurry(r)
-			r.track.gather = unhurried
-			got, err := collect(testContext(t), r)
-			if err != nil || len(got) != len(ids) {
-				t.Fatalf("%d returns, %v", len(got), err)
+			got := 0
+			inTime := func() {
+				if got == tt.returned {
+					r.track.deadline = time.Now() // the others are asked next
+				}
+			}
+			inTime()
+			for _, err := range r.Returns(testContext(t)) {
+				if err != nil {
+					t.Fatalf("%d returns, %v", got, err)
+				}
+				got++
+				inTime()
+			}
+			if got != len(ids) {
+				t.Fatalf("%d returns", got)
 			}
 			if !slices.Equal(asked, tt.want) {
 				t.Errorf("asked %v, want %v", asked, tt.want)

@@ -133,7 +133,7 @@ func TestSubscribersAreBounded(t *testing.T) {
 				r.ends()
 			}
 			close(stop)
-			if d := receive(t, "sender", held); d > time.Second {
+			if d := receive(t, "sender", held); d > 5*time.Second { // a busy machine takes its part of it
 				t.Errorf("a publication was held up for %v", d)
 			}
 			if grown := (residentBytes(t) - before) >> 20; grown > 600 { // what attacks, and the race detector, have a part in it
@@ -377,7 +377,7 @@ func TestComeAndGo(t *testing.T) {
 		})
 	}
 	all.Wait()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		mu.Lock()
 		open, unknown := len(up), 0

@@ -56,7 +56,7 @@ func network(addr string) (kind, name string, err error) {
 	return "unix", addr, nil
 }
 
-// Dial connects to a socket.
+// Dial connects to a socket. Where ctx ends before that the error is its cause.
 func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	kind, name, err := network(addr)
 	if err != nil {
@@ -64,6 +64,9 @@ func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, kind, name)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // the dialer has a word of its own for it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}

@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"brine/wire/payload"
 )
 
 func TestPathTooLong(t *testing.T) {
@@ -27,6 +30,16 @@ func TestPathTooLong(t *testing.T) {
 	}
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Errorf("close: %v", err)
+	}
+}
+
+// TestDialGivesUp: who gives up before there is a connection hears why it did, as who gives up later does.
+func TestDialGivesUp(t *testing.T) {
+	c, _ := newControl(t, nil)
+	ctx, cancel := context.WithCancelCause(within(t))
+	cancel(errStop)
+	if _, err := c.Do(ctx, payload.M("cmd", "echo")); !errors.Is(err, errStop) {
+		t.Errorf("got %v, want the cause", err)
 	}
 }
 

@@ -208,6 +208,31 @@ func TestLogoutRevokes(t *testing.T) {
 	}
 }
 
+// TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that fails ends nothing.
+func TestLoginAgain(t *testing.T) {
+	s := open(t, nil)
+	id := "X-Auth-Token: " + s.login()
+	s.expect("a wrong password", s.ask("POST", "/login", strings.Replace(creds, "sekrit", "wrong", 1), id), 401, "")
+	s.expect("the session after it", s.ask("POST", "/", "[]", id), 200, "")
+	if len(s.revoked) != 0 {
+		t.Fatal("a log-in that failed has revoked a token")
+	}
+	for _, planted := range []string{"X-Auth-Token: " + strings.Repeat("a", 40), "Cookie: session_id=" + strings.Repeat("a", 40)} {
+		a := s.ask("POST", "/login", creds, planted)
+		if got := a.Header.Get("X-Auth-Token"); got == strings.Repeat("a", 40) || strings.Contains(a.Header.Get("Set-Cookie"), strings.Repeat("a", 40)) {
+			t.Errorf("an id from outside (%s) is taken", planted)
+		}
+	}
+	if len(s.revoked) != 0 {
+		t.Fatal("a session that was none had a token")
+	}
+	s.expect("again", s.ask("POST", "/login", creds, id), 200, "")
+	if len(s.revoked) != 1 || <-s.revoked != known {
+		t.Error("the token of the session before is not revoked")
+	}
+	s.expect("the id before", s.ask("POST", "/", "[]", id), 401, "")
+}
+
 // TestSSHLeavesNoToken: the token by which credentials are proved is gone after it.
 func TestSSHLeavesNoToken(t *testing.T) {
 	s := open(t, nil, "ssh")

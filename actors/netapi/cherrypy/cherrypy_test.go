@@ -160,6 +160,9 @@ func TestOptions(t *testing.T) {
 		s.expect("log-in", s.ask("POST", "/login", creds), 403, "Bad IP")
 		s.expect("no session", s.ask("GET", "/minions", ""), 401, "")
 		s.expect("app", s.ask("GET", "/app", ""), 200, "")
+		for path, status := range map[string]int{"/": 403, "/run": 403, "/login": 403, "/minions": 403, "/hook": 403, "/app": 200} {
+			s.expect("OPTIONS "+path, s.ask("OPTIONS", path, ""), status, "")
+		}
 	})
 	t.Run("api_acl", func(t *testing.T) {
 		s := open(t, payload.M("api_acl", payload.M("users", payload.M("ann", []any{"192.0.2.1"}, "*", []any{"127.0.0.1"}))))

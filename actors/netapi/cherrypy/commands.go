@@ -7,13 +7,20 @@ import (
 	"brine/wire/payload"
 )
 
+// endSession ends the session of the client and revokes the eauth token behind it, which nobody else has.
+func (c *call) endSession() error {
+	token, err := c.api.Sessions().Close(c.ctx, c.sessionID)
+	if err == nil {
+		c.api.Revoke(token)
+	}
+	return err
+}
+
 // postLogout ends the session of the client. Salt 3008 revokes its eauth token as well.
 func (c *call) postLogout(into *any) error {
-	token, err := c.api.Sessions().Close(c.ctx, c.sessionID)
-	if err != nil {
+	if err := c.endSession(); err != nil {
 		return err
 	}
-	c.api.Revoke(token)
 	c.expired = true
 	*into = payload.M("return", "Your token has been cleared")
 	return nil

@@ -12,7 +12,8 @@ func (c *call) getLogin(into *any) error {
 	return nil
 }
 
-// postLogin opens a session for who can log in at the master.
+// postLogin opens a session for who can log in at the master. Unlike Salt: who logs in again gets another id, so that nobody can have set
+// a known one before, and what the session could do until then ends. In Salt both tokens hold, and the id stays.
 func (c *call) postLogin(into *any) error {
 	if err := c.api.MasterHere(); err != nil {
 		return err
@@ -28,8 +29,8 @@ func (c *call) postLogin(into *any) error {
 	if err != nil {
 		return err
 	}
-	if c.sessionID != "" { // who logs in again gets another id: nobody can have set a known one before
-		if _, err := c.api.Sessions().Close(c.ctx, c.sessionID); err != nil {
+	if c.sessionID != "" {
+		if err := c.endSession(); err != nil {
 			return err
 		}
 	}

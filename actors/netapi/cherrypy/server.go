@@ -174,6 +174,9 @@ func (c *call) answer() error {
 		return &netapi.Error{Status: http.StatusNotFound, Message: "The path '" + c.r.URL.Path + "' was not found."}
 	}
 	if c.crossOrigin() {
+		if err := c.fromAllowed(); err != nil {
+			return err
+		}
 		c.write(http.StatusOK, "", nil)
 		return nil
 	}

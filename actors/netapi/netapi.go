@@ -74,6 +74,8 @@ type Options struct {
 	Runners func(fun string) (f *modules.Func, known bool)
 	// Revoke removes an eauth token from the master's store; nil: it stays until it expires.
 	Revoke func(token string) error
+	// MayRun tells whether the holder of a token, as the master knows it, may run the function of a chunk on its target; nil: nobody may.
+	MayRun func(ctx context.Context, tok, low *payload.Map) bool
 	// Ours says whether the master is one of brine.
 	Ours func() bool
 	// MasterAlive dials the master, and is an error when nobody answers.
@@ -89,12 +91,13 @@ type Server struct {
 	sessions Sessions
 	hub      *events.Hub
 	tokens   *feed.Tokens
+	theirs   *theirs
 }
 
 // Start starts the daemon.
 func Start(opt Options) (*Server, error) {
 	opt.Supervision.Name, opt.Supervision.Logger = "salt-api", opt.Logger
-	s := &Server{opt: opt, top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
+	s := &Server{opt: opt, theirs: newTheirs(opt.Client), top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
 	if err := s.populate(); err != nil {
 		s.top.Stop(time.Second)
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"brine/modules"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -43,7 +42,7 @@ func functionOf(client string, low *payload.Map) (string, error) {
 
 // runnerCall is the request that a chunk comes to. Keywords may stand in arg, in kwarg and beside them; the later counts. Those that
 // the function does not know are dropped.
-func (s *Server) runnerCall(name string, low *payload.Map, own ...any) (client.Call, error) {
+func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, own ...any) (client.Call, error) {
 	fun, err := functionOf(name, low)
 	if err != nil {
 		return client.Call{}, err
@@ -60,7 +59,7 @@ func (s *Server) runnerCall(name string, low *payload.Map, own ...any) (client.C
 	}
 	kw.Update(rest)
 	f, known := s.opt.Runners(fun)
-	if !known {
+	if !known || f == nil && s.theirs.lack(ctx, fun) {
 		return client.Call{}, netapi.ErrUnexpected
 	}
 	if f != nil && !f.KWArgs {
@@ -84,7 +83,7 @@ func takes(f *modules.Func, name any) bool {
 
 // runnerAsync starts a runner: {tag, jid}.
 func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
-	call, err := s.runnerCall(netapi.RunnerAsync, low)
+	call, err := s.runnerCall(ctx, netapi.RunnerAsync, low)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +97,7 @@ func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(st
 
 // runner starts a runner and waits for its end, rest_timeout at most: its return, or with full_return its whole event.
 func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
-	call, err := s.runnerCall(netapi.Runner, low, "timeout", "full_return")
+	call, err := s.runnerCall(ctx, netapi.Runner, low, "timeout", "full_return")
 	if err != nil {
 		return nil, err
 	}
@@ -207,37 +206,4 @@ func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string
 		return nil, err
 	}
 	return payload.M("tag", tag, "jid", jid), nil
-}
-
-// prove asks the master whether credentials are good. Unlike Salt: the token that it makes for that does not stay.
-func (s *Server) prove(ctx context.Context, creds *payload.Map) error {
-	tok, err := s.opt.Client.MkToken(ctx, creds.Set("token_expire", int64(1)))
-	if err == nil {
-		s.Revoke(tok.Str("token"))
-	}
-	return err
-}
-
-// ssh answers as Salt's does with an empty roster: nothing, to who may log in.
-func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
-	if !low.Has("tgt") || !low.Has("fun") {
-		return nil, netapi.ErrUnexpected
-	}
-	var err error
-	if token, ok := low.Value("token").(string); ok {
-		_, err = s.opt.Client.GetToken(ctx, token)
-	} else {
-		err = s.prove(ctx, credentials(low))
-	}
-	if errors.Is(err, client.ErrAuthentication) {
-		kind, user := "eauth", " for user "+pytext.Str(low.Value("username"))
-		if low.Has("token") {
-			kind, user = "token", ""
-		}
-		return nil, netapi.Unauthorized(`Authentication failure of type "` + kind + `" occurred` + user + ".")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return payload.NewMap(0), nil
 }

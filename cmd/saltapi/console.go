@@ -8,7 +8,6 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
 	"brine/modules/matchers"
 	"brine/wire/control"
@@ -18,8 +17,7 @@ import (
 // consolePages are the handlers of the web console, for a server module that has it. Its section tells prefix, authorized_ips
 // and api_acl; secure says that it speaks TLS.
 func consolePages(s *session.Session, mount console.Mount, secure bool) map[string]http.Handler {
-	rules := eauth.New(eauth.Options{External: s.Master.ExternalAuth, KeepACL: s.Master.KeepACLInToken, Permissive: s.Master.PermissiveACL})
-	mount.Rules = rules.Rules
+	mount.Rules = rightsOf(s).rules.Rules
 	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log, Master: control.At(s.Master.SockDir), Secure: secure,
 		Files: consoleFiles{masterlink.Expander(s), masterlink.Cache(s)}, Version: tool.Version, Eauths: eauthNames(s.Master.ExternalAuth)})}
 }

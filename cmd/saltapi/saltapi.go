@@ -105,7 +105,7 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	tokens := eauth.New(eauth.Options{Settings: s.Master.Raw, TokenDir: s.Master.TokenDir}) // the store of the master
 	gate := netapi.NewLogInGate(s.Master.LoginFailuresMax, s.Log)
 	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewGatedClient(s, gate.Pass), Logger: s.Log, Runners: find, Revoke: tokens.Revoke,
-		Ours:        func() bool { return masterlink.Daemon(s) != nil },
+		MayRun: rightsOf(s).mayRun, Ours: func() bool { return masterlink.Daemon(s) != nil },
 		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf)}
 	if len(opt.Modules) == 0 {
 		s.Log.Error("Did not find any netapi configurations, nothing to start")

@@ -233,6 +233,26 @@ func TestLoginAgain(t *testing.T) {
 	s.expect("the id before", s.ask("POST", "/", "[]", id), 401, "")
 }
 
+// TestSSHOfWhoMayNot: who may not run a function hears so, also where there is nothing to run it on.
+func TestSSHOfWhoMayNot(t *testing.T) {
+	s := open(t, nil, "ssh")
+	for _, tt := range []struct {
+		low    string
+		status int
+		text   string
+	}{
+		{`"tgt":"*","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"`, 200, `{"return":[{}]}`},
+		{`"tgt":"*","fun":"cmd.run","username":"ann","password":"sekrit","eauth":"pam"`, 401, "Authorization error occurred."},
+		{`"tgt":"*","fun":"cmd.run","token":"` + known + `"`, 401, "Authorization error occurred."},
+		{`"tgt":"*","fun":"test.ping","token":"` + strings.Repeat("00", 32) + `"`, 401, "occurred."},
+		{`"fun":"test.ping","username":"ann","password":"no","eauth":"pam"`, 401, "occurred for user ann."},
+		{`"fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"`, 500, ""},
+		{`"tgt":"*","username":"ann","password":"sekrit","eauth":"pam"`, 500, ""},
+	} {
+		s.expect(tt.low, s.ask("POST", "/run", `{"client":"ssh",`+tt.low+`}`), tt.status, tt.text)
+	}
+}
+
 // TestSSHLeavesNoToken: the token by which credentials are proved is gone after it.
 func TestSSHLeavesNoToken(t *testing.T) {
 	s := open(t, nil, "ssh")

@@ -163,6 +163,9 @@ func open(t *testing.T, section *payload.Map, clients ...any) *site {
 			return nil
 		},
 		Runners: func(fun string) (*modules.Func, bool) { return nil, fun != "no.such" }, Ours: func() bool { return false },
+		MayRun: func(_ context.Context, tok, low *payload.Map) bool {
+			return tok.Str("token") == known && low.Str("fun") == "test.ping"
+		},
 		Modules: []netapi.Module{{Name: "rest_cherrypy",
 			Listen: netapi.Listen{Host: "127.0.0.1", MaxConnections: 200, Logger: log, Bound: func(addr string) { bound <- addr }},
 			Handler: func(a netapi.API) (http.Handler, error) {

@@ -1,0 +1,46 @@
+package saltapi
+
+import (
+	"context"
+
+	"brine/cmd/masterlink"
+	"brine/cmd/session"
+	"brine/modules/eauth"
+	"brine/modules/matchers"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// rights knows what the holders of tokens may do, where the master is not asked.
+type rights struct {
+	rules   *eauth.Service
+	targets *matchers.Expander
+}
+
+func rightsOf(s *session.Session) rights {
+	m := s.Master
+	return rights{targets: masterlink.Expander(s), rules: eauth.New(eauth.Options{External: m.ExternalAuth, KeepACL: m.KeepACLInToken,
+		Permissive: m.PermissiveACL, RequireAll: m.ACLRequireAll, ACLModule: m.Raw.Str("eauth_acl_module"), Settings: m.Raw,
+		Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})}
+}
+
+// mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target means. No rule for some
+// minions forbids a target that means nobody, as in Salt (CkMinions.validate_tgt). Unlike Salt: what cannot be worked out is refused.
+func (r rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
+	asked, err := r.targets.Expand(ctx, low.Value("tgt"), low.Str("tgt_type"), low.Map("kwargs").Str("delimiter"), true)
+	if err != nil {
+		return false
+	}
+	want := eauth.Want{Funs: []string{pytext.Str(low.Value("fun"))}, Args: [][]any{low.List("arg")}, Covers: func(target string) bool {
+		all, err := r.targets.AllWithin(ctx, target, asked.Minions)
+		return err == nil && all
+	}}
+	if list, ok := low.Value("fun").([]any); ok {
+		want.Funs, want.Args = payload.Texts(list), nil
+		for _, args := range low.List("arg") {
+			one, _ := args.([]any)
+			want.Args = append(want.Args, one)
+		}
+	}
+	return r.rules.Allowed(r.rules.Rules(tok), want).OK
+}

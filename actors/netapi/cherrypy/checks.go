@@ -91,6 +91,7 @@ func (c *call) setCookie() {
 	if c.expired {
 		cookie.Expires, cookie.MaxAge = time.Now().AddDate(-1, 0, 0), 0
 	}
+	c.w.Header().Del("Set-Cookie") // of an answer that was begun
 	http.SetCookie(c.w, cookie)
 }
 

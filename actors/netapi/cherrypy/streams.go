@@ -53,6 +53,7 @@ func (c *call) getSocket(*any) error {
 	if err != nil {
 		return err
 	}
+	c.setCookie()
 	err = c.api.Hub().ServeWebSocket(c.w, c.r, reader, events.WebSocket{Style: events.CherryPy, Format: c.r.URL.Query().Has("format_events"),
 		Grains: func(ctx context.Context, ids []string) error {
 			low := payload.M("client", netapi.LocalAsync, "tgt", "*", "fun", "grains.items", "token", token)

@@ -2,7 +2,9 @@ package tornado
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"brine/wire/event"
@@ -43,12 +45,12 @@ func (c *call) postHook() error {
 	return c.send(http.StatusOK, payload.M("success", true))
 }
 
-// headers are those of the request.
+// headers are those of the request, by name.
 func (c *call) headers() *payload.Map {
 	m := payload.M("Host", c.r.Host)
 	token := c.token()
-	for name, values := range c.r.Header {
-		text := strings.Join(values, ",")
+	for _, name := range slices.Sorted(maps.Keys(c.r.Header)) {
+		text := strings.Join(c.r.Header[name], ",")
 		if token != "" {
 			text = strings.ReplaceAll(text, token, hidden)
 		}

@@ -70,7 +70,7 @@ func visit(t *testing.T, base string) {
 	own := [][2]string{{"X-Auth-Token", id}, {"Content-Type", "application/json"}}
 	ctx, cancel := context.WithTimeout(t.Context(), casePatience)
 	defer cancel()
-	w, err := apiplay.Dial(ctx, base, apiplay.Request{Name: "stream", Method: "GET", Path: "/events", Header: own[:1], NoBody: true}, false)
+	w, err := apiplay.Dial(ctx, base, apiplay.Request{Name: "stream", Method: "GET", Path: "/events", Header: own[:1], NoBody: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,14 @@ const apiData = "../tooltest/apiplay/testdata"
 
 // apiSite is a master with minions and the users of the tables, and salt-apis beside it, each a process of its own.
 type apiSite struct {
-	t      *testing.T
-	root   string
-	data   string // apiData, absolute
-	master string // its configuration
-	ports  [2]int
-	server *exec.Cmd // the master
-	last   *exec.Cmd // what was started last
+	t       *testing.T
+	root    string
+	data    string // apiData, absolute
+	master  string // its configuration
+	minions []string
+	ports   [2]int
+	server  *exec.Cmd // the master
+	last    *exec.Cmd // what was started last
 }
 
 // newAPISite starts a master and its minions, and waits until all of them answer.
@@ -49,7 +50,7 @@ func newAPISite(t *testing.T, minions ...string) *apiSite {
 			t.Error(err)
 		}
 	})
-	s := &apiSite{t: t, root: root}
+	s := &apiSite{t: t, root: root, minions: minions}
 	if s.data, err = filepath.Abs(apiData); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +25,9 @@ type Raw struct {
 	Head Answer // status and headers in their normal form
 }
 
+// OwnOrigin stands for the origin of a page of the server itself.
+const OwnOrigin = "own"
+
 // websocketKey is what every WebSocket's request brings, and websocketAccept what must come back (RFC 6455, 1.3).
 const websocketKey = "YnJpbmUgcGxheXMgYWxvbg=="
 
@@ -34,8 +36,9 @@ func websocketAccept() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an upgrade.
-func Dial(ctx context.Context, base string, r Request, upgrade bool, sent ...string) (*Raw, error) {
+// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an upgrade to a
+// WebSocket if the origin of a page is given: OwnOrigin, or any other.
+func Dial(ctx context.Context, base string, r Request, origin string, sent ...string) (*Raw, error) {
 	scheme, host, _ := strings.Cut(base, "://")
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", host)
@@ -49,14 +52,17 @@ func Dial(ctx context.Context, base string, r Request, upgrade bool, sent ...str
 	if end, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(end) // what fails shows with the first byte
 	}
-	if err := w.ask(r, host, upgrade, sent); err != nil {
+	if origin == OwnOrigin {
+		origin = base
+	}
+	if err := w.ask(r, host, origin, sent); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	return w, nil
 }
 
-func (w *Raw) ask(r Request, host string, upgrade bool, sent []string) error {
+func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 	lines := []string{r.Method + " " + r.Path + " HTTP/1.1", "Host: " + host}
 	for _, h := range r.Header {
 		lines = append(lines, h[0]+": "+h[1])
@@ -64,8 +70,8 @@ func (w *Raw) ask(r Request, host string, upgrade bool, sent []string) error {
 	if !r.NoBody {
 		lines = append(lines, fmt.Sprintf("Content-Length: %d", len(r.Body)))
 	}
-	if upgrade {
-		lines = append(lines, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: "+websocketKey, "Origin: http://localhost")
+	if origin != "" {
+		lines = append(lines, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: "+websocketKey, "Origin: "+origin)
 	}
 	if _, err := io.WriteString(w.conn, strings.Join(lines, "\r\n")+"\r\n\r\n"+r.Body); err != nil {
 		return err
@@ -119,37 +125,58 @@ func (w *Raw) Say(text string) error {
 	return err
 }
 
-// Frame is the next text frame.
+// Pong has the server answer a ping, and returns the text frames that came before the answer: then the server has read all that was
+// said before.
+func (w *Raw) Pong() (before []string, err error) {
+	if _, err := w.conn.Write([]byte{0x89, 0x80, 0, 0, 0, 0}); err != nil {
+		return nil, err
+	}
+	for {
+		kind, text, err := w.frame()
+		if err != nil || kind == 0x8a {
+			return before, err
+		}
+		before = append(before, text)
+	}
+}
+
+// Frame is the next frame, which has to be one of text.
 func (w *Raw) Frame() (string, error) {
+	kind, text, err := w.frame()
+	if err == nil && kind != 0x81 {
+		err = fmt.Errorf("a frame that begins with %#x: %q", kind, text)
+	}
+	return text, err
+}
+
+// frame is the next frame and its first byte.
+func (w *Raw) frame() (kind byte, text string, err error) {
 	var head [2]byte
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {
-		return "", err
+		return 0, "", err
 	}
 	size := uint64(head[1] & 0x7f)
 	var long [8]byte
 	switch size {
 	case 126:
 		if _, err := io.ReadFull(w.in, long[6:]); err != nil {
-			return "", err
+			return 0, "", err
 		}
 		size = binary.BigEndian.Uint64(long[:])
 	case 127:
 		if _, err := io.ReadFull(w.in, long[:]); err != nil {
-			return "", err
+			return 0, "", err
 		}
 		size = binary.BigEndian.Uint64(long[:])
 	}
 	if size > 1<<24 {
-		return "", fmt.Errorf("a frame of %d bytes", size)
+		return 0, "", fmt.Errorf("a frame of %d bytes", size)
 	}
 	raw := make([]byte, size)
 	if _, err := io.ReadFull(w.in, raw); err != nil {
-		return "", err
+		return 0, "", err
 	}
-	if head[0] != 0x81 {
-		return "", fmt.Errorf("a frame that begins with %#x: %q", head[0], raw)
-	}
-	return string(raw), nil
+	return head[0], string(raw), nil
 }
 
 // HeadOf is the head of a recorded answer in its normal form; lines ends at the first empty one.
@@ -167,48 +194,4 @@ func HeadOf(name string, lines []string, sent ...string) Answer {
 		h.Add(key, standIns(value))
 	}
 	return Normal(name, status, h, "", sent...)
-}
-
-// Event is what a stream tells of an event, in its normal form: one line of "data", or a frame. Of the headers of a hook the
-// order does not count, and neither does the time ts that returns of 3008 bring.
-func Event(text string, sent ...string) string {
-	text = standIns(strings.TrimSpace(text))
-	before, rest, ok := strings.Cut(text, "data: ")
-	if !ok {
-		before, rest = "", text
-	}
-	n := &normal{names: map[string]string{}, count: map[string]int{}}
-	for _, s := range sent {
-		n.names[s] = "<SENT>"
-	}
-	tree, err := parseJSON(rest)
-	if err != nil {
-		return n.text(text)
-	}
-	style := ""
-	if python(tree) != rest && !strings.Contains(rest, "<") {
-		style = "not as Python writes it: "
-	}
-	return style + n.text(before) + python(n.tree(plainEvent(tree)))
-}
-
-func plainEvent(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		return v
-	}
-	var out object
-	for _, m := range o {
-		switch {
-		case m.key == "ts" && value(o, "cmd") == "_return":
-		case m.key == "headers":
-			h, _ := m.value.(object)
-			h = slices.Clone(h)
-			slices.SortFunc(h, func(a, b member) int { return strings.Compare(a.key, b.key) })
-			out = append(out, member{m.key, h})
-		default:
-			out = append(out, member{m.key, plainEvent(m.value)})
-		}
-	}
-	return out
 }

@@ -110,7 +110,7 @@ type Answer struct {
 	Why    string // the reason why brine answers otherwise than Salt; "" in the answers of Salt
 	Status int
 	Header []string // "Name: value", sorted
-	Body   string   // one line
+	Body   string   // one line; of an endless answer a line for each chunk or frame
 }
 
 // String is the block of an answer.
@@ -124,7 +124,9 @@ func (a Answer) String() string {
 		fmt.Fprintf(&b, "  %s\n", h)
 	}
 	if a.Body != "" {
-		fmt.Fprintf(&b, "  = %s\n", a.Body)
+		for line := range strings.SplitSeq(a.Body, "\n") {
+			fmt.Fprintf(&b, "  = %s\n", line)
+		}
 	}
 	return b.String()
 }
@@ -134,8 +136,8 @@ func (a Answer) Same(b Answer) bool {
 	return a.Status == b.Status && a.Body == b.Body && slices.Equal(a.Header, b.Header)
 }
 
-// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers and "= BODY", as String writes
-// them.
+// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers and "= BODY", with a "= " for each
+// line, as String writes them.
 func ParseAnswers(text string) (map[string]Answer, error) {
 	all := map[string]Answer{}
 	var last string
@@ -158,6 +160,9 @@ func ParseAnswers(text string) (map[string]Answer, error) {
 		if why, ok := strings.CutPrefix(line, "why "); ok {
 			a.Why = why
 		} else if body, ok := strings.CutPrefix(line, "= "); ok {
+			if a.Body != "" {
+				body = a.Body + "\n" + body
+			}
 			a.Body = body
 		} else {
 			a.Header = append(a.Header, line)

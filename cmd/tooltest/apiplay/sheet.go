@@ -20,7 +20,7 @@ type Sheet struct {
 }
 
 // Sheets are the names of all tables, those of rest_cherrypy first.
-func Sheets() []string { return []string{"cherrypy", "app", "prefix", "acl", "ips", "tornado"} }
+func Sheets() []string { return []string{"cherrypy", "app", "prefix", "acl", "ips", "tornado", "wsgi"} }
 
 // ReadSheet reads NAME.conf, NAME.requests, NAME.salt3008 and NAME.brine below dir. The last two may be missing.
 func ReadSheet(dir, name string) (*Sheet, error) {

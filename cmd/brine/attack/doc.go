@@ -32,6 +32,8 @@
 //	salt-api           sessions that are guessed, cut, ended; tokens left  TestAPISessions [actors/netapi/cherrypy attack]
 //	                   what rules do not give, in every form               TestAPILimited
 //	                   clients that go; streams of a revoked token         TestAPIClientsGo [actors/netapi/events, modules/netapi/websocket]
+//	                   secrets and lines of others in streams; half        TestAPIStreams, TestAPIHalfSockets
+//	                   handshakes; tokens in addresses
 //	injection          arguments that are not the checked ones             TestLimitedArguments, TestLimitedForms, TestLimitedBlacklist
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
 //	                   runners and functions of files, pillars, schedules  TestLimitedContent

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,12 +141,13 @@ func (s *apiSite) serve(name, conf string) string {
 	s.write("api-"+name+"/master", fmt.Sprintf("%sapi_pidfile: %s/api-%s/pid\napi_logfile: %s/api-%s/log\n", text, s.root, name, s.root, name))
 	s.start("salt-api", filepath.Join(s.root, "api-"+name))
 	at := fmt.Sprintf("127.0.0.1:%d", port)
-	s.await("the port of the salt-api "+name, func() error {
-		c, err := net.DialTimeout("tcp", at, time.Second)
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	s.await("an answer of the salt-api "+name, func() error { // a connection says little: salt-api opens its port once before it starts
+		res, err := once.Get("http://" + at)
 		if err != nil {
 			return err
 		}
-		return c.Close()
+		return res.Body.Close()
 	})
 	return "http://" + at
 }

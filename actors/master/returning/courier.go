@@ -36,6 +36,7 @@ type (
 	}
 	// recordsHanded is the outcome of a call.
 	recordsHanded struct {
+		of       int // the incarnation that has called
 		returner string
 		items    []queue.Item
 		taken    int  // of items, from the first
@@ -44,7 +45,10 @@ type (
 		skipped  queue.Item // that this call left out, because it may be what the returner fails of; Body nil: none
 	}
 	// returnerRested says that a returner which failed may be called again.
-	returnerRested struct{ returner string }
+	returnerRested struct {
+		of       int // the incarnation that lets it rest
+		returner string
+	}
 	// recordsRipe hands over what is before a number, however few they are.
 	recordsRipe struct{ end uint64 }
 	// recordsDropped says that a returner does not get some.
@@ -82,9 +86,11 @@ const (
 	aloneAfter, doubtAfter = 3, 6
 )
 
-// courier is the actor. What it knows of returners a next incarnation finds out anew.
+// courier is the actor. What it knows of returners a next incarnation finds out anew: what that one hears of calls that were not its
+// own is of no account, for it has its own under way.
 type courier struct {
 	part    *Part
+	n       int // incarnation
 	lines   map[string]*line
 	waiting []*AwaitHanded
 	flushed func()
@@ -129,6 +135,7 @@ func (c *courier) Receive(ctx actor.Context) {
 }
 
 func (c *courier) onStarted(ctx actor.Context) {
+	c.n = supervisor.Incarnation(ctx)
 	c.lines = map[string]*line{}
 	for _, name := range c.part.opt.Queue.Readers {
 		c.lines[name] = &line{}
@@ -196,9 +203,10 @@ func (c *courier) call(ctx actor.Context, name string) {
 		return
 	}
 	l.busy = true
-	self, failures, end := supervisor.Self(ctx), l.failures, p.ripe.Load()
+	self, of, failures, end := supervisor.Self(ctx), c.n, l.failures, p.ripe.Load()
 	supervisor.Go(ctx, "returner", func(ctx context.Context) error {
 		m := p.hand(ctx, name, end, failures)
+		m.of = of
 		m.got = p.settle(m)
 		if ctx.Err() == nil { // else this incarnation ends, and the next one calls
 			self.Send(m)
@@ -263,6 +271,9 @@ func (p *Part) done(returner string, last queue.Item) {
 }
 
 func (c *courier) onRecordsHanded(ctx actor.Context, m *recordsHanded) {
+	if m.of != c.n {
+		return
+	}
 	l, p := c.lines[m.returner], c.part
 	l.busy = false
 	p.tallies[m.returner].failing.Store(m.err != nil && !m.got)
@@ -295,10 +306,13 @@ func (c *courier) rest(ctx actor.Context, m *recordsHanded) {
 	l.resting, l.pause = true, returners.Pause(l.pause)
 	p.opt.Log.Error("a returner could not take "+p.opt.What+"; it is tried again", "actor", p.opt.Name, "returner", m.returner,
 		"after", l.pause, "waiting", p.queue.End()-p.queue.Next(m.returner), "err", p.masked(strings.TrimSpace(m.err.Error())))
-	after(ctx, l.pause, &returnerRested{m.returner})
+	after(ctx, l.pause, &returnerRested{c.n, m.returner})
 }
 
 func (c *courier) onReturnerRested(ctx actor.Context, m *returnerRested) {
+	if m.of != c.n {
+		return
+	}
 	c.lines[m.returner].resting = false
 	c.look(ctx)
 }

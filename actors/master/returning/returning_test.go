@@ -223,6 +223,31 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestOutcomeOfBefore: the outcome of a call that an incarnation which died has made, and that its successor hears, is not taken for that
+// of its own: the records in hand would be handed over once more.
+func TestOutcomeOfBefore(t *testing.T) {
+	k := newTaker()
+	r := newRig(t, k, "one")
+	began, release := make(chan bool, 10), make(chan bool)
+	r.opt.Hand = func(ctx context.Context, name string, items []queue.Item) (int, error) {
+		began <- true
+		<-release
+		return k.hand(ctx, name, items)
+	}
+	r.start()
+	r.Keep([]byte("0"))
+	<-began
+	r.ref.Load().Send(&recordsHanded{of: 0, returner: "one"})
+	r.Keep([]byte("1"))
+	r.eventually("both are kept", func() bool { return r.mailed.Load() == 0 })
+	close(release)
+	r.eventually("both are taken", func() bool { return r.queue.Next("one") == 2 })
+	r.stop()
+	if got := k.taken("one"); !slices.Equal(got, numbers(0, 2)) {
+		t.Errorf("got %v", got)
+	}
+}
+
 func restarts(all []stats.Child) (n int) {
 	for _, c := range all {
 		n += c.Restarts

@@ -54,6 +54,7 @@ type (
 	CommitDone struct {
 		Err   error
 		Files error // the files for Salt's tools could not be written
+		by    *jobStore
 	}
 	// RetryJobs tries again to write what could not be written.
 	RetryJobs struct{}

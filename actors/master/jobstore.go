@@ -114,7 +114,7 @@ func (s *jobStore) onStarted(ctx actor.Context) {
 				if err != nil {
 					failed <- g.owed()
 				}
-				self.Send(&CommitDone{Err: err, Files: files})
+				self.Send(&CommitDone{Err: err, Files: files, by: s})
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -237,6 +237,9 @@ func (s *jobStore) tell(res jobstore.Result, g *group) {
 }
 
 func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
+	if m.by != s {
+		return // a predecessor's: the writer of this one may have another group
+	}
 	s.busy = false
 	if m.Err != nil {
 		supervisor.Failed(ctx)

@@ -31,6 +31,7 @@ type (
 	returnerCalled struct {
 		item spool.Item // Name "": the return was not on disk
 		err  error
+		by   *returnerSpool // who has called
 	}
 	// returnerRested says that a returner which failed may be called again.
 	returnerRested struct{ line string }
@@ -178,6 +179,7 @@ func (s *returnerSpool) call(ctx actor.Context, name string) {
 // hand calls a returner beside the actor.
 func (s *returnerSpool) hand(ctx actor.Context, done *returnerCalled, value func() (any, error)) {
 	self, opt := supervisor.Self(ctx), s.opt
+	done.by = s
 	supervisor.Go(ctx, "returner", func(ctx context.Context) error {
 		done.err = opt.hand(ctx, done.item.Returner, value)
 		if ctx.Err() == nil { // else this incarnation ends, and the next one calls
@@ -203,6 +205,9 @@ func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func
 }
 
 func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
+	if m.by != s {
+		return // a predecessor's: this one has called, too
+	}
 	kept := m.item.Name != ""
 	if !kept {
 		s.unkept--

@@ -120,7 +120,10 @@ func (s *Server) populate() error {
 	}
 	s.calls = &calls{tree: tree}
 	s.hub = events.New(events.Options{Subscribe: s.subscribe, Log: s.opt.Logger})
-	if _, err := s.top.Add(s.hub.Spec()); err != nil {
+	if ref, err = s.top.Add(s.hub.Spec()); err == nil {
+		err = stands(ref) // else who comes at once is told that there are no events any more
+	}
+	if err != nil {
 		return fmt.Errorf("start event hub: %w", err)
 	}
 	s.tokens = feed.NewTokens(s.Token)
@@ -134,6 +137,16 @@ func (s *Server) populate() error {
 		}
 	}
 	return nil
+}
+
+// startWithin is how long an actor may take to start.
+const startWithin = 30 * time.Second
+
+// stands waits until an actor has started.
+func stands(ref *supervisor.Ref) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
+	return ref.Ready(ctx)
 }
 
 // Supervisor is the root of the actors.

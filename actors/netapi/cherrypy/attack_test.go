@@ -178,7 +178,7 @@ func TestSessionsBounded(t *testing.T) {
 
 // TestSlowBody: a body that does not come ends its request.
 func TestSlowBody(t *testing.T) {
-	s := open(t, nil)
+	s := openWithin(t, time.Second, nil)
 	c, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)

@@ -142,6 +142,12 @@ type site struct {
 // open starts a salt-api with a section rest_cherrypy, and with more clients than are used most.
 func open(t *testing.T, section *payload.Map, clients ...any) *site {
 	t.Helper()
+	return openWithin(t, 0, section, clients...)
+}
+
+// openWithin is open with a time for short bodies; 0 is the usual one.
+func openWithin(t *testing.T, within time.Duration, section *payload.Map, clients ...any) *site {
+	t.Helper()
 	raw := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "host", "127.0.0.1"),
 		"netapi_enable_clients", append(clients, "local", "local_async", "runner", "wheel"))
 	raw.Map("rest_cherrypy").Update(section)
@@ -169,7 +175,7 @@ func open(t *testing.T, section *payload.Map, clients ...any) *site {
 		Modules: []netapi.Module{{Name: "rest_cherrypy",
 			Listen: netapi.Listen{Host: "127.0.0.1", MaxConnections: 200, Logger: log, Bound: func(addr string) { bound <- addr }},
 			Handler: func(a netapi.API) (http.Handler, error) {
-				return cherrypy.New(a, cherrypy.Options{Config: conf.CherryPy, Logger: log, BodyWithin: bodyWithin})
+				return cherrypy.New(a, cherrypy.Options{Config: conf.CherryPy, Logger: log, BodyWithin: within})
 			}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -236,9 +242,6 @@ func (s *site) expect(what string, got answer, status int, body string) {
 		s.t.Errorf("%s: got %q, want %q", what, got.body, body)
 	}
 }
-
-// bodyWithin is long enough for a body that is there.
-const bodyWithin = 2 * time.Second
 
 const creds = `{"username":"ann","password":"sekrit","eauth":"pam"}`
 

@@ -69,7 +69,7 @@ func gap(readers int) time.Duration {
 type eventHub struct {
 	hub     *Hub
 	cancel  context.CancelFunc // ends the subscription; nil: there is none
-	n       int                // the subscription, counted from 1
+	n       int                // the subscription, counted from 1, over incarnations
 	up      bool
 	waiting []chan<- error
 	idle    int // sweeps without a reader
@@ -141,7 +141,7 @@ func (h *eventHub) join(ctx actor.Context) {
 	}
 	own, cancel := context.WithCancel(supervisor.Context(ctx))
 	h.cancel = cancel
-	h.n++
+	h.n = int(h.hub.subs.Add(1))
 	self, hub, n := supervisor.Self(ctx), h.hub, h.n
 	supervisor.Go(ctx, "event bus", func(context.Context) error {
 		hub.listen(own, self, n)

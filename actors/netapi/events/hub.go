@@ -36,6 +36,7 @@ type Hub struct {
 	opt  Options
 	ring *feed.Ring
 	ref  atomic.Pointer[supervisor.Ref] // nil before the first start
+	subs atomic.Int64                   // subscriptions to the bus so far, of all incarnations
 	cuts cuts
 
 	rooms   sync.Pool // of *[]byte, for writing

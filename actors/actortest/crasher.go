@@ -68,6 +68,9 @@ func (c *Crasher) arm(like any, instead bool, how func(actor.Context)) {
 	c.next.Store(&harm{how: how, on: sameType(like), instead: instead})
 }
 
+// Struck tells whether the harm that was asked for last, if any, has been done.
+func (c *Crasher) Struck() bool { return c.next.Load() == nil }
+
 type crashing struct {
 	*Crasher
 	inner actor.Actor

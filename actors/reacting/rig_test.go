@@ -20,7 +20,6 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/modules/text/pytext"
 	"brine/supervisor"
-	"brine/supervisor/stats"
 	"brine/wire/bus"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -213,8 +212,11 @@ func (r *rig) eventually(what string, so func() bool) {
 func (r *rig) settled() {
 	r.Helper()
 	r.eventually("nothing waits", func() bool {
+		if r.mailed.Load() != 0 { // looked at first: what is mailed no more may wait by now
+			return false
+		}
 		n, _ := r.back.Waiting()
-		return n == 0 && r.mailed.Load() == 0
+		return n == 0
 	})
 }
 
@@ -229,14 +231,4 @@ func pack(t testing.TB, tag string, kv ...any) []byte {
 		t.Fatal(err)
 	}
 	return body
-}
-
-// deaths counts those of all actors.
-func (r *rig) deaths() int { return restarts(r.sup.Snapshot()) }
-
-func restarts(all []stats.Child) (n int) {
-	for _, c := range all {
-		n += c.Restarts + restarts(c.Children)
-	}
-	return n
 }

@@ -106,10 +106,10 @@ func (p *Part) count(o outcome) {
 
 // Show tells an operator about the Reactor.
 func (p *Part) Show() control.Reactor {
+	events, bytes := p.back.Waiting() // first: what waits no more is counted
 	set, t := p.rules.Load(), &p.tally
 	out := control.Reactor{Running: true, Leader: p.Leads(), File: set.file, Events: t.events.Load(), Reacted: t.reacted.Load(),
 		Calls: t.calls.Load(), Failures: t.failures.Load(), Dropped: t.dropped.Load(), Doubtful: t.doubtful.Load()}
-	events, bytes := p.back.Waiting()
 	out.Waiting, out.WaitingBytes = int64(events), bytes
 	if e := t.last.Load(); e != nil {
 		out.LastError, out.LastErrorAt = e.text, e.at

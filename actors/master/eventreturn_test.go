@@ -85,7 +85,6 @@ func TestEventReturnKilled(t *testing.T) {
 	const rounds, events = 3, 200
 	for round := range rounds {
 		child := r.startChild()
-		ear := r.listen()
 		push := ipc.NewPusher(filepath.Join(r.cfg.SockDir, event.MasterPullSocket), ipc.FramingPlain)
 		for n := range events {
 			r.push(push, fmt.Sprintf("my/%d", round*events+n), payload.M())
@@ -102,7 +101,6 @@ func TestEventReturnKilled(t *testing.T) {
 		}
 		_ = child.Wait() // it was killed
 		_ = push.Close()
-		_ = ear.sub.Close()
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

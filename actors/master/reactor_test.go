@@ -134,22 +134,22 @@ func TestReactorLive(t *testing.T) {
 func TestReactorStorm(t *testing.T) {
 	r := reactorRig(t, "[{storm: [DIR/a.sls]}]", map[string]string{"a.sls": "{% for i in range(20) %}s{{ i }}: {runner.event.send: [args: {tag: storm}]}\n{% endfor %}"}, "reactor_worker_hwm: 20")
 	r.m.Fire("storm", payload.M())
-	end := time.After(time.Second)
-	for done := false; !done; {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	least := time.Now().Add(time.Second)
+	r.eventually("a storm", func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), patience/2)
+		defer cancel()
 		if err := r.m.AwaitJobs(ctx); err != nil {
 			t.Fatalf("the master does not answer: %v", err)
 		}
-		cancel()
-		select {
-		case <-end:
-			done = true
-		case <-time.After(50 * time.Millisecond):
+		s := r.m.Reactor()
+		if s.WaitingBytes > 64<<20 {
+			t.Fatalf("got %+v", s)
 		}
-	}
-	if s := r.m.Reactor(); s.Calls < 20 || s.WaitingBytes > 64<<20 {
-		t.Errorf("got %+v", s)
-	}
+		if s.Calls < 20 || time.Now().Before(least) {
+			return fmt.Errorf("got %+v", s)
+		}
+		return nil
+	})
 	if _, err := r.m.ManageReactor(control.ManageReactor{Do: "delete", Event: "storm"}); err != nil {
 		t.Fatal(err)
 	}

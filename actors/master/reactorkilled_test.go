@@ -22,8 +22,8 @@ func TestReactorKilled(t *testing.T) {
 	const rounds, events, least = 4, 100, 20 // jobs that are seen before a master is killed
 	for round := range rounds {
 		child := r.startChild()
-		ear := r.listen()
 		push := ipc.NewPusher(filepath.Join(r.cfg.SockDir, event.MasterPullSocket), ipc.FramingPlain)
+		ear := r.hearBy(func(tag string, data *payload.Map) { r.push(push, tag, data) })
 		for n := range events {
 			r.push(push, "my/event", payload.M("n", int64(round*events+n)))
 		}

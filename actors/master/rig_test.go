@@ -429,17 +429,23 @@ func (e *busEar) until(tag string) []string {
 	}
 }
 
-// hears makes sure that a subscription stands: it fires an event of its own until it comes back.
+// hear makes sure that a subscription stands: it fires an event of its own until it comes back.
 func (r *rig) hear() *busEar {
+	r.t.Helper()
+	return r.hearBy(r.m.Fire)
+}
+
+// hearBy is hear for a master to which events come in another way.
+func (r *rig) hearBy(fire func(tag string, data *payload.Map)) *busEar {
 	r.t.Helper()
 	ear := r.listen()
 	for n := 0; ; n++ {
-		r.m.Fire("test/ear", payload.M("n", n))
+		fire("test/ear", payload.M("n", n))
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		tag, _, err := ear.sub.Next(ctx)
 		cancel()
 		if err == nil && tag == "test/ear" {
-			r.m.Fire("test/ear/end", payload.M("n", n))
+			fire("test/ear/end", payload.M("n", n))
 			ear.await("test/ear/end")
 			return ear
 		}

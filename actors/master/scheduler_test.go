@@ -150,7 +150,7 @@ func (r *rig) lines(name string, n int) (lines []string) {
 // TestSchedulerOfMasterKilled kills the Scheduler in both ways again and again: what has its time once is run once, and the rest goes on.
 func TestSchedulerOfMasterKilled(t *testing.T) {
 	r := scheduled(t, `  first: {function: test.arg, hours: 1, return_job: false, return_kwargs: {filename: DIR/first}}
-  once: {function: test.arg, once: "`+time.Now().Add(4*time.Second).Format("2006-01-02T15:04:05")+`", return_job: false, return_kwargs: {filename: DIR/once}}
+  once: {function: test.arg, once: "`+time.Now().Add(7*time.Second).Format("2006-01-02T15:04:05")+`", return_job: false, return_kwargs: {filename: DIR/once}}
   mark: {function: test.arg, seconds: 1, return_job: false, return_kwargs: {filename: DIR/mark}}
 `, "schedule_returner: rawfile_json", "chaos: true")
 	r.faulty = true

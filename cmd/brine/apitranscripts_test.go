@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -217,8 +218,34 @@ func (k *talk) value(name, kind, number string) string {
 	return v
 }
 
+// returned waits until a job that was not waited for has the returns of all its minions, as it had when the recording went on.
+func (k *talk) returned(jid string) {
+	k.site.await("the returns of "+jid, func() error {
+		_, body, err := k.player.Exchange(k.t.Context(), apiplay.Request{Name: "returned", Method: "GET", Path: "/jobs/" + jid, As: "admin", NoBody: true})
+		var answer struct {
+			Info []struct {
+				Minions []string
+				Result  map[string]any
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(body), &answer)
+		}
+		if err == nil && (len(answer.Info) != 1 || len(answer.Info[0].Result) < len(answer.Info[0].Minions)) {
+			err = fmt.Errorf("not yet: %s", body)
+		}
+		return err
+	})
+}
+
 // before does what happened between two steps of a recording.
 func (k *talk) before(i int) {
+	if name, isJob := strings.CutPrefix(k.tr.Steps[i].Path, "/jobs/<JID:"); isJob {
+		number, _, _ := strings.Cut(name, ">")
+		if jid, known := k.values["<JID:"+number+">"]; known {
+			k.returned(jid)
+		}
+	}
 	switch {
 	case k.topic == "token_lifetime" && i == 1:
 		tokens, _ := filepath.Glob(filepath.Join(k.site.root, "m/var/cache/salt/master/tokens/*"))

@@ -26,7 +26,7 @@ func TestProbe(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || tries != 3 {
+	if err != nil || tries < 3 { // another process may have had the port since
 		t.Errorf("freed: got %v after %d tries", err, tries)
 	}
 	if err := probe("127.0.0.1:port", time.Minute, func() { t.Error("tried again") }); err == nil {

@@ -22,6 +22,21 @@ func netapiOf(t *testing.T, text string) (*Netapi, error) {
 }
 
 // TestCherryPy: every option of the section is read, refused or named in the log.
+// TestNetapiTakes: what a running salt-api takes, what waits for its next start, and what is not its business.
+func TestNetapiTakes(t *testing.T) {
+	for key, want := range map[string][2]bool{"netapi_enable_clients": {true, false}, "external_auth": {true, false}, "log_level": {true, false},
+		"rest_cherrypy": {false, true}, "ret_port": {false, true}, "file_roots": {false, false}, "worker_threads": {false, false}, "rest": {false, false}} {
+		if now, later := NetapiTakes(key); [2]bool{now, later} != want {
+			t.Errorf("%s: now %v, later %v", key, now, later)
+		}
+	}
+	for _, key := range strings.Fields(netapiLive) {
+		if _, later := NetapiTakes(key); later {
+			t.Errorf("%s is taken now and later", key)
+		}
+	}
+}
+
 func TestCherryPy(t *testing.T) {
 	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
 		"rest_timeout: 7\nnetapi_enable_clients: [local]\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"brine/actors/netapi/events"
@@ -86,6 +87,7 @@ type Options struct {
 // Server is a running daemon.
 type Server struct {
 	opt      Options
+	now      atomic.Pointer[inForce]
 	top      *supervisor.Supervisor
 	calls    *calls
 	sessions Sessions
@@ -94,10 +96,22 @@ type Server struct {
 	theirs   *theirs
 }
 
+// inForce is what may change while the daemon runs.
+type inForce struct {
+	conf       *config.Netapi
+	nodegroups *payload.Map
+}
+
+// Reload puts in force what may change of a configuration that was read anew. What is at work goes on as it has begun.
+func (s *Server) Reload(conf *config.Netapi, nodegroups *payload.Map) {
+	s.now.Store(&inForce{s.Config().Follow(conf), nodegroups})
+}
+
 // Start starts the daemon.
 func Start(opt Options) (*Server, error) {
 	opt.Supervision.Name, opt.Supervision.Logger = "salt-api", opt.Logger
 	s := &Server{opt: opt, theirs: newTheirs(opt.Client), top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
+	s.now.Store(&inForce{opt.Config, opt.Master.Nodegroups})
 	if err := s.populate(); err != nil {
 		s.top.Stop(time.Second)
 		return nil, err
@@ -158,8 +172,8 @@ func (s *Server) Stop(within time.Duration) (supervisor.Report, error) {
 	return report, s.opt.Client.Close()
 }
 
-// Config is the configuration.
-func (s *Server) Config() *config.Netapi { return s.opt.Config }
+// Config is the configuration that is in force. The sections of the servers are those of the start.
+func (s *Server) Config() *config.Netapi { return s.now.Load().conf }
 
 // Sessions are those of this daemon.
 func (s *Server) Sessions() Sessions { return s.sessions }
@@ -208,8 +222,8 @@ func (s *Server) permissions(tok *payload.Map, l Login) any {
 		return list
 	}
 	var rules *payload.Map
-	if s.opt.Config.ExternalAuth != nil {
-		rules = s.opt.Config.ExternalAuth.Map(l.Eauth)
+	if all := s.Config().ExternalAuth; all != nil {
+		rules = all.Map(l.Eauth)
 	}
 	return netapi.Permissions(rules, l.Name, tok.List("groups"))
 }

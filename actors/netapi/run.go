@@ -19,7 +19,8 @@ func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
 	if err := s.MasterHere(); err != nil {
 		return nil, err
 	}
-	rules := netapi.Rules{Enabled: s.opt.Config.EnableClients, RawShell: s.opt.Config.AllowRawShell}
+	conf := s.Config()
+	rules := netapi.Rules{Enabled: conf.EnableClients, RawShell: conf.AllowRawShell}
 	name, err := rules.Check(low)
 	if err != nil {
 		return nil, err
@@ -104,10 +105,11 @@ func (s *Server) aim(job *client.Job) error {
 		return nil
 	}
 	name, _ := job.Tgt.(string)
-	if !s.opt.Master.Nodegroups.Has(name) {
+	groups := s.now.Load().nodegroups
+	if !groups.Has(name) {
 		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable in %s", name, s.opt.Master.ConfFile))
 	}
-	words, err := matchers.Nodegroup(name, s.opt.Master.Nodegroups)
+	words, err := matchers.Nodegroup(name, groups)
 	if err != nil {
 		return netapi.BadRequest(err.Error())
 	}

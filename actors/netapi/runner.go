@@ -106,7 +106,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 		return nil, err
 	}
 	if wait == 0 {
-		wait = s.opt.Config.RestTimeout
+		wait = s.Config().RestTimeout
 	}
 	late := &netapi.Error{Status: http.StatusGatewayTimeout}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, late)

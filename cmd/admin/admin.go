@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules/outputters"
-	"brine/wire/control"
 )
 
 // once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
@@ -47,7 +45,9 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 		p.Add(optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
 			Help: "Ask the minion of this configuration directory instead of the master."},
 			optparse.Option{Flags: []string{"--api"}, Kind: optparse.Flag, Dest: "of_api",
-				Help: "Ask the salt-api of this configuration directory instead of the master."})
+				Help: "Ask the salt-api of this configuration directory instead of the master."},
+			optparse.Option{Flags: []string{"--api-number"}, Dest: "of_api_number", Metavar: "N",
+				Help: "With --api: ask the Nth, where several run beside one master. Default: the first that runs."})
 	}
 	p.Add(optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json", Help: "Print the answer as JSON."})
 	if w.watch {
@@ -67,7 +67,9 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 		return nil, err
 	}
 	if v.Bool("of_api") {
-		s.Common.SockDir = filepath.Join(s.Common.SockDir, control.APIFolder)
+		if s.Common.SockDir, err = placeOfAPI(s, v.Str("of_api_number")); err != nil {
+			return nil, err
+		}
 	}
 	return &adminTool{s}, nil
 }

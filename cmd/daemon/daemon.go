@@ -49,7 +49,10 @@ type Service interface {
 	Supervisor() *supervisor.Supervisor
 }
 
-// Lifecycle is what the two daemons have in common: what they are called, how they start, why they end.
+// Stateful is a Service that says itself what Lifecycle.State is.
+type Stateful interface{ State() string }
+
+// Lifecycle is what the daemons have in common: what they are called, how they start, why they end.
 type Lifecycle struct {
 	Title  string // "Salt Master" or "Salt Minion", as in Salt's log lines
 	Class  string // "Master" or "Minion"
@@ -152,7 +155,11 @@ func Serve(s *session.Session, l Lifecycle) error {
 	followFiles(ctx, s, svc)
 	notify(s, s.Parent.Ready, daemon.SdNotifyReady)
 	watchdog(ctx, s, svc)
-	rememberPredecessor(s, l, svc, tellOfCrash(s, svc, l.State))
+	state := l.State
+	if own, ok := svc.(Stateful); ok {
+		state = own.State()
+	}
+	rememberPredecessor(s, l, svc, tellOfCrash(s, svc, state))
 	select {
 	case sig := <-signals:
 		return stopOn(s, l, svc, sig, signals)

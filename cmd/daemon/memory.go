@@ -21,7 +21,8 @@ const (
 	settleLook  = 2 * time.Second       // how long it must have rested, and how often that is looked at
 	settleRest  = 40 * time.Millisecond // of processor time within settleLook are rest
 	settleWork  = 20 * time.Millisecond // of processor time since the last time are worth it,
-	settleTimes = 5                     // and so many times what settling took then
+	settleTimes = 5                     // and so many times what settling took then,
+	settleFade  = 100                   // of which each look takes this part: on a busy machine it has the end of a start in it
 	settleApart = 10 * time.Second      // between two times at least
 )
 
@@ -39,6 +40,7 @@ func newSettling() settling { return settling{done: -settleWork} }
 func (s *settling) due(used time.Duration, now time.Time) bool {
 	rests := used-s.last <= settleRest
 	s.last = used
+	s.cost -= s.cost / settleFade
 	if !rests || used-s.done < max(settleWork, settleTimes*s.cost) || now.Sub(s.at) < settleApart {
 		return false
 	}

@@ -93,6 +93,19 @@ func TestSettling(t *testing.T) {
 	if short.due(125*ms, begin.Add(60*time.Second)) || !short.due(126*ms, begin.Add(62*time.Second)) {
 		t.Error("the least work is another")
 	}
+	busy := newSettling()
+	busy.due(50*ms, begin)
+	busy.due(50*ms, begin.Add(2*time.Second))
+	busy.settled(450 * ms) // of which most was the start, which had to wait
+	looks := 0
+	for busy.due(1450*ms, begin.Add(2*time.Second)); !busy.due(1450*ms, begin.Add(time.Duration(looks)*2*time.Second)); looks++ {
+		if looks > 100 {
+			t.Fatal("a start that took long keeps the memory of later work")
+		}
+	}
+	if looks < 10 {
+		t.Errorf("settled at look %d, for half of what it is worth", looks)
+	}
 	if processorTime() <= 0 {
 		t.Error("this test took no processor time")
 	}

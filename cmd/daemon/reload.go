@@ -21,6 +21,15 @@ type Reloader interface {
 	Reload(fresh *session.Session)
 }
 
+// Chooser is a Reloader with a configuration that is another daemon's as well.
+type Chooser interface {
+	Reloader
+	// Check is an error when the service cannot use a configuration: nothing is put in force then.
+	Check(fresh *session.Session) error
+	// Takes tells whether an option takes effect now, or else at the next start; neither: it is not the service's.
+	Takes(key string) (now, later bool)
+}
+
 // reloader reads the configuration anew when its files change or SIGHUP comes. A configuration that cannot be used changes nothing.
 type reloader struct {
 	s   *session.Session
@@ -100,11 +109,12 @@ func (r *reloader) again(asked bool) (folders, links []string) {
 func (r *reloader) load(asked bool) {
 	fresh, err := r.s.LoadAgain()
 	if err == nil {
-		err = CheckStanding(fresh)
+		err = r.check(fresh)
 	}
 	var changes []config.Change
 	if err == nil {
 		changes, err = config.Changes(r.last.Common, fresh.Common)
+		changes = chosen(r.svc, changes)
 	}
 	if err != nil {
 		if asked || err.Error() != r.said {
@@ -124,6 +134,29 @@ func (r *reloader) load(asked bool) {
 	r.svc.Reload(fresh)
 	r.tell(fresh, changes)
 	r.last = fresh
+}
+
+func (r *reloader) check(fresh *session.Session) error {
+	if c, ok := r.svc.(Chooser); ok {
+		return c.Check(fresh)
+	}
+	return CheckStanding(fresh)
+}
+
+// chosen are the changes that concern a service, as they concern it.
+func chosen(svc Reloader, changes []config.Change) []config.Change {
+	c, ok := svc.(Chooser)
+	if !ok {
+		return changes
+	}
+	var own []config.Change
+	for _, change := range changes {
+		now, later := c.Takes(change.Key)
+		if change.Live = now; now || later {
+			own = append(own, change)
+		}
+	}
+	return own
 }
 
 // tell names what has changed and what waits for the next start.

@@ -1,9 +1,9 @@
-// Package keepalive is the parent of a salt-minion or a salt-master and the way to it: a small process that starts the
+// Package keepalive is the parent of a salt-minion, a salt-master or a salt-api and the way to it: a small process that starts the
 // daemon's own, hands signals on to it, and starts another within moments when it dies. It answers to salt_minion of
-// salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters have one; why it is C, and
+// salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters and salt-api have one; why it is C, and
 // what else it does otherwise, stands in docs/decisions/0009 and 0031.
 //
-// A program that links this package splits in two before its main, where its command line says salt-minion or salt-master,
+// A program that links this package splits in two before its main, where its command line says salt-minion, salt-master or salt-api,
 // and not --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others leave.
 package keepalive
 

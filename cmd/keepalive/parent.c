@@ -1,4 +1,4 @@
-// The parent of a minion or a master. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
+// The parent of a minion, a master or a salt-api. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
 // so that the process can fork, and the parent that stays behind is a megabyte, not ten. See keepalive.go.
 
 #define _GNU_SOURCE
@@ -46,6 +46,7 @@ long long keepalive_before_lived(void) { return before_lived; }
 // daemon_of says whether a word names a daemon that has a parent.
 static int daemon_of(const char *word) {
 	if (strcmp(word, "salt-master") == 0) title = "MasterKeepAlive";
+	else if (strcmp(word, "salt-api") == 0) title = "SaltAPIKeepAlive";
 	else if (strcmp(word, "salt-minion") != 0) return 0;
 	return 1;
 }

@@ -2,31 +2,53 @@ package saltapi
 
 import (
 	"context"
+	"sync/atomic"
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
+	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// rights knows what the holders of tokens may do, where the master is not asked.
+// rights knows what the holders of tokens may do, where the master is not asked. It may be used by any number of goroutines.
 type rights struct {
-	rules   *eauth.Service
+	now     atomic.Pointer[rules]
 	targets *matchers.Expander
 }
 
-func rightsOf(s *session.Session) rights {
-	m := s.Master
-	return rights{targets: masterlink.Expander(s), rules: eauth.New(eauth.Options{External: m.ExternalAuth, KeepACL: m.KeepACLInToken,
-		Permissive: m.PermissiveACL, RequireAll: m.ACLRequireAll, ACLModule: m.Raw.Str("eauth_acl_module"), Settings: m.Raw,
-		Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})}
+// rules are those of a configuration.
+type rules struct {
+	*eauth.Service
+	eauths     []string
+	nodegroups *payload.Map
 }
+
+func rightsOf(s *session.Session) *rights {
+	r := &rights{targets: masterlink.Expander(s)}
+	r.targets.Groups = func() *payload.Map { return r.now.Load().nodegroups }
+	r.follow(s.Master)
+	return r
+}
+
+// follow takes the rules of a configuration.
+func (r *rights) follow(m *config.Master) {
+	r.now.Store(&rules{eauths: eauthNames(m.ExternalAuth), nodegroups: m.Nodegroups, Service: eauth.New(eauth.Options{External: m.ExternalAuth,
+		KeepACL: m.KeepACLInToken, Permissive: m.PermissiveACL, RequireAll: m.ACLRequireAll, ACLModule: m.Raw.Str("eauth_acl_module"), Settings: m.Raw,
+		Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})})
+}
+
+// of are the rules for the holder of a token.
+func (r *rights) of(tok *payload.Map) []any { return r.now.Load().Rules(tok) }
+
+// eauths are the kinds of external authentication.
+func (r *rights) eauths() []string { return r.now.Load().eauths }
 
 // mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target means. No rule for some
 // minions forbids a target that means nobody, as in Salt (CkMinions.validate_tgt). Unlike Salt: what cannot be worked out is refused.
-func (r rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
+func (r *rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
 	asked, err := r.targets.Expand(ctx, low.Value("tgt"), low.Str("tgt_type"), low.Map("kwargs").Str("delimiter"), true)
 	if err != nil {
 		return false
@@ -42,5 +64,6 @@ func (r rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
 			want.Args = append(want.Args, one)
 		}
 	}
-	return r.rules.Allowed(r.rules.Rules(tok), want).OK
+	now := r.now.Load()
+	return now.Allowed(now.Rules(tok), want).OK
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -21,20 +20,17 @@ import (
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/supervisor"
-	"brine/wire/control"
 )
 
 // memoryCeiling is what Go may take before it works to take less, in bytes.
 const memoryCeiling = 96 << 20
-
-// stateFolder is where crashes of salt-api are reported, below the cache directory of its master.
-const stateFolder = "api"
 
 // Run runs the REST servers (salt-api).
 func Run(c *tool.Call) error {
 	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy, rest_tornado, rest_wsgi.")
 	options.AddConfigDir(p)
 	daemon.AddOptions(p, "/var/run/salt-api.pid")
+	daemon.AddKeepalive(p, "salt-api")
 	options.AddLogging(p, true, "api_logfile", "/var/log/salt/api")
 	var conf *config.Netapi
 	s, err := session.Open(c, p, session.Opening{Role: session.RoleClient, Daemon: true, LogFile: "api_logfile", Check: func(s *session.Session) (err error) {
@@ -64,7 +60,7 @@ func Run(c *tool.Call) error {
 		return err
 	}
 	return daemon.Serve(s, daemon.Lifecycle{
-		Title: "Salt API", Class: "SaltAPI", State: stateFolder, Memory: memoryCeiling,
+		Title: "Salt API", Class: "SaltAPI", Memory: memoryCeiling,
 		Start:  func() (daemon.Service, error) { return start(s, conf) },
 		Closed: func(why string) string { return "The Salt API is shutdown. " + why },
 		Lost:   func(daemon.Service) string { return "lost: sessions, requests under way" },
@@ -88,10 +84,38 @@ func probe(conf *config.Netapi) error {
 // service is the running daemon.
 type service struct {
 	*netapi.Server
-	wait time.Duration
+	wait   time.Duration
+	rights *rights
+	place  *place
 }
 
-func (s *service) End() (supervisor.Report, error) { return s.Stop(s.wait) }
+func (s *service) End() (supervisor.Report, error) {
+	report, err := s.Stop(s.wait)
+	return report, errors.Join(err, s.place.leave())
+}
+
+// State is where crashes are reported, below the cache directory of the master.
+func (s *service) State() string { return s.place.name }
+
+// Check reads what concerns salt-api.
+func (s *service) Check(fresh *session.Session) error {
+	_, err := fresh.Master.NetapiOptions()
+	return err
+}
+
+// Takes knows the options of salt-api among those of its master.
+func (s *service) Takes(key string) (now, later bool) { return config.NetapiTakes(key) }
+
+// Reload puts in force what may change.
+func (s *service) Reload(fresh *session.Session) {
+	conf, err := fresh.Master.NetapiOptions()
+	if err != nil { // Check has seen none
+		s.place.log.Error("the configuration cannot be used", "err", err)
+		return
+	}
+	s.rights.follow(fresh.Master)
+	s.Server.Reload(conf, fresh.Master.Nodegroups)
+}
 
 func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	ok, err := s.BecomeUser(s.Master.User)
@@ -103,10 +127,11 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 		return nil, err
 	}
 	tokens := eauth.New(eauth.Options{Settings: s.Master.Raw, TokenDir: s.Master.TokenDir}) // the store of the master
+	own := rightsOf(s)
 	gate := netapi.NewLogInGate(s.Master.LoginFailuresMax, s.Log)
 	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewGatedClient(s, gate.Pass), Logger: s.Log, Runners: find, Revoke: tokens.Revoke,
-		MayRun: rightsOf(s).mayRun, Ours: func() bool { return masterlink.Daemon(s) != nil },
-		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf)}
+		MayRun: own.mayRun, Ours: func() bool { return masterlink.Daemon(s) != nil },
+		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf, own)}
 	if len(opt.Modules) == 0 {
 		s.Log.Error("Did not find any netapi configurations, nothing to start")
 	}
@@ -114,20 +139,26 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	if err != nil {
 		return nil, errors.Join(err, opt.Client.Close())
 	}
-	if err := addControl(s, srv); err != nil {
+	here, err := addControl(s, srv)
+	if err != nil {
 		_, stopErr := srv.Stop(s.Master.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}
 	s.Log.Info(fmt.Sprintf("salt-api is starting as user '%s'", session.RunningUser()))
-	return &service{srv, s.Master.StopTimeout}, nil
+	return &service{srv, s.Master.StopTimeout, own, here}, nil
 }
 
 // addControl lets the daemon answer about its actors, on a socket of its own.
-func addControl(s *session.Session, srv *netapi.Server) error {
-	common := *s.Common
-	common.SockDir, common.CacheDir = filepath.Join(s.Common.SockDir, control.APIFolder), filepath.Join(s.Common.CacheDir, stateFolder)
-	if err := os.MkdirAll(common.SockDir, 0o755); err != nil {
-		return fmt.Errorf("control socket: %w", err)
+func addControl(s *session.Session, srv *netapi.Server) (*place, error) {
+	here, err := takePlace(s.Common.SockDir, s.Log)
+	if err != nil {
+		return nil, err
 	}
-	return daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(), admin.Options{})
+	common := *s.Common
+	common.SockDir, common.CacheDir = filepath.Join(s.Common.SockDir, here.name), filepath.Join(s.Common.CacheDir, here.name)
+	err = daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(), admin.Options{})
+	if err != nil {
+		return nil, errors.Join(err, here.leave())
+	}
+	return here, nil
 }

@@ -37,14 +37,14 @@ func ports(conf *config.Netapi) (list []port) {
 }
 
 // servers are the server modules that the configuration asks for.
-func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
+func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.Module) {
 	if c := conf.CherryPy; c != nil {
 		list = append(list, netapi.Module{Name: "rest_cherrypy",
 			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := cherrypy.Options{Config: c, Logger: s.Log}
 				if c.Console {
-					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
+					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
 				}
 				return cherrypy.New(a, opt)
 			}})
@@ -55,7 +55,7 @@ func servers(s *session.Session, conf *config.Netapi) (list []netapi.Module) {
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout}
 				if c.Console {
-					opt.Extra = consolePages(s, console.Mount{API: a, Prefix: "/"}, !c.DisableSSL)
+					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: "/"}, !c.DisableSSL)
 				}
 				return tornado.New(a, opt), nil
 			}})

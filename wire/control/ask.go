@@ -2,9 +2,11 @@ package control
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"time"
 
 	"brine/wire/ipc"
@@ -14,8 +16,17 @@ import (
 // Socket is the name of a daemon's control socket in its sock_dir.
 const Socket = "brine.ipc"
 
-// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above.
-const APIFolder = "api"
+// APIMost is how many salt-apis of one master have a place for their sockets.
+const APIMost = 9
+
+// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above: the first, the second of
+// those that run beside it, and so on.
+func APIFolder(n int) string {
+	if n < 2 {
+		return "api"
+	}
+	return "api-" + strconv.Itoa(n)
+}
 
 // AskTimeout bounds a question to a daemon, JobPatience one about the job store.
 const (
@@ -36,6 +47,16 @@ func (d *Daemon) Path() string { return d.path }
 func (d *Daemon) Here() bool {
 	info, err := os.Stat(d.path)
 	return err == nil && info.Mode()&os.ModeSocket != 0
+}
+
+// Listens tells whether somebody accepts at the socket: one that was left behind has nobody.
+func (d *Daemon) Listens() bool {
+	conn, err := net.DialTimeout("unix", d.path, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // it was opened to see that it can be
+	return true
 }
 
 // Ask asks a daemon and returns its answer. The daemon's own error is an *ipc.RemoteError, another version of the protocol

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"html"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ func (c *call) finish(err error, v any) error {
 	case c.ctx.Err() != nil:
 		return err
 	default:
-		c.log.Error("a request failed", "path", c.path, "err", err)
+		c.logFailure(err)
 		c.status = http.StatusInternalServerError
 		text := "An unexpected error occurred"
 		if c.conf.Debug {
@@ -45,6 +46,15 @@ func (c *call) finish(err error, v any) error {
 	return nil
 }
 
+// logFailure logs an error that the client is not told of. What any stranger can bring about is no news for an operator.
+func (c *call) logFailure(err error) {
+	level := slog.LevelError
+	if errors.Is(err, netapi.ErrUnexpected) {
+		level = slog.LevelDebug
+	}
+	c.log.Log(c.ctx, level, "a request failed", "path", c.path, "err", err)
+}
+
 // accept is the header of that name, all of it.
 func (c *call) accept() string { return strings.Join(c.r.Header.Values("Accept"), ", ") }
 
@@ -54,7 +64,7 @@ func (c *call) fail(err error) {
 	if !errors.As(err, &known) {
 		known = &netapi.Error{Status: http.StatusInternalServerError}
 		if c.ctx.Err() == nil { // else there is most probably nobody to read it
-			c.log.Error("a request failed", "path", c.path, "err", err)
+			c.logFailure(err)
 		}
 	}
 	if c.res != nil {

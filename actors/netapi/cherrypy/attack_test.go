@@ -208,6 +208,29 @@ func TestLogoutRevokes(t *testing.T) {
 	}
 }
 
+// TestCookieOfOtherPages: a page of another origin, also of another port of this host, runs nothing by the cookie of whoever looks at it.
+func TestCookieOfOtherPages(t *testing.T) {
+	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
+	id := s.login()
+	cookie, plain := "Cookie: session_id="+id, "Content-Type: text/plain"
+	const low = `[{"client":"local","tgt":"*","fun":"test.ping"}]`
+	for origin, status := range map[string]int{"http://127.0.0.1:1": 401, "https://evil.example": 401, "null": 401, "https://ui.example": 200, "http://" + s.addr: 200} {
+		for _, path := range []string{"/", "/minions", "/hook", "/jobs"} {
+			want := status
+			if status == 200 && path == "/minions" {
+				want = 202
+			}
+			s.expect(origin+" "+path, s.ask("POST", path, low, cookie, plain, "Origin: "+origin), want, "")
+		}
+		s.expect(origin+" by header", s.ask("POST", "/", low, "X-Auth-Token: "+id, plain, "Origin: "+origin), 200, "")
+	}
+	s.expect("log-out", s.ask("POST", "/logout", "", cookie, "Origin: https://evil.example"), 401, "")
+	s.expect("no page", s.ask("POST", "/", low, cookie), 200, "")
+	if len(s.revoked) != 0 {
+		t.Error("a page has ended the session")
+	}
+}
+
 // TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that fails ends nothing.
 func TestLoginAgain(t *testing.T) {
 	s := open(t, nil)

@@ -41,10 +41,14 @@ func (c *call) crossOrigin() bool {
 // cookieName is the cookie of a session.
 const cookieName = "session_id"
 
-// presented is the session id that a client shows: in the header, or else in the cookie.
+// presented is the session id that a client shows: in the header, or else in the cookie. Unlike Salt: the cookie of a page of another
+// origin counts for nothing, unless cors_origin names it. Browsers send it along for pages of other ports of this host, too.
 func (c *call) presented() string {
 	if id := c.r.Header.Get("X-Auth-Token"); id != "" {
 		return id
+	}
+	if !c.pageMay() {
+		return ""
 	}
 	if cookie, err := c.r.Cookie(cookieName); err == nil {
 		return cookie.Value
@@ -180,7 +184,9 @@ func (c *call) fromAllowed() error {
 	if c.res.free || len(c.conf.AuthorizedIPs) == 0 || slices.Contains(c.conf.AuthorizedIPs, c.remote()) {
 		return nil
 	}
-	c.log.Error("Blocked IP: " + c.remote())
+	if more, due := c.lines.Due("authorized_ips", c.remote()); due {
+		c.log.Error("Blocked IP: "+c.remote(), "more", more)
+	}
 	return &netapi.Error{Status: http.StatusForbidden, Message: "Bad IP"}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/config"
 	"brine/modules/netapi"
 	"brine/wire/payload"
 )
@@ -169,6 +170,29 @@ func TestOptions(t *testing.T) {
 		s.expect("named", s.ask("POST", "/login", creds), 401, "No permission")
 		s.expect("others", s.ask("POST", "/login", strings.Replace(creds, "ann", "bob", 1)), 200, "")
 	})
+}
+
+// TestReload: what may change does, for the next request; a section of a server stays what it was at the start.
+func TestReload(t *testing.T) {
+	s := open(t, payload.M("root_prefix", "/salt"))
+	ask := func(status int, client, target string) {
+		t.Helper()
+		s.expect(client, s.ask("POST", "/salt/run", `{"client":"`+client+`","tgt":"`+target+`","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`),
+			status, "")
+	}
+	ask(400, "local_batch", "web")
+	ask(400, "local", "web")
+	fresh := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "root_prefix", "/other"), "netapi_enable_clients", []any{"local", "local_batch"})
+	conf, err := (&config.Master{Common: config.Common{Raw: fresh}}).NetapiOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.srv.Reload(conf, payload.M("web", "m1"))
+	ask(200, "local", "web")
+	ask(400, "local", "db")
+	ask(200, "local_batch", "web")
+	ask(400, "runner", "web")
+	s.expect("the new prefix", s.ask("GET", "/other/", ""), 404, "")
 }
 
 // TestAccept: the type of an answer is what the client wants; that is looked at when all is done.

@@ -133,6 +133,7 @@ type site struct {
 	t      *testing.T
 	master *fakeMaster
 	srv    *netapi.Server
+	config *config.Master
 	addr   string
 
 	revoked chan string // tokens
@@ -156,7 +157,7 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, master: &fakeMaster{asked: make(chan string, 10)}, revoked: make(chan string, 10)}
+	s := &site{t: t, config: m, master: &fakeMaster{asked: make(chan string, 10)}, revoked: make(chan string, 10)}
 	bound := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
 	s.srv, err = netapi.Start(netapi.Options{Config: conf, Master: m, Logger: log,

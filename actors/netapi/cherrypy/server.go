@@ -10,6 +10,7 @@ import (
 
 	api "brine/actors/netapi"
 	"brine/config"
+	"brine/modules/fleet/door"
 	"brine/modules/netapi"
 )
 
@@ -33,6 +34,7 @@ type server struct {
 	stats  *statistics
 	bodies chan struct{} // room for large bodies
 	access *accessLog
+	lines  door.Lines
 }
 
 // New makes the handler. An error is a file of the configuration that cannot be used.

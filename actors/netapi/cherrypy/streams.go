@@ -36,6 +36,9 @@ func (c *call) getEvents(*any) error {
 
 // getSocket opens a WebSocket for who has a session: by header, by cookie, or in the path.
 func (c *call) getSocket(*any) error {
+	if len(c.args) == 0 && !c.pageMay() {
+		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie of a session"}
+	}
 	token := c.token
 	if len(c.args) > 0 {
 		var err error
@@ -45,9 +48,6 @@ func (c *call) getSocket(*any) error {
 	}
 	if token == "" {
 		return netapi.Unauthorized("")
-	}
-	if len(c.args) == 0 && !c.pageMay() {
-		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie of a session"}
 	}
 	reader, err := c.reader(token)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *call) getSocket(*any) error {
 	return err
 }
 
-// pageMay tells whether the page that opens a WebSocket may do so by a cookie: a browser sends it along for any page of the same
+// pageMay tells whether the page that asks may do so by a cookie: a browser sends it along for any page of the same
 // site, another port of the host included. Unlike Salt: its server lets every page in.
 func (c *call) pageMay() bool {
 	return c.r.Header.Get("X-Auth-Token") != "" || websocket.SameOrigin(c.r) ||

@@ -61,8 +61,8 @@ type Options struct {
 	// Cookie names the cookie of the session; "" is session_id, that of rest_cherrypy.
 	Cookie  string
 	Version string
-	Eauths  []string     // kinds of external authentication to choose from at the log-in
-	Logger  *slog.Logger // nil: silent
+	Eauths  func() []string // kinds of external authentication to choose from at the log-in; nil: none
+	Logger  *slog.Logger    // nil: silent
 }
 
 // Limits of what one console serves.

@@ -78,7 +78,7 @@ func (fakeFiles) Grains(string, ...any) (*payload.Map, error) { return payload.M
 func serve(t *testing.T) (*httptest.Server, *fakeFront) {
 	t.Helper()
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
-	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Version: "1", Eauths: []string{"pam"}}))
+	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Version: "1", Eauths: func() []string { return []string{"pam"} }}))
 	t.Cleanup(s.Close)
 	return s, front
 }

@@ -21,7 +21,7 @@ func (c *console) eauths() []string {
 	if c.Eauths == nil {
 		return []string{}
 	}
-	return c.Eauths
+	return c.Eauths()
 }
 
 // identity is what the page needs to know of a session.

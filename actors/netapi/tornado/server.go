@@ -178,6 +178,9 @@ func (c *call) token() string {
 	if token := c.r.Header.Get("X-Auth-Token"); token != "" {
 		return token
 	}
+	if !c.originMay() { // browsers send the cookie along for pages of other ports of this host
+		return ""
+	}
 	if cookie, err := c.r.Cookie(cookieName); err == nil {
 		return cookie.Value
 	}

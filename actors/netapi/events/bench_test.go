@@ -2,6 +2,7 @@ package events
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -24,23 +25,53 @@ const (
 	benchAddr    = "BRINE_BENCH_ADDR"
 	benchReaders = "BRINE_BENCH_READERS"
 	benchPath    = "BRINE_BENCH_PATH"
+	benchTokens  = "BRINE_BENCH_TOKENS" // not empty: each has a token of its own
+	benchTLS     = "BRINE_BENCH_TLS"    // not empty: they speak TLS
 )
 
+// readersOf is how the readers of a benchmark come.
+type readersOf struct {
+	path        string
+	tokens, tls bool
+}
+
+func (r readersOf) String() string {
+	name := strings.ReplaceAll(strings.Trim(r.path, "/"), "/", "-")
+	if r.tokens {
+		name += "-tokens"
+	}
+	if r.tls {
+		name += "-tls"
+	}
+	return name
+}
+
 // BenchmarkReaders has 2,000 readers and 100 events a second for ten seconds: KB/reader is the resident memory of the server for
-// each, lag-ms how far the last of all readers was behind at worst.
+// each, lag-ms how far the last of all readers was behind at worst, asked/s how often the master was asked for a token. It takes a
+// millisecond for each.
 func BenchmarkReaders(b *testing.B) {
-	for _, path := range []string{"/events", "/ws", "/tornado/events"} {
-		b.Run(strings.Trim(path, "/"), func(b *testing.B) { benchReadersOf(b, path, 2000, 100, 10*time.Second) })
+	for _, of := range []readersOf{
+		{path: "/events"}, {path: "/ws"}, {path: "/tornado/events"}, {path: "/events", tokens: true}, {path: "/ws", tokens: true},
+		{path: "/events", tls: true}, {path: "/ws", tls: true}, {path: "/events", tokens: true, tls: true},
+	} {
+		b.Run(of.String(), func(b *testing.B) { benchReadersOf(b, of, 2000, 100, 10*time.Second) })
 	}
 }
 
-func benchReadersOf(b *testing.B, path string, readers, rate int, span time.Duration) {
+func benchReadersOf(b *testing.B, of readersOf, readers, rate int, span time.Duration) {
 	bus := newFakeBus()
-	f := newFront(b, bus, feed.Limits{})
+	f := newFrontOf(b, bus, feed.Limits{}, of.tls)
+	f.pause = time.Millisecond
 	debug.FreeOSMemory()
 	before := resident(b)
 	cmd := exec.Command(os.Args[0], "-test.run", "TestBenchClient$")
-	cmd.Env = append(os.Environ(), benchAddr+"="+f.addr, benchReaders+"="+strconv.Itoa(readers), benchPath+"="+path)
+	cmd.Env = append(os.Environ(), benchAddr+"="+f.addr, benchReaders+"="+strconv.Itoa(readers), benchPath+"="+of.path)
+	if of.tokens {
+		cmd.Env = append(cmd.Env, benchTokens+"=1")
+	}
+	if of.tls {
+		cmd.Env = append(cmd.Env, benchTLS+"=1")
+	}
 	stop, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -58,7 +89,7 @@ func benchReadersOf(b *testing.B, path string, readers, rate int, span time.Dura
 	<-time.After(time.Second) // websockets become ready
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
-	most := int64(0)
+	most, asked := int64(0), f.asked.Load()
 	for i := range int(span/time.Second) * rate {
 		<-tick.C
 		bus.fire(b, fmt.Sprint("salt/job/", i, "/ret/m1"), payload.M("cmd", "_return", "id", "m1", "success", true, "return", strings.Repeat("x", 300),
@@ -67,7 +98,7 @@ func benchReadersOf(b *testing.B, path string, readers, rate int, span time.Dura
 			most = max(most, resident(b))
 		}
 	}
-	left := len(f.hub.Readers())
+	left, asked := len(f.hub.Readers()), f.asked.Load()-asked
 	<-time.After(time.Second)
 	_ = stop.Close()
 	if err := cmd.Wait(); err != nil {
@@ -79,6 +110,7 @@ func benchReadersOf(b *testing.B, path string, readers, rate int, span time.Dura
 	}
 	b.ReportMetric(float64(most-before)/1024/float64(readers), "KB/reader")
 	b.ReportMetric(float64(lag)/1e6, "lag-ms")
+	b.ReportMetric(float64(asked)/span.Seconds(), "asked/s")
 	b.ReportMetric(float64(fewest), "fewest-events")
 	b.ReportMetric(float64(left), "readers")
 	b.ReportMetric(0, "ns/op")
@@ -117,8 +149,14 @@ func TestBenchClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if os.Getenv(benchTLS) != "" {
+			conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // the peer is the test itself
+		}
 		conns[i] = conn
 		head := "GET " + path + " HTTP/1.1\r\nHost: " + addr + "\r\n"
+		if os.Getenv(benchTokens) != "" {
+			head += fmt.Sprintf("X-Auth-Token: %x\r\n", i)
+		}
 		if strings.HasSuffix(path, "ws") {
 			head += strings.Join(upgrade, "\r\n") + "\r\n"
 		}

@@ -2,6 +2,7 @@ package events
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type front struct {
 	tokens  *feed.Tokens
 	revoked atomic.Bool
 	asked   atomic.Int64
+	pause   time.Duration // that the master takes to tell of a token
 	grains  chan []string
 	url     string
 	addr    string
@@ -31,16 +33,28 @@ type front struct {
 
 func newFront(t testing.TB, bus *fakeBus, limits feed.Limits) *front {
 	t.Helper()
+	return newFrontOf(t, bus, limits, false)
+}
+
+// newFrontOf is newFront, with TLS or without.
+func newFrontOf(t testing.TB, bus *fakeBus, limits feed.Limits, tls bool) *front {
+	t.Helper()
 	h, _, _ := startHub(t, bus, limits)
 	f := &front{hub: h, grains: make(chan []string, 10)}
 	f.tokens = feed.NewTokens(func(context.Context, string) (*payload.Map, error) {
 		f.asked.Add(1)
+		<-time.After(f.pause)
 		if f.revoked.Load() {
 			return nil, errors.New("unknown")
 		}
 		return payload.M("expire", float64(time.Now().Add(time.Hour).Unix())), nil
 	})
-	server := httptest.NewServer(f)
+	server := httptest.NewUnstartedServer(f)
+	start := server.Start
+	if tls {
+		start = server.StartTLS
+	}
+	start()
 	t.Cleanup(func() {
 		h.ring.End(feed.ErrStopped)
 		server.Close()
@@ -60,7 +74,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Test", "yes")
-	reader := Reader{Stream: s, Token: f.tokens.Hold("f00d")}
+	reader := Reader{Stream: s, Token: f.tokens.Hold(cmp.Or(r.Header.Get("X-Auth-Token"), "f00d"))}
 	if strings.HasSuffix(r.URL.Path, "/events") {
 		err = f.hub.ServeSSE(w, r, reader, style)
 	} else {

@@ -14,13 +14,14 @@ import (
 
 // showFleet streams the table fleet: all minions that have a key, or those that a target means.
 func (c *console) showFleet(ctx context.Context, q request, o *output) error {
-	d, members, versions := newDiffer("fleet"), c.membership(q), c.versions(q.who)
-	every := fleetEvery
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d, members, versions, minions := newDiffer("fleet"), c.membership(q), c.versions(q.who), c.roster
 	if c.Master == nil || !c.Master.Here() {
-		every = 5 * time.Second // each look is a call of the master
+		minions = c.keysWhenTold(ctx)
 	}
-	return c.repeat(ctx, q, o, every, func(ctx context.Context) error {
-		minions, err := c.minions(ctx, q.who)
+	return c.repeat(ctx, q, o, fleetEvery, func(ctx context.Context) error {
+		minions, err := minions(ctx, q.who)
 		if err != nil {
 			return o.rows(d, nil, err)
 		}
@@ -114,11 +115,8 @@ func (c *console) target(ctx context.Context, q request) (any, error) {
 	return Target{Count: len(ids), Minions: append([]string{}, ids[:min(len(ids), 1000)]...), Missing: append([]string{}, found.Missing...)}, nil
 }
 
-// minions are all that have a key: as a brine master tells them, or the keys alone.
-func (c *console) minions(ctx context.Context, who Session) ([]Minion, error) {
-	if c.Master == nil || !c.Master.Here() {
-		return c.keysAlone(ctx, who)
-	}
+// roster are all that have a key, as a brine master tells them.
+func (c *console) roster(ctx context.Context, _ Session) ([]Minion, error) {
 	roster, err := ask(ctx, c, control.GetRoster{})
 	if err != nil {
 		return nil, err
@@ -142,6 +140,37 @@ func (c *console) minions(ctx context.Context, who Session) ([]Minion, error) {
 		list = append(list, row)
 	}
 	return list, nil
+}
+
+// keysWhenTold lists the keys of a master of Salt. Each list is a job that Salt stores, so that it is asked for only when the bus
+// tells of a key that is not as in the last one, and every so often without.
+func (c *console) keysWhenTold(ctx context.Context) func(context.Context, Session) ([]Minion, error) {
+	bus := c.listen(ctx, func(tag string) bool {
+		return strings.HasPrefix(tag, "salt/key") || strings.HasPrefix(tag, "salt/auth")
+	}, func() {})
+	var list []Minion
+	var asked time.Time
+	var trouble error
+	news, known := true, map[string]string{}
+	return func(ctx context.Context, who Session) ([]Minion, error) {
+		news = news || time.Since(asked) > keysEvery
+		for len(bus) > 0 {
+			h := <-bus
+			act := map[string]string{"pend": "pending", "accept": "accepted", "reject": "rejected", "denied": "denied"}[str(h.data, "act")]
+			news = news || h.tag == "" || strings.HasPrefix(h.tag, "salt/key") || known[str(h.data, "id")] != act
+		}
+		if news && time.Since(asked) > minionEvery {
+			asked = time.Now()
+			if list, trouble = c.keysAlone(ctx, who); trouble != nil {
+				return nil, trouble
+			}
+			news, known = false, map[string]string{}
+			for _, m := range list {
+				known[m.ID] = m.Key
+			}
+		}
+		return slices.Clone(list), trouble
+	}
 }
 
 // keysAlone asks for the keys as salt-key does, by the wheel function key.list_all.

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,9 +29,11 @@ type Span struct {
 }
 
 const (
-	maxFolds  = 300
-	maxOutput = 64 << 10 // bytes of one fold
-	maxNamed  = 100
+	maxFolds   = 300
+	maxOutput  = 64 << 10 // bytes of one fold
+	maxShaped  = 1 << 20  // bytes of a return as JSON that is shown by its outputter; what is larger is shown as it is
+	maxOutputs = 4 << 20  // bytes of all folds, about
+	maxNamed   = 100
 )
 
 // folded are the returns of a job: {id: {return, retcode, out}}, those that are the same in one row.
@@ -39,6 +43,7 @@ func folded(returns *payload.Map) rows {
 		ret *payload.Map
 	}
 	groups := map[string]*group{}
+	plain := map[string]string{}
 	for k, v := range returns.All() {
 		id, ok := k.(string)
 		ret, isMap := v.(*payload.Map)
@@ -48,42 +53,54 @@ func folded(returns *payload.Map) rows {
 		if !isMap || !ret.Has("return") { // older answers have the value itself
 			ret = payload.M("return", v)
 		}
-		sum := sha256.Sum256([]byte(fmt.Sprint(whole(ret, "retcode"), " ", str(ret, "out"), " ", outputters.JSON(ret.Value("return")))))
-		key := hex.EncodeToString(sum[:12])
+		value := outputters.JSON(ret.Value("return"))
+		sum := sha256.New()
+		_, _ = fmt.Fprint(sum, whole(ret, "retcode"), " ", str(ret, "out"), " ")
+		_, _ = io.WriteString(sum, value) // hashes take everything
+		key := hex.EncodeToString(sum.Sum(nil)[:12])
 		if groups[key] == nil {
 			groups[key] = &group{ret: ret}
+			if len(value) > maxShaped {
+				plain[key] = strings.Clone(value[:maxOutput+1])
+			}
 		}
 		groups[key].ids = append(groups[key].ids, strings.ToValidUTF8(id, "�"))
 	}
-	now := rows{}
-	for key, g := range groups {
-		if len(now) == maxFolds {
-			break
-		}
+	now, limit := rows{}, min(maxOutput, max(maxOutput/16, maxOutputs/max(1, len(groups))))
+	for _, key := range slices.Sorted(maps.Keys(groups))[:min(len(groups), maxFolds)] { // the same ones each time
+		g := groups[key]
 		slices.Sort(g.ids)
-		now[key] = fold(g.ids, g.ret)
+		now[key] = fold(g.ids, g.ret, plain[key], limit)
 	}
 	return now
 }
 
-// fold shows a return as salt would.
-func fold(ids []string, ret *payload.Map) Fold {
+// fold shows a return as salt would, or the beginning of one that is too large as plain text, up to a number of bytes.
+func fold(ids []string, ret *payload.Map, out string, limit int) Fold {
 	f := Fold{Minions: ids[:min(len(ids), maxNamed)], Count: len(ids), Retcode: whole(ret, "retcode")}
+	if out == "" {
+		out = shaped(ids, ret, int(f.Retcode))
+	}
+	if f.Cut = len(out) > limit; f.Cut {
+		out = out[:limit]
+	}
+	f.Lines = spans(strings.ToValidUTF8(out, "�"))
+	return f
+}
+
+// shaped is a return as its outputter prints it.
+func shaped(ids []string, ret *payload.Map, retcode int) string {
 	name := outputters.Choose("", str(ret, "out"), false, str(ret, "fun"))
 	label := ids[0]
 	if len(ids) > 1 {
 		label = fmt.Sprintf("%s and %d more", ids[0], len(ids)-1)
 	}
 	out, err := outputters.Format(name, payload.M(label, ret.Value("return")),
-		outputters.Options{Color: true, Terminal: true, Minions: true, Retcode: int(f.Retcode)})
+		outputters.Options{Color: true, Terminal: true, Minions: true, Retcode: retcode})
 	if err != nil && out == "" {
 		out = outputters.JSON(ret.Value("return"))
 	}
-	if f.Cut = len(out) > maxOutput; f.Cut {
-		out = out[:maxOutput]
-	}
-	f.Lines = spans(strings.ToValidUTF8(out, "�"))
-	return f
+	return out
 }
 
 // spans takes the colours out of a text for a terminal.

@@ -49,6 +49,7 @@ type (
 const (
 	jobQuiet = 2 * time.Second
 	jobDone  = 20 * time.Second
+	jobSalts = 15 * time.Second // beside a master of Salt, which stores each look as a job
 	whyEvery = 3 * time.Second
 )
 
@@ -78,15 +79,19 @@ func (c *console) showJob(ctx context.Context, q request, o *output) error {
 		for ; len(bus) > 0; v.dirty = true {
 			<-bus
 		}
+		here := c.Master != nil && c.Master.Here()
 		quiet := jobQuiet
-		if v.done {
+		switch {
+		case v.done:
 			quiet = jobDone
+		case !here:
+			quiet = jobSalts
 		}
-		if !v.dirty && time.Since(v.looked) < quiet {
+		if !v.dirty && v.done && !here || !v.dirty && time.Since(v.looked) < quiet {
 			return nil
 		}
 		v.dirty, v.looked = false, time.Now()
-		if c.Master == nil || !c.Master.Here() {
+		if !here {
 			return v.lookup(ctx)
 		}
 		return v.look(ctx)
@@ -177,6 +182,15 @@ func (v *jobView) lookup(ctx context.Context) error {
 	head.Silent = max(0, head.Minions-head.Returned)
 	v.done = head.Silent == 0
 	if err := v.o.rows(v.head, rows{"job": head}, nil); err != nil {
+		return err
+	}
+	silent := rows{}
+	for _, id := range payload.Texts(m.List("Minions")) {
+		if !result.Has(id) {
+			silent[id] = Silence{id, "unknown", "It has not returned; a master of Salt does not tell why."}
+		}
+	}
+	if err := v.o.rows(v.why, silent, nil); err != nil {
 		return err
 	}
 	return v.o.rows(v.output, folded(result), nil)

@@ -97,7 +97,8 @@ func (l *jobList) shows(j *JobRow) bool { return l.all || j.User == l.who.User }
 // As brine jobs, the list leaves them out.
 func isQuestion(m *payload.Map) bool {
 	switch first(m, "fun", "Function") {
-	case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job:
+	case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job,
+		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all": // which Salt's masters store as well
 		return true
 	}
 	return false

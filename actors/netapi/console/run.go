@@ -88,8 +88,25 @@ func (c *console) anyOf(ctx context.Context, tgt, kind string) (string, error) {
 // maxFunctions bounds what a minion may say.
 const maxFunctions = 10000
 
+// errNoFunctions is all that somebody learns who may not see the fleet: whom a target means is not for him to find out.
+var errNoFunctions = &problem{http.StatusForbidden, "no functions of this target can be shown"}
+
 // functions asks a minion which functions it has, with the token of who asks.
 func (c *console) functions(ctx context.Context, q request) (any, error) {
+	if may(q.who.Rules, rightFleet) {
+		return c.functionsOf(ctx, q)
+	}
+	if kind := q.query("tgt_type"); kind != "glob" && kind != "list" { // others would tell him of grains and pillars
+		return nil, errNoFunctions
+	}
+	answer, err := c.functionsOf(ctx, q)
+	if err != nil {
+		return nil, errNoFunctions
+	}
+	return answer, nil
+}
+
+func (c *console) functionsOf(ctx context.Context, q request) (any, error) {
 	of, err := c.anyOf(ctx, q.query("tgt"), q.query("tgt_type"))
 	if err != nil {
 		return nil, err

@@ -58,6 +58,7 @@ const (
 	writeWithin  = 20 * time.Second // a page that does not read is left
 	masterEvery  = 500 * time.Millisecond
 	fleetEvery   = time.Second
+	keysEvery    = time.Minute // beside a master of Salt, when the bus tells nothing
 	minionEvery  = 3 * time.Second
 	jobsEvery    = 250 * time.Millisecond
 	eventsEvery  = 100 * time.Millisecond

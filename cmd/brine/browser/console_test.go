@@ -18,7 +18,7 @@ import (
 
 // TestConsole walks through all views as an operator would, most of the way without a mouse.
 func TestConsole(t *testing.T) {
-	s := newSite(t, "")
+	s := newSite(t, plan{})
 	s.minion("web1", "process_count_max: 1\n")
 	frozen := s.minion("web2", "")
 	s.open(1280, 800)

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds what a test waits for; machines that build are slow at times.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // site is a master with salt-api, in a folder of its own, and a door through which the browser comes: it can be shut.
 type site struct {
@@ -51,6 +53,7 @@ type site struct {
 	pub, ret int
 	api      int
 	door     *door
+	base     string // address of the page
 	page     context.Context
 }
 
@@ -64,30 +67,74 @@ func port(t *testing.T) int {
 	return p.Number
 }
 
+// plan is what a site has that others have not.
+type plan struct {
+	more   string // lines of the master's configuration
+	salt   string // the release of Salt whose master it is; "" is brine's
+	rest   string // the server module with its options but port and address; "" is plain rest_cherrypy
+	tls    bool
+	prefix string // root_prefix
+}
+
+// folder is one for a test with a short path: those of Unix sockets end at 107 bytes. What writes to it when the test ends may take
+// a moment to be gone.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "bb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for end := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
+			if err = os.RemoveAll(dir); err == nil || time.Now().After(end) {
+				break
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // newSite starts a master and salt-api.
-func newSite(t *testing.T, more string) *site {
+func newSite(t *testing.T, p plan) *site {
 	t.Helper()
 	tooltest.LookAtTree(t)
-	s := &site{t: t, dir: t.TempDir(), pub: port(t), ret: port(t), api: port(t)}
+	dir := folder(t)
+	s := &site{t: t, dir: dir, pub: port(t), ret: port(t), api: port(t)}
+	if p.rest == "" {
+		p.rest = "rest_cherrypy: {host: 127.0.0.1, disable_ssl: True"
+	}
 	s.write("master", fmt.Sprintf(`root_dir: %s/m
 interface: 127.0.0.1
 publish_port: %d
 ret_port: %d
 user: %s
-chaos: True
+chaos: %v
+worker_threads: 3
 sharedsecret: right
 external_auth:
   sharedsecret:
     admin: ['.*', '@runner', '@wheel', '@jobs']
     limited: ['test.*', 'sys.*']
 netapi_enable_clients: [local, local_async, runner, wheel]
-rest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True, console: True}
-%s`, s.dir, s.pub, s.ret, session.RunningUser(), s.api, more))
-	s.start("salt-master")
+%s, port: %d, console: True}
+%s`, s.dir, s.pub, s.ret, session.RunningUser(), p.salt == "", p.rest, s.api, p.more))
+	if p.salt == "" {
+		s.start("salt-master")
+	} else {
+		s.master(p.salt)
+	}
 	s.start("salt-api")
 	s.door = openDoor(t, fmt.Sprintf("127.0.0.1:%d", s.api))
+	s.base = "http://" + s.door.addr + p.prefix + "/console/"
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}, Timeout: patience}
+	if p.tls {
+		s.base = "https" + strings.TrimPrefix(s.base, "http")
+	}
 	s.until("salt-api answers", func() bool {
-		res, err := http.Get(s.url("api/session"))
+		res, err := client.Get(s.url("api/session"))
 		if err != nil {
 			return false
 		}
@@ -96,7 +143,7 @@ rest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True, console: True}
 	return s
 }
 
-func (s *site) url(path string) string { return "http://" + s.door.addr + "/console/" + path }
+func (s *site) url(path string) string { return s.base + path }
 
 func (s *site) write(name, text string) {
 	s.t.Helper()
@@ -116,29 +163,38 @@ func (s *site) minion(id, more string) *exec.Cmd {
 	return s.start("salt-minion", id)
 }
 
-// start starts a daemon until the test ends. Its log is shown when the test fails.
+// start starts a daemon of brine until the test ends.
 func (s *site) start(tool string, id ...string) *exec.Cmd {
 	s.t.Helper()
-	log, err := os.Create(filepath.Join(s.dir, tool+strings.Join(id, "")+".out"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	words := []string{"-c", filepath.Join(append([]string{s.dir, "etc"}, id...)...)}
 	if tool != "salt-api" {
 		words = append(words, "--disable-keepalive")
 	}
-	cmd := exec.Command(filepath.Join(links, tool), words...)
+	return s.daemon(tool+strings.Join(id, ""), exec.Command(filepath.Join(links, tool), words...))
+}
+
+// daemon runs a command until the test ends. What it writes is shown when the test fails.
+func (s *site) daemon(name string, cmd *exec.Cmd) *exec.Cmd {
+	s.t.Helper()
+	log, err := os.Create(filepath.Join(s.dir, name+".out"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
+		late := time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		_ = cmd.Wait()
+		late.Stop()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left behind
 		_ = log.Close()
 		if s.t.Failed() {
 			text, _ := os.ReadFile(log.Name())
-			s.t.Logf("%s %v: %s", tool, id, text)
+			s.t.Logf("%s: %s", name, text)
 		}
 	})
 	return cmd
@@ -172,11 +228,12 @@ func (s *site) until(what string, ok func() bool) {
 // open opens the page in a browser of its own.
 func (s *site) open(width, height int) {
 	s.t.Helper()
-	opt := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(s.t.TempDir()))
+	opt := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.UserDataDir(folder(s.t)))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opt...)
 	s.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	s.t.Cleanup(cancel)
+	s.t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it waits for the browser to end
 	s.page = ctx
 	chromedp.ListenTarget(ctx, func(event any) {
 		if e, ok := event.(*runtime.EventExceptionThrown); ok {

@@ -76,7 +76,8 @@ function route() {
   const [path, q] = location.hash.slice(2).split("?");
   const [name, ...rest] = path.split("/").map(decodeURIComponent);
   const mine = allowed();
-  $("nav").replaceChildren(...mine.map((v) => h("a", { href: "#/" + v.name, "aria-current": v.name === name ? "page" : null }, v.title)));
+  const shown = mine.filter((v) => v.name !== "actors" || who.brine || v.name === name); // a master of Salt has none; its brine minions do
+  $("nav").replaceChildren(...shown.map((v) => h("a", { href: "#/" + v.name, "aria-current": v.name === name ? "page" : null }, v.title)));
   const view = mine.find((v) => v.name === name);
   if (!view) {
     if (mine.length) { location.replace("#/" + mine[0].name); return; }

@@ -23,7 +23,7 @@ export function fleet({ main, live, who, params, can }) {
     { label: "Last job", sort: (m) => m.jid, cell: (m) => m.jid ? h("span", can("jobs") ? h("a.mono", { href: "#/jobs/" + m.jid }, m.fun || m.jid) : h("span.mono", m.fun), " ", h("small", ago(m.ran || jidTime(m.jid)))) : "" },
     { label: "Heard", sort: (m) => m.heard, cell: (m) => ago(m.heard) },
     { label: "", cell: (m) => can("keys") && m.key !== "denied" && m.key !== "accepted" ? keyButtons(m) : "", cls: "acts-cell" },
-  ], { empty: "No minion." });
+  ].filter((c) => who.brine || !["Connection", "Last job", "Heard"].includes(c.label)), { empty: "No minion." });
 
   function keyButtons(m) {
     const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept"] : ["reject", "delete"];
@@ -42,7 +42,7 @@ export function fleet({ main, live, who, params, can }) {
     const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", version(m)], ["Protocol", m.protocol || ""],
       ["Last heard", m.heard && ago(m.heard)], ["Refused", m.refused || ""]];
     const body = panel.open(m.id, h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
-      h("div.acts", can("actors") && m.brine ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, "Actors") : "", can("keys") ? keyButtons(m) : ""));
+      h("div.acts", can("actors") && (m.brine || !who.brine) ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, who.brine ? "Actors" : "Actors, if it is a minion of brine") : "", can("keys") ? keyButtons(m) : ""));
     if (!can("grains")) return;
     try {
       const got = await api("GET", "fleet/" + encodeURIComponent(m.id) + "/grains");
@@ -77,7 +77,7 @@ export function fleet({ main, live, who, params, can }) {
   search.addEventListener("input", again);
   kind.addEventListener("change", listen);
   main.append(h("div.bar", h("h1", "Fleet"), field("Target", search, ".grow"), field("Type", kind)), who.missing ? h("p.note", who.missing) : "",
-    h("div.bar", chips, count), note, table.el);
+    h("div.bar.mid", chips, count), note, table.el);
   listen();
   return { close: () => table.close(), first: () => table.first() };
 }

@@ -138,7 +138,7 @@ function runForm(params) {
 }
 
 // one shows a job: its way, who is silent and why, and what the others said.
-function one({ main, live }, jid) {
+function one({ main, live, who }, jid) {
   const head = new Rows(), ways = new Rows(), why = new Rows(), output = new Rows();
   const tables = { job: head, ways, why, output };
   const note = h("p.note.bad", { hidden: true, role: "alert" });
@@ -229,7 +229,7 @@ function one({ main, live }, jid) {
   });
   const key = (cls, t) => h("span.key", h("i." + cls), t);
   outputs();
-  main.append(h("div.bar", h("a", { href: "#/jobs" }, "← Jobs"), title), note, facts, silent, said, h("h2", "Way through the master"), steps, h("h2", "Way to each minion"),
-    h("p", key("way", "on the way"), key("queue", "waits"), key("work", "runs"), key("back", "return")), table.el);
+  main.append(...[h("div.bar", h("a", { href: "#/jobs" }, "← Jobs"), title), note, facts, silent, said, who.brine ? [h("h2", "Way through the master"), steps, h("h2", "Way to each minion"),
+    h("p", key("way", "on the way"), key("queue", "waits"), key("work", "runs"), key("back", "return")), table.el] : h("p.note", "The way of a job and the reasons of silence are known to a brine master alone.")].flat());
   return { close: () => table.close(), first: () => table.first() };
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
+
+	"brine/wire/loopback"
 )
 
 const slapdConf = `include /etc/ldap/schema/core.schema
@@ -169,14 +171,15 @@ func find(name string) string {
 	return ""
 }
 
+// freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := loopback.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = port.Release() })
+	return port.Number
 }
 
 func waitFor(t *testing.T, port int) {

@@ -32,6 +32,9 @@ func filed(t *testing.T, file string) (byTag map[string]*payload.Map, times map[
 	}
 	byTag, times = map[string]*payload.Map{}, map[string]int{}
 	for line := range strings.Lines(string(b)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
 		v, err := pyjson.Load(line)
 		one, ok := v.(*payload.Map)
 		if err != nil || !ok {

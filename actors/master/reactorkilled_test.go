@@ -16,7 +16,8 @@ import (
 func TestReactorKilled(t *testing.T) {
 	r := newSite(t)
 	r.write("srv/a.sls", "job:\n  local.test.arg:\n    - tgt: web1\n    - arg: [\"event {{ data.n }}\"]\n", 0o644)
-	r.write("etc/master.d/reactor.conf", fmt.Sprintf("reactor: [{my/event: %s/srv/a.sls}]\n", r.dir), 0o644)
+	r.write("srv/mark.sls", "job:\n  local.test.arg:\n    - tgt: web1\n    - arg: [mark]\n", 0o644) // other files: it waits for none of the others
+	r.write("etc/master.d/reactor.conf", fmt.Sprintf("reactor: [{my/event: %s/srv/a.sls}, {my/mark: %s/srv/mark.sls}]\n", r.dir, r.dir), 0o644)
 	r.reread()
 	r.accept("web1", "minion")
 	const rounds, events, least = 4, 100, 20 // jobs that are seen before a master is killed
@@ -27,12 +28,12 @@ func TestReactorKilled(t *testing.T) {
 		for n := range events {
 			r.push(push, "my/event", payload.M("n", int64(round*events+n)))
 		}
-		r.push(push, "mark", payload.M())
+		r.push(push, "my/mark", payload.M()) // what comes of it shows that all before it are on disk
 		for jobs, marked := 0, false; jobs < least || !marked; {
-			tag, _ := ear.next()
-			marked = marked || tag == "mark"
+			tag, data := ear.next()
 			if strings.HasPrefix(tag, "salt/job/") && strings.HasSuffix(tag, "/new") {
 				jobs++
+				marked = marked || fmt.Sprint(data.List("arg")...) == "mark"
 			}
 		}
 		if err := child.Process.Kill(); err != nil {

@@ -84,13 +84,13 @@ func siteSilences() []silence {
 				t.Fatal(err)
 			}
 			s.start("half1", "salt-minion")
-			return s.one(t, "half1", "test.ping"), "half1"
+			return s.unheard(t, "half1"), "half1"
 		}, ledger.NotConnected, "has made no connection to the publish port since"},
 		{"another master's key on the minion", func(t *testing.T, s *silentSite) (string, string) {
 			s.minion("loyal1", false)
 			s.write("loyal1/etc/salt/pki/minion/minion_master.pub", s.rsa["minion"].Public, 0o644)
 			s.start("loyal1", "salt-minion")
-			return s.one(t, "loyal1", "test.ping"), "loyal1"
+			return s.unheard(t, "loyal1"), "loyal1"
 		}, ledger.NotConnected, "does not take this master's key"},
 		{"upgraded while it ran", func(t *testing.T, s *silentSite) (string, string) {
 			s.up(t, "grown1")

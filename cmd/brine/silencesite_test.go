@@ -346,6 +346,21 @@ func (s *silentSite) one(t *testing.T, id, fun string, args ...any) string {
 	return s.list(t, []string{id}, fun, args...)
 }
 
+// unheard sends a job to a minion that has no connection, at a moment when the master knows that: while another one connects, whose
+// connection that is it does not know yet.
+func (s *silentSite) unheard(t *testing.T, id string) string {
+	t.Helper()
+	jid := s.one(t, id, "test.ping")
+	s.until(t, "a job that certainly did not reach "+id, func() bool {
+		_, text, _ := s.why(jid, id)
+		if strings.Contains(text, "whether it was when the job was sent is not known") {
+			jid = s.one(t, id, "test.ping")
+		}
+		return strings.Contains(text, "it was not connected when the job was sent")
+	})
+	return jid
+}
+
 // sent waits until a job was handed to the publish socket.
 func (s *silentSite) sent(t *testing.T, jid string) {
 	t.Helper()

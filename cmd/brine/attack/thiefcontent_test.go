@@ -76,6 +76,9 @@ func TestThiefOfContent(t *testing.T) {
 		return nil
 	})
 	for line := range strings.Lines(readText(t, s.path("m/var/events.json"))) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
 		var one map[string]any
 		if err := json.Unmarshal([]byte(line), &one); err != nil || len(one) != 2 || one["data"] == nil || one["tag"] == "salt/key" && strings.Contains(line, forged) {
 			t.Errorf("a line is %.300q: %v", line, err)

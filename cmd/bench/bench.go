@@ -37,6 +37,8 @@ type bench struct {
 	opt  Options
 	root string // scratch directory, short because the paths of Unix sockets are
 	rec  *recorder
+
+	before []int // processes below this one that are somebody else's
 }
 
 // Run measures and returns what came out, also when it was cut short: the error says by what.
@@ -50,7 +52,10 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
-	b := &bench{opt: opt, root: root, rec: newRecorder(opt.Rows)}
+	if err := adopt(); err != nil {
+		return nil, err
+	}
+	b := &bench{opt: opt, root: root, rec: newRecorder(opt.Rows), before: children()}
 	contenders, absent, err := b.contenders()
 	if err != nil {
 		return nil, err

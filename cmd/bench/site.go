@@ -49,6 +49,7 @@ func (t *turn) close() error {
 	for _, p := range all {
 		errs = append(errs, p.kill())
 	}
+	errs = append(errs, endStrays(t.before)) // they would write into the scratch directory while it is removed
 	for _, p := range t.ports {
 		errs = append(errs, p.Release())
 	}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// subreaper is PR_SET_CHILD_SUBREAPER of prctl(2).
+const subreaper = 36
+
+// adopt has processes that leave their group and their parent, as those of Salt's runners do (salt.utils.process.daemonize), become
+// children of this one: nobody else would end them.
+func adopt() error {
+	if _, _, no := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); no != 0 {
+		return fmt.Errorf("adopt what daemons leave behind: %w", no)
+	}
+	return nil
+}
+
+// children are the processes below this one.
+func children() (pids []int) {
+	b, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return nil
+	}
+	own, _, _ := strings.Cut(string(b), " ")
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	for _, task := range tasks {
+		b, err := os.ReadFile("/proc/" + own + "/task/" + task.Name() + "/children")
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, word := range strings.Fields(string(b)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// strayPatience bounds the time in which strays end.
+const strayPatience = 20 * time.Second
+
+// endStrays ends the children of this process that were not there before, and those that come to it by that.
+func endStrays(before []int) error {
+	for until := time.Now().Add(strayPatience); ; {
+		strays := slices.DeleteFunc(children(), func(pid int) bool { return slices.Contains(before, pid) })
+		if len(strays) == 0 {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("processes %v do not end", strays)
+		}
+		for _, pid := range strays {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("end process %d: %w", pid, err)
+			}
+			for errors.Is(reap(pid), syscall.EINTR) {
+			}
+		}
+	}
+}
+
+// reap waits for a child that was killed. One that somebody else has waited for is well.
+func reap(pid int) error {
+	_, err := syscall.Wait4(pid, nil, 0, nil)
+	return err
+}

@@ -50,12 +50,12 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 }
 
 // RequestIn asks the master of the job for a large answer.
-func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte) (any, error) {
+func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside) (any, error) {
 	if h.link == nil {
 		return nil, errNoMaster
 	}
 	now := h.m.times.Load()
-	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, now.requestChannelTimeout, now.requestChannelTries)
+	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, beside, now.requestChannelTimeout, now.requestChannelTries)
 	return v, forFunction(err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/sealed"
 )
@@ -21,8 +22,10 @@ func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Dura
 }
 
 // requestIn is request for a large answer: what is long in it stands in room, or in memory of its own.
-func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, timeout time.Duration, tries int) (any, error) {
-	v, err := l.channel(room).AskShared(ctx, load, askRules(timeout, tries))
+func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside, timeout time.Duration, tries int) (any, error) {
+	c := l.channel(room)
+	c.Beside = crypt.Beside(beside)
+	v, err := c.AskShared(ctx, load, askRules(timeout, tries))
 	return v, l.unanswered(err)
 }
 

@@ -3,6 +3,7 @@ package fileclient
 import (
 	"context"
 
+	"brine/modules"
 	"brine/wire/payload"
 )
 
@@ -31,10 +32,11 @@ type reader struct {
 	next   int64         // where the next request begins
 	coming []chan *piece // requests under way, in order
 	rooms  [][]byte      // for answers, that nobody uses
+	beside modules.Beside
 }
 
-func (t *transfer) reader(ctx context.Context) *reader {
-	r := &reader{t: t}
+func (t *transfer) reader(ctx context.Context, h *hashing) *reader {
+	r := &reader{t: t, beside: h.take}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
@@ -54,6 +56,9 @@ func (r *reader) at(loc int64) *piece {
 	}
 	return p
 }
+
+// comes tells whether something is under way.
+func (r *reader) comes() bool { return len(r.coming) > 0 }
 
 // again asks once more for the piece that did not come.
 func (r *reader) again(lost *piece) {
@@ -94,7 +99,7 @@ func (r *reader) begin(loc int64) chan *piece {
 	}
 	came := make(chan *piece, 1)
 	ctx, load := r.ctx, r.t.load(loc)
-	go func() { came <- r.t.piece(ctx, load, loc, room) }()
+	go func() { came <- r.t.piece(ctx, load, loc, room, r.beside) }()
 	return came
 }
 

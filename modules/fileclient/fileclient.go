@@ -22,8 +22,9 @@ type Options struct {
 	HashType string // of files of this machine (hash_type)
 	// Ask asks the file server: a command of the wire with its answer.
 	Ask func(ctx context.Context, load *payload.Map) (any, error)
-	// AskIn is Ask for pieces of files: what is long in the answer may stand in room (modules.PieceChannel). nil: Ask is.
-	AskIn func(ctx context.Context, load *payload.Map, room []byte) (any, error)
+	// AskIn is Ask for pieces of files: what is long in the answer may stand in room, and beside may be done along with it
+	// (modules.PieceChannel). nil: Ask is.
+	AskIn func(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside) (any, error)
 	// Transfers lets one fetch a file for all who want it now; nil: everybody fetches.
 	Transfers modules.Transfers
 	Log       func(level slog.Level, text string) // nil: nobody reads it

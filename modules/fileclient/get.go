@@ -158,13 +158,11 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 // pieces brings one piece after the other, until the hash is the one that the server has told, or there are no more. After a request
 // without an answer the next one asks for the same piece.
 func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) error {
-	if sum != nil {
-		out = io.MultiWriter(out, sum)
-	}
-	r := t.reader(ctx)
+	h := newHashing(sum)
+	r := t.reader(ctx, h)
 	defer r.abandon()
 	began, failed := time.Now(), 0
-	for loc := int64(0); !t.whole(sum); {
+	for loc := int64(0); r.comes() || !t.whole(h); {
 		p := r.at(loc)
 		if p.err != nil {
 			if failed++; failed >= pieceTries || ctx.Err() != nil {
@@ -175,39 +173,48 @@ func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) err
 			continue
 		}
 		failed = 0
-		if len(p.data) == 0 {
+		if len(p.data) == 0 || t.whole(h) {
 			break
 		}
-		first := loc == 0
-		if !first {
-			r.ahead(p)
-		}
-		n, err := unpack(out, p.data, p.packed)
+		n, err := t.take(r, h, out, p)
 		if err != nil {
 			return fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
 		}
 		loc += n
-		if first && !t.whole(sum) { // of a small file it is all
-			r.ahead(p)
-		}
-		r.giveBack(p)
 	}
+	h.settle()
 	r.drain()
 	return nil
 }
 
+// take writes a piece, and has more asked for. The hash of what is not the first one comes later, if more comes.
+func (t *transfer) take(r *reader, h *hashing, out io.Writer, p *piece) (n int64, err error) {
+	if p.loc > 0 && !p.packed {
+		h.later(p.data, func() { r.giveBack(p) })
+		r.ahead(p)
+		n, err := out.Write(p.data)
+		return int64(n), err
+	}
+	if n, err = unpack(io.MultiWriter(out, h), p.data, p.packed); err == nil && !t.whole(h) { // of a small file it is all
+		r.ahead(p)
+	}
+	r.giveBack(p)
+	return n, err
+}
+
 // whole tells whether all has come, as far as the hash tells.
-func (t *transfer) whole(sum hash.Hash) bool {
+func (t *transfer) whole(h *hashing) bool {
 	_, want := t.hash()
-	return sum != nil && hex.EncodeToString(sum.Sum(nil)) == want
+	h.settle()
+	return h.sum != nil && hex.EncodeToString(h.sum.Sum(nil)) == want
 }
 
 // piece asks for one piece.
-func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room []byte) *piece {
+func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room []byte, beside modules.Beside) *piece {
 	p := &piece{loc: loc, room: room}
 	var v any
 	if t.c.opt.AskIn != nil {
-		v, p.err = t.c.opt.AskIn(ctx, load, room)
+		v, p.err = t.c.opt.AskIn(ctx, load, room, beside)
 	} else {
 		v, p.err = t.c.opt.Ask(ctx, load)
 	}

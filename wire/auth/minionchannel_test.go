@@ -378,7 +378,7 @@ func TestOpenShared(t *testing.T) {
 		packed := marshal(t, payload.M("data", strings.Repeat("t", size), "dest", "d"))
 		reply := marshal(t, box.Seal(packed, nonce))
 		want, err1 := m.Open(reply, nonce)
-		got, err2 := m.OpenShared(reply, nonce)
+		got, err2 := m.OpenShared(reply, nonce, nil)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -388,16 +388,16 @@ func TestOpenShared(t *testing.T) {
 		}
 		if data, ok := b.Value("data").([]byte); ok == (size < 4096) {
 			t.Errorf("%d bytes: a %T", size, b.Value("data"))
-		} else if ok && testing.AllocsPerRun(5, func() { _, _ = m.OpenShared(marshal(t, box.Seal(packed, nonce)), nonce) }) > 40 {
+		} else if ok && testing.AllocsPerRun(5, func() { _, _ = m.OpenShared(marshal(t, box.Seal(packed, nonce)), nonce, nil) }) > 40 {
 			t.Errorf("%d bytes: many allocations for %d", size, len(data))
 		}
 	}
 	for _, bad := range []any{payload.TextBadLoad, strings.Repeat("x", 10000), make([]byte, 10000)} {
-		if _, err := m.OpenShared(marshal(t, bad), nonce); !errors.Is(err, ErrReauth) {
+		if _, err := m.OpenShared(marshal(t, bad), nonce, nil); !errors.Is(err, ErrReauth) {
 			t.Errorf("%.20v: %v", bad, err)
 		}
 	}
-	if _, err := m.OpenShared(marshal(t, box.Seal(make([]byte, 9000), newNonce())), nonce); !errors.Is(err, crypt.ErrBadNonce) {
+	if _, err := m.OpenShared(marshal(t, box.Seal(make([]byte, 9000), newNonce())), nonce, nil); !errors.Is(err, crypt.ErrBadNonce) {
 		t.Errorf("another nonce: %v", err)
 	}
 }

@@ -129,18 +129,21 @@ func (b *Box) mac(data, dst []byte) []byte {
 // ErrNotOurs (Salt reads an empty map). With a nonce that is not empty the text must begin with it:
 // ErrBadNonce. Like Salt, the padding is not checked beyond its last byte.
 // Source: salt/crypt.py, Crypticle.decrypt and loads.
-func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, false) }
+func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, nil, false) }
 
 // OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it is.
-func (b *Box) OpenInPlace(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, true) }
+// beside may be done along with its MAC.
+func (b *Box) OpenInPlace(box []byte, nonce string, beside Beside) ([]byte, error) {
+	return b.open(box, nonce, beside, true)
+}
 
-func (b *Box) open(box []byte, nonce string, inPlace bool) ([]byte, error) {
+func (b *Box) open(box []byte, nonce string, beside Beside, inPlace bool) ([]byte, error) {
 	if len(box) < macSize {
 		return nil, ErrBadMAC
 	}
 	sealed := box[:len(box)-macSize]
 	var sum [macSize]byte
-	if !hmac.Equal(b.mac(sealed, sum[:0]), box[len(sealed):]) {
+	if !hmac.Equal(b.macBeside(sealed, sum[:0], beside), box[len(sealed):]) {
 		return nil, ErrBadMAC
 	}
 	if len(sealed) < 2*aes.BlockSize || len(sealed)%aes.BlockSize != 0 {

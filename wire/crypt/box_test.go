@@ -171,10 +171,10 @@ func TestLargeBoxes(t *testing.T) {
 		forged := bytes.Clone(box)
 		forged[len(forged)/2]++
 		held := bytes.Clone(forged)
-		if _, err := b.OpenInPlace(forged, ""); !errors.Is(err, ErrBadMAC) || !bytes.Equal(forged, held) {
+		if _, err := b.OpenInPlace(forged, "", nil); !errors.Is(err, ErrBadMAC) || !bytes.Equal(forged, held) {
 			t.Errorf("%d bytes, forged: %v", n, err)
 		}
-		if got, err := b.OpenInPlace(box, ""); err != nil || !bytes.Equal(got, packed) {
+		if got, err := b.OpenInPlace(box, "", nil); err != nil || !bytes.Equal(got, packed) {
 			t.Errorf("%d bytes: OpenInPlace: %v", n, err)
 		}
 	}

@@ -134,7 +134,7 @@ func fetchAll(box *Box, from io.Reader, to *os.File) error {
 		if _, err := io.ReadFull(from, room); err != nil {
 			return err
 		}
-		data, err := box.OpenInPlace(room, "")
+		data, err := box.OpenInPlace(room, "", nil)
 		if err != nil {
 			return err
 		}

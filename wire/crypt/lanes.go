@@ -68,10 +68,8 @@ func (b *Box) sealLarge(box []byte, pairs *Pairs) bool {
 	if len(box) < mostAlone || !haveLanes() {
 		return false
 	}
-	key, end := b.key[aesKeySize:], len(box)-macSize
-	h := sha256.New()
-	h.Write(padded(key, 0x36))
-	sum, begun, err := stateOf(h)
+	end := len(box) - macSize
+	h, sum, begun, err := b.innerMAC()
 	if err != nil || setState(h, sum, begun) != nil {
 		return false
 	}
@@ -83,10 +81,6 @@ func (b *Box) sealLarge(box []byte, pairs *Pairs) bool {
 		return true
 	}
 	h.Write(box[whole:end])
-	inner := h.Sum(make([]byte, 0, macSize))
-	h.Reset()
-	h.Write(padded(key, 0x5c))
-	h.Write(inner)
-	h.Sum(box[end:end])
+	b.outerMAC(h, box[end:end])
 	return true
 }

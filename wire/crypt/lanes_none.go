@@ -8,3 +8,5 @@ func haveLanes() bool { return false }
 func sealOne(*unsealed) {}
 
 func sealTwo(_, _ *unsealed) {}
+
+func sumTwo(_ *laneSum, _ []byte, _ *laneSum, _ []byte) {}

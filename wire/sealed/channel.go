@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/wire/auth"
+	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -37,6 +38,8 @@ type Channel struct {
 	// Silence is what the error of a request wraps that got no answer in any of its tries; default: ErrSilence.
 	Silence error
 	Clock   Clock // default: the real one
+	// Beside is done along with the opening of a shared answer; may be nil.
+	Beside crypt.Beside
 }
 
 // Rules say how often something is asked.
@@ -66,13 +69,13 @@ func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*p
 // has returned. Session must have such a way to open them; else it is Ask.
 func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (any, error) {
 	if s, ok := c.Session.(sharer); ok {
-		return c.ask(ctx, load, r, s.OpenShared)
+		return c.ask(ctx, load, r, func(reply []byte, nonce string) (any, error) { return s.OpenShared(reply, nonce, c.Beside) })
 	}
 	return c.Ask(ctx, load, r)
 }
 
 type sharer interface {
-	OpenShared(reply []byte, nonce string) (any, error)
+	OpenShared(reply []byte, nonce string, beside crypt.Beside) (any, error)
 }
 
 type opener func(reply []byte, nonce string) (any, error)

@@ -52,7 +52,7 @@ func TestBesideSalt(t *testing.T) {
 	s.login("admin", "right")
 	s.sees("no control socket")
 	s.sees("pending 1")
-	js[any](s, `document.querySelector("[aria-label='accept the key of web1']").click()`)
+	s.click("[aria-label='accept the key of web1']")
 	s.sees("accepted 1")
 	s.picture("fleet")
 	if nav := js[string](s, "document.getElementById('nav').innerText"); strings.Contains(nav, "Actors") {
@@ -85,7 +85,7 @@ func TestBesideSalt(t *testing.T) {
 	s.picture("events")
 	s.view("#/fleet")
 	s.sees("accepted 1")
-	js[any](s, "document.querySelector('tbody button').click()")
+	s.click("tbody button")
 	s.sees("osfullname")
 	s.picture("grains")
 	js[any](s, "document.getElementById('panel').close(); location.hash = '#/actors?of=web1'")

@@ -274,6 +274,14 @@ func (s *site) sees(text string) {
 	s.until(fmt.Sprintf("the page shows %q", text), func() bool { return strings.Contains(js[string](s, "document.body.innerText"), text) })
 }
 
+// click clicks what a selector finds, once it is there.
+func (s *site) click(selector string) {
+	s.t.Helper()
+	s.until("there is "+selector, func() bool {
+		return js[bool](s, fmt.Sprintf("(() => { const e = document.querySelector(%q); e?.click(); return !!e })()", selector))
+	})
+}
+
 func (s *site) keys(text string) {
 	s.t.Helper()
 	s.do(chromedp.KeyEvent(text))

@@ -39,7 +39,8 @@ export function actors({ main, live, params, who, can }) {
   }
   // sample is taken each second: what a graph shows moves on also where nothing changes.
   function sample() {
-    for (const path of past.keys()) if (!rows.map.has(path)) { past.delete(path); graphs.delete(path); }
+    for (const path of past.keys()) if (!rows.map.has(path)) past.delete(path);
+    for (const path of graphs.keys()) if (!rows.map.has(path)) graphs.delete(path); // also of those that lived for less than a second
     for (const a of rows.map.values()) {
       let list = past.get(a.path);
       if (!list) past.set(a.path, (list = []));

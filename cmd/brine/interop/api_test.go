@@ -28,8 +28,8 @@ type apiSite struct {
 	data   string // apiData, absolute
 }
 
-// newAPISite starts a master of a kind with the minions m1 and m2.
-func newAPISite(t *testing.T, master, minions string) *apiSite {
+// newAPISite starts a master of a kind with the minions m1 and m2. extra is added to its configuration.
+func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	t.Helper()
 	a := &apiSite{site: newSite(t)}
 	var err error
@@ -43,12 +43,13 @@ func newAPISite(t *testing.T, master, minions string) *apiSite {
 	a.write(filepath.Join(a.root, "users.txt"), "gene:OceanMan\n")
 	a.write(filepath.Join(a.root, "srv/top.sls"), "base:\n  '*':\n    - a\n")
 	a.write(filepath.Join(a.root, "srv/a.sls"), "sucmd:\n  test.succeed_with_changes: []\n")
-	a.configMaster(apiplay.Fill(string(conf), 0, a.root, a.data))
+	a.configMaster(apiplay.Fill(string(conf), 0, a.root, a.data) + extra)
 	raw, err := os.ReadFile(filepath.Join(a.masterDir(), "master"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.master = string(raw)
+	a.master = strings.Replace(string(raw), "gather_job_timeout: 3\n", "gather_job_timeout: 30\n", 1) // minions of Salt may be busy
+	a.write(filepath.Join(a.masterDir(), "master"), a.master)
 	a.startMaster(master)
 	for _, id := range []string{"m1", "m2"} {
 		a.configMinion(id, "")
@@ -115,7 +116,7 @@ func TestRecordAPI(t *testing.T) {
 	if *recordAPI == "" {
 		t.Skip("nothing is to be recorded (-record-api DIR)")
 	}
-	a := newAPISite(t, reference, reference)
+	a := newAPISite(t, reference, reference, "")
 	for _, name := range apiplay.Sheets() {
 		t.Run(name, func(t *testing.T) { a.record(t, name) })
 	}

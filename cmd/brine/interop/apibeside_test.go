@@ -5,6 +5,7 @@ package interop
 import (
 	"context"
 	"flag"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +22,8 @@ func TestAPISideBySide(t *testing.T) {
 		t.Skip("only with -api: cmd/brine's TestAPIRequests plays what is recorded")
 	}
 	onlyWith(t, reference)
-	real := newAPISite(t, reference, reference)
-	ours := newAPISite(t, brine, brine)
+	real := newAPISite(t, reference, reference, "")
+	ours := newAPISite(t, brine, brine, "")
 	for _, name := range apiplay.Sheets() {
 		t.Run(name, func(t *testing.T) {
 			s := real.sheet(name)
@@ -39,15 +40,17 @@ func TestAPISideBySide(t *testing.T) {
 				if want = apiplay.Theirs(want); s.Ours[r.Name].Status != 0 {
 					want = s.Ours[r.Name]
 				}
+				recorded, _ := s.Want(r.Name)
 				got, err := mine.Send(context.Background(), r)
 				if err != nil {
 					t.Error(err)
 					continue
 				}
-				if name == "tornado" && strings.HasSuffix(want.Body, `{"return": [{}]}`) && s.Ours[r.Name].Status == 0 {
-					want = s.Salt[r.Name] // it leaves out who returns late, which it may do at any time
-				}
-				if diff := apiplay.Differ(apiplay.Ours(got), want); diff != "" {
+				got = apiplay.Ours(got)
+				diff := apiplay.Differ(got, want)
+				if diff != "" && apiplay.Differ(got, recorded) == "" { // it leaves out who returns late, which it may do at any time
+					t.Logf("the real salt-api answers %s otherwise than when it was recorded:\n%s", r.Name, want)
+				} else if diff != "" {
 					t.Errorf("%s %s\n%s", r.Method, r.Path, diff)
 				}
 			}
@@ -59,26 +62,40 @@ func TestAPISideBySide(t *testing.T) {
 type crossing struct {
 	api, master string
 	only        []string // beginnings of the names of requests; nil: all
-	but         []string // names that show the master, not the salt-api
+	but         []string // names that show the release of the master or the minion, not the salt-api
 }
 
 // differ compares an answer with the one of Salt, or where brine answers otherwise by decision with either: what was decided is the
 // salt-api's or the master's.
 func (c crossing) differ(s *apiplay.Sheet, name string, got apiplay.Answer) string {
-	if c.api != brine {
-		diff := apiplay.Differ(got, s.Salt[name])
-		if ours, named := s.Ours[name]; diff != "" && named && apiplay.Differ(got, ours) == "" {
-			return ""
-		}
-		return diff
+	theirs, ours := s.Salt[name], s.Ours[name]
+	if c.api == brine {
+		got, theirs = apiplay.Ours(got), apiplay.Theirs(theirs)
 	}
-	got = apiplay.Ours(got)
-	want, _ := s.Want(name)
-	diff := apiplay.Differ(got, want)
-	if diff != "" && apiplay.Differ(got, apiplay.Theirs(s.Salt[name])) == "" {
-		return ""
+	if slices.ContainsFunc([]string{c.api, c.master}, func(kind string) bool { return kind != brine && kind != reference }) {
+		got, theirs, ours = older(got), older(theirs), older(ours)
+	}
+	diff := apiplay.Differ(got, theirs)
+	if ours.Status != 0 && diff != "" {
+		if diff = apiplay.Differ(got, ours); c.api != brine && diff != "" {
+			return apiplay.Differ(got, theirs)
+		}
 	}
 	return diff
+}
+
+var (
+	wheelList = regexp.MustCompile(`"minions_pre": (\[[^]]*\]), "minions_rejected": (\[[^]]*\]), "minions": (\[[^]]*\])`)
+	stampYAML = regexp.MustCompile(`_stamp: '<ISO_STAMP>'\\n +`)
+)
+
+// older takes out of an answer what differs between the releases of masters and minions: what 3008 adds to the keywords of test.arg,
+// the stamp of wheel calls, and the order of the states of keys.
+func older(a apiplay.Answer) apiplay.Answer {
+	a.Body = strings.NewReplacer(`, "__pub_resource_targets": [], "__pub_pure_resource_target": false, "__pub_minion_is_target": true`, "",
+		`, "_stamp": "<ISO_STAMP>"`, "").Replace(a.Body)
+	a.Body = stampYAML.ReplaceAllString(wheelList.ReplaceAllString(a.Body, `"minions": $3, "minions_pre": $1, "minions_rejected": $2`), "")
+	return a
 }
 
 var (
@@ -88,25 +105,35 @@ var (
 	// unknownRunners ask for runner functions that nobody has. A master of Salt starts them and never tells of their end, so that who
 	// does not have Salt's modules waits for rest_timeout.
 	unknownRunners = []string{"runner-missing", "runner-missing-fun", "runner-async-missing"}
-	// wheelOf3006 are answers of the wheel, which 3006 gives in other forms.
-	wheelOf3006 = []string{"wheel-list", "wheel-finger", "wheel-match", "run-token-wheel", "keys", "keys-odd-delete", "keys-delete"}
+	// wordsBefore3008 are requests that masters and minions before 3008 answer otherwise: they do not mask pillars, and the wheel passes
+	// arg by.
+	wordsBefore3008 = []string{"pillar", "wheel-arg-list"}
+	// apisBefore3008 are requests that a salt-api before 3008 answers otherwise: a batch of no size is an accident, and ssh asks the
+	// right place whether a user may.
+	apisBefore3008 = []string{"batch-odd", "limited-ssh"}
 )
 
-// TestAPICrossed plays the requests to rest_cherrypy to brine's salt-api beside real masters, and to the real salt-api beside
+// crossings are the pairs that are played. Of the first every test plays a few requests; the rest takes some minutes each.
+func crossings() []crossing {
+	if !*everyAPI {
+		return []crossing{{api: brine, master: reference,
+			only: []string{"welcome", "login", "ping", "full-return", "async", "runner-arg", "wheel-list", "minion", "jobs", "key", "hook"}}}
+	}
+	before := slices.Concat(mastersWords, unknownRunners, wordsBefore3008)
+	return []crossing{
+		{api: brine, master: reference, but: slices.Concat(unknownRunners, mastersWords)},
+		{api: brine, master: "3007", but: before},
+		{api: brine, master: "3006", but: before},
+		{api: reference, master: brine, but: mastersWords},
+		{api: "3007", master: brine, but: slices.Concat(mastersWords, apisBefore3008)},
+		{api: "3006", master: brine, but: slices.Concat(mastersWords, apisBefore3008)},
+	}
+}
+
+// TestAPICrossed plays the requests to rest_cherrypy to brine's salt-api beside real masters, and to the real salt-apis beside
 // brine's master.
 func TestAPICrossed(t *testing.T) {
-	plain := []string{"welcome", "login", "cookie", "logout", "ping", "two-chunks", "no-match", "list-", "grain-", "compound-t", "echo-", "full-return", "async", "subset",
-		"batch", "runner-arg", "runner-up", "runner-status", "runner-full", "runner-missing", "runner-async", "wheel-list", "wheel-finger", "wheel-match", "limited-ping",
-		"limited-cmd", "limited-runner", "run-ping", "run-wrong", "run-token", "token", "minion", "jobs", "key", "hook", "events"}
-	crossings := []crossing{{api: brine, master: "3008", only: []string{"welcome", "login", "ping", "full-return", "async", "runner-arg", "wheel-list", "minion", "jobs", "key", "hook"}}}
-	if *everyAPI {
-		crossings = []crossing{
-			{api: brine, master: "3008", but: slices.Concat(unknownRunners, mastersWords)},
-			{api: brine, master: "3006", only: plain, but: slices.Concat(unknownRunners, wheelOf3006)},
-			{api: reference, master: brine, but: mastersWords},
-		}
-	}
-	for _, c := range crossings {
+	for _, c := range crossings() {
 		t.Run(c.api+" beside a master of "+c.master, func(t *testing.T) {
 			onlyWith(t, reference)
 			for _, release := range []string{c.api, c.master} {
@@ -114,19 +141,17 @@ func TestAPICrossed(t *testing.T) {
 					onlyWith(t, release)
 				}
 			}
-			a := newAPISite(t, c.master, c.master)
+			a := newAPISite(t, c.master, c.master, framing(c.api))
 			s := a.sheet("cherrypy")
 			p := a.serve(c.api, "cherrypy", s.Conf)
 			for _, r := range s.Requests {
 				if slices.Contains(c.but, r.Name) || c.only != nil && !slices.ContainsFunc(c.only, func(b string) bool { return strings.HasPrefix(r.Name, b) }) {
 					continue
 				}
-				got, err := p.Send(context.Background(), r)
+				got, err := p.Send(t.Context(), r)
 				if err != nil {
 					t.Error(err)
-					continue
-				}
-				if diff := c.differ(s, r.Name, got); diff != "" {
+				} else if diff := c.differ(s, r.Name, got); diff != "" {
 					t.Errorf("%s %s\n%s", r.Method, r.Path, diff)
 				}
 			}

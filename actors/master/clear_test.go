@@ -377,6 +377,8 @@ func TestWheel(t *testing.T) {
 	}
 	bad := wheel("key.nosuch")
 	equal(t, "unknown function", bad.Map("data").Value("success"), false)
+	equal(t, "no argument", wheel("key.finger").Map("data").Value("success"), false)
+	equal(t, "too many arguments, apart", wheel("key.finger", "arg", []any{"a", "b", "c"}, "kwarg", payload.NewMap(0)).Map("data").Value("success"), true)
 	equal(t, "wrong key", wheel("key.list_all", "key", "x"), payload.M("error", payload.M("name", "UserAuthenticationError",
 		"message", `Authentication failure of type "user" occurred`)))
 	equal(t, "no dot", r.clear(cmd("wheel", "fun", "list", "eauth", "auto", "username", "tester", "password", "x")),

@@ -157,7 +157,8 @@ func (c *console) callWheel(r *call) (any, error) {
 		return refusal, nil
 	}
 	jid := c.jobs.numberRun(id)
-	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}, c.events.fire)
+	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user,
+		Low: !ask.Apart()}, c.events.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

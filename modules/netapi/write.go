@@ -71,6 +71,8 @@ func (e *Error) text() string {
 	switch e.Status {
 	case http.StatusUnauthorized:
 		return "No permission -- see authorization schemes"
+	case http.StatusForbidden:
+		return "Request forbidden -- authorization will not help"
 	case http.StatusNotFound:
 		return "Nothing matches the given URI"
 	case http.StatusMethodNotAllowed:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/modules"
 	"brine/wire/event"
@@ -36,6 +37,7 @@ type Request struct {
 	KW   *payload.Map // without a __kwarg__ mark
 	JID  string
 	User string       // "" is UNKNOWN
+	Low  bool         // the arguments are fields of a load: wrong ones are an exception (salt/utils/args.py, format_call)
 	Note func() error // leaves word that the function runs; an error of it is the run's. nil: nothing is left
 }
 
@@ -84,6 +86,11 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 	if !ok {
 		return failed(req, data, modules.ExecErr("%s", env.Registry.MissingText(req.Fun)), fire)
 	}
+	if req.Low {
+		if err := lowError(f, req); err != nil {
+			return failed(req, data, err, fire)
+		}
+	}
 	data.Set("fun_args", funArgs(req))
 	if req.Note != nil {
 		if err := req.Note(); err != nil {
@@ -101,6 +108,39 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 		return failed(req, data, err, fire)
 	}
 	return finished(c, req, data, value, fire)
+}
+
+// lowError is what Salt finds wrong with the fields of a load; nil when they fit the function.
+func lowError(f *modules.Func, req Request) error {
+	extra := req.KW.Clone()
+	needed, given := 0, 0
+	for i, p := range f.Params {
+		if p.Required {
+			needed++
+			if i < len(req.Args) || extra.Has(p.Name) {
+				given++
+			}
+		}
+		extra.Delete(p.Name)
+	}
+	var names []string
+	for _, k := range extra.Keys() {
+		names = append(names, fmt.Sprintf("'%v'", k))
+	}
+	_, name, _ := strings.Cut(f.Name, ".")
+	owner := "for 'salt.loaded.int." + string(req.Kind) + "." + f.Name + "'"
+	last := len(names) - 1
+	switch {
+	case given < needed && needed == 1:
+		return &modules.InvocationError{Message: name + " takes at least 1 argument (0 given)"}
+	case given < needed:
+		return &modules.InvocationError{Message: fmt.Sprintf("%s takes at least %d arguments (%d given)", name, needed, given)}
+	case f.KWArgs || last < 0:
+		return nil
+	case last == 0:
+		return &modules.InvocationError{Message: names[0] + " is an invalid keyword argument " + owner}
+	}
+	return &modules.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] + " are invalid keyword arguments " + owner}
 }
 
 func funArgs(req Request) []any {

@@ -163,6 +163,34 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestFieldsOfALoad calls functions with the fields of a request, as salt-api does. The texts are those of Salt 3006 and 3007; 3008.3
+// dies of telling them.
+func TestFieldsOfALoad(t *testing.T) {
+	for _, tt := range []struct {
+		fun  string
+		args []any
+		kw   *payload.Map
+		want string // the end of the return; "" is a call that goes well
+	}{
+		{"key.finger", nil, payload.M("match", "web1"), ""},
+		{"key.finger", []any{"web1"}, nil, ""},
+		{"key.finger", nil, nil, "SaltInvocationError: finger takes at least 1 argument (0 given)\n"},
+		{"key.gen_signature", nil, payload.M("priv", ""), "SaltInvocationError: gen_signature takes at least 3 arguments (1 given)\n"},
+		{"key.list_all", nil, payload.M("nosuch", 1), "'nosuch' is an invalid keyword argument for 'salt.loaded.int.wheel.key.list_all'\n"},
+		{"key.list_all", nil, payload.M("a", 1, "b", 2, "c", 3), "'a', 'b' and 'c' are invalid keyword arguments for 'salt.loaded.int.wheel.key.list_all'\n"},
+	} {
+		r := newRig(t)
+		res := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, Low: true}, nil)
+		text, _ := res.Return.(string)
+		if res.Success != (tt.want == "") || !strings.HasSuffix(text, tt.want) {
+			t.Errorf("%s %v %v: %q, success %v, want %q", tt.fun, tt.args, tt.kw, text, res.Success, tt.want)
+		}
+		if tt.want != "" && !strings.HasPrefix(text, "Exception occurred in wheel "+tt.fun+": Traceback") {
+			t.Errorf("%s: %q is no exception", tt.fun, text)
+		}
+	}
+}
+
 func TestConfigFunctions(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(r.dir, "master")

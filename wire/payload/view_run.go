@@ -38,6 +38,9 @@ func (r RunRequest) Arguments() (args []any, kw *Map) {
 	return args, inner
 }
 
+// Apart says whether the arguments stand apart from the other fields of a load, in arg and kwarg.
+func (r RunRequest) Apart() bool { return r.load.Has(FieldArg) && r.load.Has(fieldKwarg) }
+
 // ofWheel are the fields of a wheel request that are not arguments.
 var ofWheel = []string{fieldCmd, FieldFun, fieldKey, FieldArg, fieldKwarg, FieldUser, "print_event", fieldToken, fieldUsername, fieldPassword, fieldEauth,
 	"client", "full_return", "__jid__", "__tag__", "__user__"}

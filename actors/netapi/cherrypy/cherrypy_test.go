@@ -134,8 +134,11 @@ func TestOptions(t *testing.T) {
 		s.expect("any path", s.ask("GET", "/no/such", "", "Accept: text/html,*/*;q=0.8"), 200, "<p>page</p>")
 		s.expect("JSON", s.ask("GET", "/login", "", "Accept: */*"), 200, "Please log in")
 		s.expect("file", s.ask("GET", "/files/a.js", ""), 200, "js")
-		for _, path := range []string{"/files/nosuch", "/files/", "/files/d", "/files/link", "/files/../page.html", "/files/%2e%2e/secret", "/files/..%2fsecret"} {
+		for _, path := range []string{"/files/nosuch", "/files/", "/files/d", "/files/link", "/files/d/../nosuch"} {
 			s.expect(path, s.ask("GET", path, "", "Accept: text/plain"), 404, "")
+		}
+		for _, path := range []string{"/files/../page.html", "/files/%2e%2e/secret", "/files/..%2fsecret", "/files/d/../../secret"} {
+			s.expect(path, s.ask("GET", path, "", "Accept: text/plain"), 403, "authorization will not help")
 		}
 	})
 	t.Run("prefix and sessions", func(t *testing.T) {

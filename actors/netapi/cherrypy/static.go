@@ -34,6 +34,10 @@ func (c *call) static() bool {
 		c.write(http.StatusOK, "", nil)
 		return true
 	}
+	if rest = strings.Trim(rest, "/"); rest != "" && !filepath.IsLocal(filepath.FromSlash(rest)) { // out of the folder
+		c.fail(&netapi.Error{Status: http.StatusForbidden})
+		return true
+	}
 	root, err := os.OpenRoot(c.conf.Static)
 	if err != nil {
 		c.log.Error("static files cannot be served", "err", err)
@@ -41,7 +45,7 @@ func (c *call) static() bool {
 		return true
 	}
 	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(strings.Trim(rest, "/")))
+	f, err := root.Open(filepath.FromSlash(rest))
 	if err != nil {
 		c.notFound()
 		return true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -212,6 +213,10 @@ func TestFileRecv(t *testing.T) {
 	equal(t, "negative loc", push(-1, "x", "f"), false)
 	equal(t, "too big", push(0, bytes.Repeat([]byte("x"), 1<<20+1), "f"), false)
 	equal(t, "too far", push(1<<20, "x", "f"), false)
+	equal(t, "past the largest number", push(math.MaxInt64, "x", "far"), false)
+	if _, err := os.Stat(filepath.Join(base, "far")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file at a place past the largest number: %v", err)
+	}
 	equal(t, "no data", m.ask(cmd("_file_recv", "path", []any{"f"}, "loc", 0)), false)
 	equal(t, "path a text", m.ask(cmd("_file_recv", "path", "f", "loc", 0, "data", "x")), false)
 }

@@ -159,7 +159,7 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 		return false, nil
 	}
 	data, loc := piece.Data(), piece.Loc()
-	if loc+int64(len(data)) > d.opt.mostFile {
+	if loc > d.opt.mostFile-int64(len(data)) { // the sum may be past the largest number
 		d.log.Error("file of a minion is too big", "minion", r.id, "limit_mib", d.opt.mostFile>>20)
 		return false, nil
 	}

@@ -222,20 +222,29 @@ func (k *talk) value(name, kind, number string) string {
 func (k *talk) returned(jid string) {
 	k.site.await("the returns of "+jid, func() error {
 		_, body, err := k.player.Exchange(k.t.Context(), apiplay.Request{Name: "returned", Method: "GET", Path: "/jobs/" + jid, As: "admin", NoBody: true})
-		var answer struct {
-			Info []struct {
-				Minions []string
-				Result  map[string]any
-			}
-		}
-		if err == nil {
-			err = json.Unmarshal([]byte(body), &answer)
-		}
-		if err == nil && (len(answer.Info) != 1 || len(answer.Info[0].Result) < len(answer.Info[0].Minions)) {
+		if err == nil && !complete(body) {
 			err = fmt.Errorf("not yet: %s", body)
 		}
 		return err
 	})
+}
+
+// complete tells whether an answer has a job with the returns of all its minions: rest_cherrypy has it as info, rest_tornado as return.
+func complete(body string) bool {
+	var answer struct{ Info, Return []json.RawMessage }
+	if json.Unmarshal([]byte(body), &answer) != nil {
+		return false
+	}
+	for _, one := range append(answer.Info, answer.Return...) {
+		var job struct {
+			Minions []string
+			Result  map[string]any
+		}
+		if json.Unmarshal(one, &job) == nil && len(job.Minions) > 0 && len(job.Result) == len(job.Minions) {
+			return true
+		}
+	}
+	return false
 }
 
 // before does what happened between two steps of a recording.

@@ -15,6 +15,7 @@ import (
 // TestDeclaredArguments: no function reads an argument it does not declare, as far as a call in an empty place gets. The
 // functions that run programs are left to tests of their own.
 func TestDeclaredArguments(t *testing.T) {
+	t.Chdir(t.TempDir()) // some make a file that an argument names
 	reg := modules.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (c *call) getEvents(*any) error {
 
 // getSocket opens a WebSocket for who has a session: by header, by cookie, or in the path.
 func (c *call) getSocket(*any) error {
-	if len(c.args) == 0 && !c.pageMay() {
+	if _, none := c.r.Cookie(cookieName); none == nil && len(c.args) == 0 && !c.pageMay() { // who sends no cookie is told that he needs a session
 		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie of a session"}
 	}
 	token := c.token

@@ -109,6 +109,18 @@ func (k *kept) begin(want string) (pid int) {
 	return pid
 }
 
+// TestSlack: the process, and what it starts, may be woken a little late (docs/decisions/0063).
+func TestSlack(t *testing.T) {
+	k := start(t, nil, "salt-minion")
+	k.begin(first)
+	if _, err := fmt.Fprintln(k.in, "slack"); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.line("slack"); got != "200000" {
+		t.Errorf("a slack of %s ns", got)
+	}
+}
+
 func (k *kept) end(want int) {
 	k.t.Helper()
 	select {

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestMain makes the test binary play a minion that has a parent: this package is linked into it, too.
@@ -55,6 +57,12 @@ func play(p *Parent) int {
 				p.Stopping()
 			case "over":
 				p.Over()
+			case "slack":
+				n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+				if err != nil {
+					fmt.Println(err)
+				}
+				fmt.Println("slack", n)
 			case "deaf":
 				signal.Ignore(syscall.SIGABRT)
 			case "watchdog":

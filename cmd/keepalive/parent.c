@@ -28,6 +28,7 @@ enum {
 	QUICK_FREE = 3,        // so many quick deaths in a row are answered at once
 	DELAY_MAX_MS = 10000,
 	LAST_WORDS_MS = 3000,  // so long a process that hangs may write where
+	SLACK_NS = 200000,     // so late may a timer of the process be (docs/decisions/0063)
 };
 
 // What the process finds out about its parent.
@@ -285,6 +286,7 @@ static void __attribute__((constructor)) keep(void) {
 			close(pair[0]);
 			channel = pair[1];
 			prctl(PR_SET_NAME, name);
+			prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
 			break;
 		}
 		close(pair[1]);

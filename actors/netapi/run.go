@@ -3,6 +3,7 @@ package netapi
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"brine/modules"
@@ -87,7 +88,8 @@ func seconds(low *payload.Map, key string) (time.Duration, error) {
 		if v == "" {
 			return 0, nil
 		}
-		if _, err := fmt.Sscanf(v, "%g", &n); err != nil {
+		var err error
+		if n, err = strconv.ParseFloat(v, 64); err != nil {
 			return 0, netapi.BadRequest(fmt.Sprintf("%s is no number of seconds: %q", key, v))
 		}
 	default:

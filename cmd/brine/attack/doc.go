@@ -25,6 +25,8 @@
 //	                   all that names another; ZMTP 1 and 2                TestVersion2Works, TestOldProtocols
 //	traversal          files of keys, caches and banks in every argument   TestTraversalOfKeys [modules/fleet/keys, datacache]
 //	                   served files by path, environment and link; pushed  TestServedFiles, TestThiefBeside [modules/fileserver, modules/fleet/pushed]
+//	                   files and folders that become links meanwhile       TestSwappedFiles, TestSwappedFolders [modules/fileserver]
+//	                   places of pushed files, by path and by number       TestPushedFiles [actors/master TestFileRecv, modules/fleet/pushed]
 //	                   pillars by environment, include and import          [actors/master TestPillarOfOthers, modules/pillar attack]
 //	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
@@ -40,6 +42,7 @@
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
 //	                   ids in commands of external pillars                 TestMinionTexts [modules/pillar TestShellSigns]
 //	                   ids, grains, tags, data in templates of the master  TestMinionTexts, TestMachineFilters
+//	                   the same on a minion that has a Reactor             [actors/minion TestReactorShell, TestReactorRefuses]
 //	                   ids in SQL and in the command of ext_nodes          [modules/pillar TestPostgresAttacks, modules/tops TestAttacks]
 //	                   ids as keys of Redis, keys too large                [modules/pillar TestRedisAttacks]
 //	                   names that are commands, returners of his choice,   TestThiefOfContent
@@ -51,6 +54,7 @@
 //	                                                                       TestStrangerClears, TestThiefTargets [modules/matchers limit]
 //	                   what waits in a lane, in a minion's turn            [actors/master TestWaitsTooLong, TestAnsweredInTurn]
 //	                   every file of every environment, hostile names      TestThiefOfAllFiles [modules/fileserver TestMinions...]
+//	                   deep and long lists in commands about files         TestListsOfFileCommands
 //	                   hashes that take minutes                            TestCostlyHash
 //	                   pillars that hang, never end or are asked en masse  TestPillarTemplates [actors/master TestPillarHangs, TestManyPillars]
 //	                   halves of requests, frames without end, deaf peers  TestHalfSent, TestHoard, TestHoardInGroup,

@@ -14,7 +14,10 @@ import (
 	"time"
 )
 
-var services = []string{"salt-master", "salt-minion"}
+var services = []string{"salt-master", "salt-minion", "salt-api"}
+
+// stateOf are the folders below /var/cache/salt in which daemons report crashes.
+var stateOf = map[string]string{"salt-master": "master", "salt-minion": "minion", "salt-api": "master/api"}
 
 // TestSystemd lets a real systemd start, watch, confine, upgrade and remove what the packages of Debian bring.
 func TestSystemd(t *testing.T) {
@@ -26,9 +29,11 @@ func TestSystemd(t *testing.T) {
 		m.shows(unit, "UnitFileState", "disabled")
 	}
 	m.write(filepath.Join(m.dir, "etc/salt/minion.d/test.conf"), "id: edge\nmaster: 127.0.0.1\nacceptance_wait_time: 1\nlog_level_logfile: info\n")
-	m.write(filepath.Join(m.dir, "etc/salt/master.d/test.conf"), "interface: 127.0.0.1\nlog_level_logfile: info\n")
-	m.run("systemctl", "enable", "--now", "salt-master", "salt-minion")
+	m.write(filepath.Join(m.dir, "etc/salt/master.d/test.conf"), "interface: 127.0.0.1\nlog_level_logfile: info\n"+
+		"external_auth: {auto: {ann: [test.ping]}}\nnetapi_enable_clients: [local]\nrest_cherrypy: {host: 127.0.0.1, port: 8000, disable_ssl: True}\n")
+	m.run(append([]string{"systemctl", "enable", "--now"}, services...)...)
 	m.joined()
+	m.serves()
 
 	m.confined()
 	m.freeHand()
@@ -62,17 +67,36 @@ func (m *machine) joined() {
 	}
 }
 
-// confined: the master has its user, no rights, and a file system of which it can write its own directories alone.
+// serves: who asks salt-api gets the answer of the minion, and its actors are to be seen.
+func (m *machine) serves() {
+	m.Helper()
+	const body = `{"client": "local", "tgt": "*", "fun": "test.ping", "eauth": "auto", "username": "ann", "password": "x"}`
+	request := fmt.Sprintf("POST /run HTTP/1.0\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	m.eventually("salt-api answers", func() error {
+		out, err := m.in("bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/8000; printf %s "$0" >&3; cat <&3`, request)
+		if err == nil && !strings.HasSuffix(out, `{"return": [{"edge": true}]}`) {
+			err = fmt.Errorf("%q", out)
+		}
+		return err
+	})
+	if out := m.run("brine", "tree", "--api"); !strings.Contains(out, "EventHub") {
+		m.Errorf("brine tree --api:\n%s", out)
+	}
+}
+
+// confined: master and salt-api have their user and no rights, and of the file system the master can write its own directories alone.
 func (m *machine) confined() {
 	m.Helper()
-	status := m.run("cat", fmt.Sprintf("/proc/%d/status", m.child("salt-master")))
-	for _, want := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
-		if !strings.Contains(status, want+"\n") {
-			m.Errorf("the master's status has no %q:\n%s", want, status)
+	for _, unit := range []string{"salt-master", "salt-api"} {
+		status := m.run("cat", fmt.Sprintf("/proc/%d/status", m.child(unit)))
+		for _, want := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
+			if !strings.Contains(status, want+"\n") {
+				m.Errorf("the status of %s has no %q:\n%s", unit, want, status)
+			}
 		}
-	}
-	if user := m.run("stat", "-c", "%U", fmt.Sprintf("/proc/%d", m.child("salt-master"))); user != "brine\n" {
-		m.Errorf("the master is of the user %q", user)
+		if user := m.run("stat", "-c", "%U", fmt.Sprintf("/proc/%d", m.child(unit))); user != "brine\n" {
+			m.Errorf("%s is of the user %q", unit, user)
+		}
 	}
 	enter := []string{"nsenter", "--target", strconv.Itoa(m.child("salt-master")), "--mount", "touch"}
 	for _, path := range []string{"/usr/x", "/etc/salt/x", "/home/x", "/var/lib/x"} { // as root: it is the mounts that refuse
@@ -139,6 +163,7 @@ func (m *machine) survives(unit string) {
 	m.shows(unit, "NRestarts", "1")
 	m.shows(unit, "ActiveState", "active")
 	m.says("True", "test.ping")
+	m.serves()
 	m.alone(unit, child)
 }
 
@@ -182,7 +207,7 @@ func (m *machine) watched(unit string) {
 	if out := m.run("journalctl", "--no-pager", "--unit", unit); !strings.Contains(out, "Watchdog timeout") {
 		m.Errorf("systemd does not tell of the watchdog:\n%s", out)
 	}
-	if found, _ := filepath.Glob(filepath.Join(m.dir, "var/cache/salt", strings.TrimPrefix(unit, "salt-"), "crashes/*.txt")); len(found) != 1 {
+	if found, _ := filepath.Glob(filepath.Join(m.dir, "var/cache/salt", stateOf[unit], "crashes/*.txt")); len(found) != 1 {
 		m.Errorf("reports of where %s hung: %q", unit, found)
 	}
 	if err := os.Remove(dropIn); err != nil {
@@ -244,6 +269,7 @@ func (m *machine) upgradesItself(newer []string) {
 		m.replaced(unit, was[unit])
 		m.shows(unit, "UnitFileState", "enabled")
 	}
+	m.serves()
 }
 
 // replaced waits until a unit has another main process and answers.
@@ -269,6 +295,7 @@ func (m *machine) boots() {
 	}
 	m.bootUp()
 	m.says("True", "test.ping")
+	m.serves()
 }
 
 // stops: each service ends by itself, in time and without an error.
@@ -288,6 +315,7 @@ func (m *machine) stops() {
 		m.run("systemctl", "start", unit)
 	}
 	m.says("True", "test.ping")
+	m.serves()
 }
 
 // goes: a removal stops and disables, also one by a job of the minion that is removed, and a purge leaves nothing.

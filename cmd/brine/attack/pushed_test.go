@@ -34,7 +34,7 @@ func TestPushedFiles(t *testing.T) {
 			t.Errorf("path %.80q is taken", fmt.Sprint(path))
 		}
 	}
-	for _, loc := range []any{-1, 1 << 20, 1<<20 - 1, math.MaxInt64, math.MaxInt64 - 1, uint64(math.MaxUint64), 1e300, math.NaN(), "0", nil, []any{0}, true} {
+	for _, loc := range []any{-1, 1 << 20, 1<<20 - 1, int64(math.MaxInt64), int64(math.MaxInt64 - 1), uint64(math.MaxUint64), 1e300, math.NaN(), "0", nil, []any{0}, true} {
 		if v, err := push([]any{"f"}, loc, []byte("xx")); err == nil && v == true {
 			t.Errorf("place %v is taken", loc)
 		}

@@ -2,6 +2,7 @@ package cherrypy
 
 import (
 	"net/http"
+	"strconv"
 
 	"brine/modules/netapi"
 	"brine/wire/payload"
@@ -144,6 +145,15 @@ func (c *call) postHook(into *any) error {
 	}
 	*into = payload.M("success", true)
 	return nil
+}
+
+// headers are those of the request.
+func (c *call) headers() *payload.Map {
+	m := netapi.HookHeaders(payload.M("Remote-Addr", c.remote(), "Host", c.r.Host), c.r.Header, ", ", c.sessionID)
+	if c.r.ContentLength > 0 {
+		m.Set("Content-Length", strconv.FormatInt(c.r.ContentLength, 10))
+	}
+	return m
 }
 
 func isEmpty(v any) bool {

@@ -2,20 +2,16 @@ package tornado
 
 import (
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
+	"brine/modules/netapi"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
 // hookTag is what the tags of webhooks begin with.
 const hookTag = "salt/netapi/hook"
-
-// hidden stands in the place of the token. Unlike Salt: whoever sees events does not see who may ask for all others.
-const hidden = "********"
 
 // postHook puts an event on the bus.
 func (c *call) postHook() error {
@@ -47,14 +43,5 @@ func (c *call) postHook() error {
 
 // headers are those of the request, by name.
 func (c *call) headers() *payload.Map {
-	m := payload.M("Host", c.r.Host)
-	token := c.token()
-	for _, name := range slices.Sorted(maps.Keys(c.r.Header)) {
-		text := strings.Join(c.r.Header[name], ",")
-		if token != "" {
-			text = strings.ReplaceAll(text, token, hidden)
-		}
-		m.Set(name, text)
-	}
-	return m
+	return netapi.HookHeaders(payload.M("Host", c.r.Host), c.r.Header, ",", c.token())
 }

@@ -9,16 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
-)
 
-// subreaper is PR_SET_CHILD_SUBREAPER of prctl(2).
-const subreaper = 36
+	"golang.org/x/sys/unix"
+)
 
 // adopt has processes that leave their group and their parent, as those of Salt's runners do (salt.utils.process.daemonize), become
 // children of this one: nobody else would end them.
 func adopt() error {
-	if _, _, no := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, 1, 0); no != 0 {
-		return fmt.Errorf("adopt what daemons leave behind: %w", no)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt what daemons leave behind: %w", err)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package modules
 import (
 	"context"
 	"errors"
-	"hash"
 	"log/slog"
 
 	"brine/wire/payload"
@@ -38,12 +37,8 @@ type MasterChannel interface {
 // PieceChannel is a MasterChannel that is asked for large answers, which are soon forgotten, too: what is long in one is a []byte
 // that stands in room, as far as it fits, and in memory of its own else. Who opens it may do other work along with it.
 type PieceChannel interface {
-	RequestIn(ctx context.Context, load *payload.Map, room []byte, beside Beside) (any, error)
+	RequestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error)
 }
-
-// Beside gives out work that costs less when it is done along with another hash (crypt.Beside): a text that a hash is to take, and
-// what is to be called when it has. ok is false when there is none. nil: there never is.
-type Beside func() (sum hash.Hash, text []byte, done func(), ok bool)
 
 // MasterByHost is a MasterChannel that knows several masters (publish.publish via_master=HOST).
 type MasterByHost interface {

@@ -50,7 +50,7 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 }
 
 // RequestIn asks the master of the job for a large answer.
-func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside) (any, error) {
+func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error) {
 	if h.link == nil {
 		return nil, errNoMaster
 	}

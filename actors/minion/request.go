@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/sealed"
 )
@@ -22,9 +21,9 @@ func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Dura
 }
 
 // requestIn is request for a large answer: what is long in it stands in room, or in memory of its own.
-func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside, timeout time.Duration, tries int) (any, error) {
+func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside, timeout time.Duration, tries int) (any, error) {
 	c := l.channel(room)
-	c.Beside = crypt.Beside(beside)
+	c.Beside = beside
 	v, err := c.AskShared(ctx, load, askRules(timeout, tries))
 	return v, l.unanswered(err)
 }

@@ -3,7 +3,6 @@ package fileclient
 import (
 	"context"
 
-	"brine/modules"
 	"brine/wire/payload"
 )
 
@@ -32,7 +31,7 @@ type reader struct {
 	next   int64         // where the next request begins
 	coming []chan *piece // requests under way, in order
 	rooms  [][]byte      // for answers, that nobody uses
-	beside modules.Beside
+	beside payload.Beside
 }
 
 func (t *transfer) reader(ctx context.Context, h *hashing) *reader {

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/wire/payload"
 )
 
 // roomed lets a site answer in the room that is lent, as a minion's session does, and spoils the room afterwards. Every third answer
 // leaves the hash of the piece before it to others.
 func (s *site) roomed() {
-	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside) (any, error) {
+	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error) {
 		v, err := s.ask(ctx, load)
 		if err != nil {
 			return nil, err
@@ -109,7 +108,7 @@ func TestRoomsOfPages(t *testing.T) {
 	s.write(filepath.Join(s.root, "f"), strings.Repeat(long, 3))
 	const lead = 67
 	asked, pages := 0, 0
-	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte, _ modules.Beside) (any, error) {
+	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte, _ payload.Beside) (any, error) {
 		v, err := s.ask(ctx, load)
 		if err != nil {
 			return nil, err

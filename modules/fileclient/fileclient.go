@@ -24,7 +24,7 @@ type Options struct {
 	Ask func(ctx context.Context, load *payload.Map) (any, error)
 	// AskIn is Ask for pieces of files: what is long in the answer may stand in room, and beside may be done along with it
 	// (modules.PieceChannel). nil: Ask is.
-	AskIn func(ctx context.Context, load *payload.Map, room []byte, beside modules.Beside) (any, error)
+	AskIn func(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error)
 	// Transfers lets one fetch a file for all who want it now; nil: everybody fetches.
 	Transfers modules.Transfers
 	Log       func(level slog.Level, text string) // nil: nobody reads it

@@ -210,7 +210,7 @@ func (t *transfer) whole(h *hashing) bool {
 }
 
 // piece asks for one piece.
-func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room []byte, beside modules.Beside) *piece {
+func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room []byte, beside payload.Beside) *piece {
 	p := &piece{loc: loc, room: room}
 	var v any
 	if t.c.opt.AskIn != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // hashing is the hash of what has come. A piece may be left to whoever opens the next one, who takes two thirds of the time for both
-// hashes together (modules.Beside). One goroutine uses it, but for take.
+// hashes together (payload.Beside). One goroutine uses it, but for take.
 type hashing struct {
 	sum     hash.Hash // nil: nobody wants one
 	waiting atomic.Pointer[pieceToHash]
@@ -40,7 +40,7 @@ func (h *hashing) later(text []byte, free func()) {
 	}
 }
 
-// take gives the text that waits to somebody else (modules.Beside).
+// take gives the text that waits to somebody else (payload.Beside).
 func (h *hashing) take() (sum hash.Hash, text []byte, done func(), ok bool) {
 	p := h.waiting.Swap(nil)
 	if p == nil {

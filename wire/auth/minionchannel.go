@@ -87,7 +87,7 @@ func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 
 // OpenShared is Open for a large reply that nobody else needs: it is opened where it stands, and what is long in its value shares
 // its memory (payload.UnmarshalShared). beside may be done along with it.
-func (m *Minion) OpenShared(reply []byte, nonce string, beside crypt.Beside) (any, error) {
+func (m *Minion) OpenShared(reply []byte, nonce string, beside payload.Beside) (any, error) {
 	return m.open(reply, nonce, payload.UnmarshalShared, func(b *crypt.Box, sealed []byte, nonce string) ([]byte, error) {
 		return b.OpenInPlace(sealed, nonce, beside)
 	})

@@ -3,14 +3,12 @@ package crypt
 import (
 	"crypto/sha256"
 	"hash"
+
+	"brine/wire/payload"
 )
 
-// Beside gives out work that is done along with the MAC of a large box: a text that a hash is to take, and what is to be called when it
-// has. ok is false when there is none. Two hashes side by side take two thirds of the time (lanes.c).
-type Beside func() (sum hash.Hash, text []byte, done func(), ok bool)
-
-// macBeside is mac, along with other work where there is some.
-func (b *Box) macBeside(data, dst []byte, beside Beside) []byte {
+// macBeside is mac, along with other work where there is some: two hashes side by side take two thirds of the time (lanes.c).
+func (b *Box) macBeside(data, dst []byte, beside payload.Beside) []byte {
 	if beside == nil || len(data) < mostAlone || !haveLanes() {
 		return b.mac(data, dst)
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"hash"
 	"testing"
+
+	"brine/wire/payload"
 )
 
 // givesOnce is work that is there once; taken tells whether somebody has done it.
-func givesOnce(h hash.Hash, text []byte) (b Beside, taken *int) {
+func givesOnce(h hash.Hash, text []byte) (b payload.Beside, taken *int) {
 	given := false
 	taken = new(int)
 	return func() (hash.Hash, []byte, func(), bool) {

@@ -11,6 +11,8 @@ import (
 	"hash"
 	"slices"
 	"sync"
+
+	"brine/wire/payload"
 )
 
 const (
@@ -133,11 +135,11 @@ func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box
 
 // OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it is.
 // beside may be done along with its MAC.
-func (b *Box) OpenInPlace(box []byte, nonce string, beside Beside) ([]byte, error) {
+func (b *Box) OpenInPlace(box []byte, nonce string, beside payload.Beside) ([]byte, error) {
 	return b.open(box, nonce, beside, true)
 }
 
-func (b *Box) open(box []byte, nonce string, beside Beside, inPlace bool) ([]byte, error) {
+func (b *Box) open(box []byte, nonce string, beside payload.Beside, inPlace bool) ([]byte, error) {
 	if len(box) < macSize {
 		return nil, ErrBadMAC
 	}

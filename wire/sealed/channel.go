@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"brine/wire/auth"
-	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/zmq"
 )
@@ -39,7 +38,7 @@ type Channel struct {
 	Silence error
 	Clock   Clock // default: the real one
 	// Beside is done along with the opening of a shared answer; may be nil.
-	Beside crypt.Beside
+	Beside payload.Beside
 }
 
 // Rules say how often something is asked.
@@ -75,7 +74,7 @@ func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (an
 }
 
 type sharer interface {
-	OpenShared(reply []byte, nonce string, beside crypt.Beside) (any, error)
+	OpenShared(reply []byte, nonce string, beside payload.Beside) (any, error)
 }
 
 type opener func(reply []byte, nonce string) (any, error)

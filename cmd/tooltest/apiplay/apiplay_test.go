@@ -22,6 +22,8 @@ func TestNormal(t *testing.T) {
 			`{"start": "<UNIX_FLOAT>", "at": "<JOB_TIME>", "_stamp": "<ISO_STAMP>"}`},
 		{"stack", `"x: Traceback (most recent call last):\n  File a\n  b\nException: boom\n"`, `"x: Traceback (most recent call last):\n<TRACEBACK_LINES>\nException: boom"`},
 		{"grains", `{"m1": {"id": "m1", "kernel": "Linux", "osfullname": "x"}}`, `{"m1": {"id": "m1", "<OTHER_GRAINS>": "..."}}`},
+		{"state", `{"comment": "", "start_time": "13:21:35.827303", "duration": 0.815, "__run_num__": 0}`,
+			`{"comment": "", "start_time": "<START_TIME>", "duration": "<DURATION>", "__run_num__": 0}`},
 		{"spaces", `{"a":1}`, `not as Python writes it: {"a": 1}`},
 		{"escapes", `["\u2603"]`, `not as Python writes it: ["☃"]`},
 		{"raw", `["☃<&>"]`, `["☃<&>"]`},

@@ -197,6 +197,14 @@ func oneEach(list []any) bool {
 }
 
 func (n *normal) object(v object) any {
+	if has(v, "__run_num__") && has(v, "start_time") { // the result of a state
+		v = slices.Clone(v)
+		for i, m := range v {
+			if m.key == "start_time" || m.key == "duration" {
+				v[i].value = "<" + strings.ToUpper(m.key) + ">"
+			}
+		}
+	}
 	if has(v, "osfullname") && has(v, "kernel") || has(v, "<OTHER_GRAINS>") {
 		return object{{"id", value(v, "id")}, {"<OTHER_GRAINS>", "..."}}
 	}

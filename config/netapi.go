@@ -52,16 +52,15 @@ type CherryPy struct {
 	AuthorizedIPs             []string
 	CORSOrigin                []string // brine's own: origins of other pages that may use the server, "*": all
 	Console                   bool     // brine's own: the pages below /console
-	MaxConnections            int      // thread_pool: brine takes as many requests at the same time as there are connections
 	SessionsMax, SessionsEach int      // brine's own: how many sessions are kept, in all and of one user
+	Front
 }
 
 // Limits of salt-api that Salt does not have, or does not keep.
 const (
-	maxBody        = 16 << 20
-	maxConnections = 8192
-	sessionsMax    = 20000
-	sessionsEach   = 1000
+	maxBody      = 16 << 20
+	sessionsMax  = 20000
+	sessionsEach = 1000
 )
 
 // NetapiOptions reads what concerns salt-api. An error names the option and its value.
@@ -189,7 +188,7 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 		WebhookDisableAuth: s.truth("webhook_disable_auth", false), CollectStats: s.truth("collect_stats", false),
 		StatsDisableAuth: s.truth("stats_disable_auth", false), Static: s.text("static", ""), StaticPath: "/" + strings.Trim(s.text("static_path", "/static"), "/"),
 		App: s.text("app", ""), AppPath: "/" + strings.Trim(s.text("app_path", "/app"), "/"), Favicon: s.text("favicon", ""),
-		AuthorizedIPs: s.texts("authorized_ips"), CORSOrigin: s.texts("cors_origin"), Console: s.truth("console", false), MaxConnections: maxConnections,
+		AuthorizedIPs: s.texts("authorized_ips"), CORSOrigin: s.texts("cors_origin"), Console: s.truth("console", false), Front: s.front(),
 		SessionsMax: s.number("sessions_max", sessionsMax, 1, 1<<20), SessionsEach: s.number("sessions_per_user", sessionsEach, 1, 1<<20),
 	}
 	if v, ok := s.get("api_acl"); ok && !falsy(v) {

@@ -56,11 +56,14 @@ func TestCherryPy(t *testing.T) {
 		t.Errorf("told: %s", text)
 	}
 	for text, want := range map[string]string{
-		"rest_cherrypy: {port: 1}":                                        "'ssl_crt' and 'ssl_key' are required",
-		"rest_cherrypy: {port: 99999, disable_ssl: 1}":                    "option 'port' of rest_cherrypy is 99999",
-		"rest_cherrypy: {port: 1, disable_ssl: 1, api_acl: [x]}":          "option 'api_acl'",
-		"rest_cherrypy: {port: 1, disable_ssl: 1, host: [x]}":             "option 'host'",
-		"rest_cherrypy: {port: 1, disable_ssl: 1, authorized_ips: {a: }}": "option 'authorized_ips'",
+		"rest_cherrypy: {port: 1}":                                                  "'ssl_crt' and 'ssl_key' are required",
+		"rest_cherrypy: {port: 99999, disable_ssl: 1}":                              "option 'port' of rest_cherrypy is 99999",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, api_acl: [x]}":                    "option 'api_acl'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, connections_max: 0}":              "option 'connections_max'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, trusted_proxies: proxy1}":         "option 'trusted_proxies'",
+		"rest_tornado: {port: 1, disable_ssl: 1, trusted_proxies: [10.0.0.0/8, 7]}": "option 'trusted_proxies'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, host: [x]}":                       "option 'host'",
+		"rest_cherrypy: {port: 1, disable_ssl: 1, authorized_ips: {a: }}":           "option 'authorized_ips'",
 	} {
 		if _, err := netapiOf(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
@@ -68,5 +71,25 @@ func TestCherryPy(t *testing.T) {
 	}
 	if n, err := netapiOf(t, "rest_cherrypy: {host: x}"); err != nil || n.CherryPy != nil || len(n.Notices) != 1 {
 		t.Errorf("without a port: %+v, %v", n, err)
+	}
+}
+
+// TestFront: who may hold connections, in each section.
+func TestFront(t *testing.T) {
+	const opts = "{port: 1, disable_ssl: True, connections_max: 100, connections_per_address: '7', trusted_proxies: ['10.0.0.9/8', '2001:db8::1']}"
+	n, err := netapiOf(t, "rest_cherrypy: "+opts+"\nrest_tornado: "+opts+"\nrest_wsgi: {port: 2}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Front{n.CherryPy.Front, n.Tornado.Front} {
+		if f.MaxConnections != 100 || f.EachAddress != 7 || len(f.Proxies) != 2 || f.Proxies[0].String() != "10.0.0.0/8" || f.Proxies[1].String() != "2001:db8::1/128" {
+			t.Errorf("got %+v", f)
+		}
+	}
+	if f := n.WSGI.Front; f.MaxConnections != 8192 || f.EachAddress != 0 || f.Proxies != nil {
+		t.Errorf("without options: %+v", f)
+	}
+	if len(n.Notices) > 0 {
+		t.Errorf("told: %v", n.Notices)
 	}
 }

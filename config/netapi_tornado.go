@@ -22,14 +22,14 @@ type Tornado struct {
 
 	TokenDigits        int   // of an eauth token, by hash_type
 	MaxRequestBodySize int64 // bytes
-	MaxConnections     int
+	Front
 }
 
 // WSGI is the section rest_wsgi (salt/netapi/rest_wsgi.py). It listens on the loopback address.
 type WSGI struct {
 	Port               int
 	MaxRequestBodySize int64 // bytes
-	MaxConnections     int
+	Front
 }
 
 // readOthers reads the sections of rest_tornado and rest_wsgi.
@@ -43,7 +43,7 @@ func (n *Netapi) readOthers(hashType string) error {
 	}
 	if sec, ok := n.configured("rest_wsgi"); ok {
 		s := &section{name: "rest_wsgi", m: sec, known: map[string]bool{}}
-		n.WSGI = &WSGI{Port: s.number("port", 0, 0, 65535), MaxRequestBodySize: maxBody, MaxConnections: maxConnections}
+		n.WSGI = &WSGI{Port: s.number("port", 0, 0, 65535), MaxRequestBodySize: maxBody, Front: s.front()}
 		n.unknown(s)
 		return s.err
 	}
@@ -75,7 +75,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 		Address: s.text("address", ""), Port: s.number("port", 0, 0, 65535), DisableSSL: s.truth("disable_ssl", false),
 		SSLCrt: s.text("ssl_crt", ""), SSLKey: s.text("ssl_key", ""), WebhookDisableAuth: s.truth("webhook_disable_auth", false),
 		CORSOrigin: s.texts("cors_origin"), Websockets: s.truth("websockets", false), Console: s.truth("console", false),
-		MaxRequestBodySize: maxBody, MaxConnections: maxConnections,
+		MaxRequestBodySize: maxBody, Front: s.front(),
 	}
 	if t.SSLKey == "" {
 		t.SSLKey = t.SSLCrt

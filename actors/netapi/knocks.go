@@ -49,7 +49,12 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 	if err != nil {
 		return nil, err
 	}
-	return func(reply any, _ error) { leave(refused(load, reply)) }, nil
+	return func(reply any, _ error) {
+		if m, _ := reply.(*payload.Map); m.Str("token") != "" {
+			g.door.Came(from, user)
+		}
+		leave(refused(load, reply))
+	}, nil
 }
 
 // logIn tells whether a load in clear is authenticated by a backend of the master, and as whom.

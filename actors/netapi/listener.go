@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
+	"brine/config"
+	"brine/modules/fleet/door"
 	"brine/modules/netapi"
 	"brine/supervisor"
 
@@ -25,9 +28,9 @@ type Listen struct {
 	// Certificate, key and chain are files of PEM; without a certificate the server speaks plain HTTP.
 	Certificate, Key, Chain string
 
-	MaxConnections int          // in all
-	Bound          func(string) // told the address; may be nil
-	Logger         *slog.Logger
+	Front  config.Front // who may hold connections, and behind whom others are
+	Bound  func(string) // told the address; may be nil
+	Logger *slog.Logger
 }
 
 // Limits of a server: nobody can hold connections for nothing. How long a body may take is the handler's.
@@ -52,11 +55,16 @@ type listener struct {
 
 // clientOf notes the address of the client in the contexts of its requests.
 func clientOf(ctx context.Context, conn net.Conn) context.Context {
+	return netapi.WithFrom(ctx, addressOf(conn))
+}
+
+// addressOf is the address of the other end, without its port.
+func addressOf(conn net.Conn) string {
 	from, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
-		from = conn.RemoteAddr().String()
+		return conn.RemoteAddr().String()
 	}
-	return netapi.WithFrom(ctx, from)
+	return from
 }
 
 func (l *listener) Receive(ctx actor.Context) {
@@ -69,7 +77,7 @@ func (l *listener) Receive(ctx actor.Context) {
 }
 
 func (l *listener) onStarted(ctx actor.Context) {
-	server := &http.Server{Handler: l.handler, ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
+	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, l.handler), ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf}
 	var err error
 	if l.opt.Certificate != "" {
@@ -87,7 +95,8 @@ func (l *listener) onStarted(ctx actor.Context) {
 	if l.opt.Bound != nil {
 		l.opt.Bound(ln.Addr().String())
 	}
-	bounded := &limited{Listener: ln, room: make(chan struct{}, l.opt.MaxConnections)}
+	front := l.opt.Front
+	bounded := &limited{Listener: ln, log: l.opt.Logger, room: &netapi.Room{Most: max(1, front.MaxConnections), Each: front.EachAddress, Proxies: front.Proxies}}
 	supervisor.Go(ctx, l.name+" listener", func(ctx context.Context) error {
 		server.BaseContext = func(net.Listener) context.Context { return ctx }
 		return serve(ctx, server, bounded)
@@ -121,10 +130,12 @@ func serve(ctx context.Context, server *http.Server, ln net.Listener) error {
 	}
 }
 
-// limited takes so many connections and closes what comes beyond.
+// limited takes the connections for which there is room, and closes the others.
 type limited struct {
 	net.Listener
-	room chan struct{}
+	room  *netapi.Room
+	log   *slog.Logger
+	lines door.Lines
 }
 
 // Accept waits for the next connection for which there is room.
@@ -134,11 +145,13 @@ func (l *limited) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		select {
-		case l.room <- struct{}{}:
-			return &limitedConn{Conn: c, room: l.room, held: make(chan struct{}, 1)}, nil
-		default:
-			_ = c.Close() // there is no room to say why
+		from := addressOf(c)
+		if l.room.Enter(from) {
+			return &limitedConn{Conn: c, leave: func() { l.room.Leave(from) }}, nil
+		}
+		_ = c.Close() // there is no room to say why
+		if more, due := l.lines.Due("connections", door.Network(from)); due {
+			l.log.Warn("a connection is closed: there are too many, of this address or in all (connections_max, connections_per_address)", "from", from, "more", more)
 		}
 	}
 }
@@ -146,18 +159,15 @@ func (l *limited) Accept() (net.Conn, error) {
 // limitedConn gives its place back once.
 type limitedConn struct {
 	net.Conn
-	room, held chan struct{}
+	leave func()
+	once  sync.Once
 }
 
 // NetConn is the connection below, for who sets its options.
 func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 
 func (c *limitedConn) Close() error {
-	select {
-	case c.held <- struct{}{}:
-		<-c.room
-	default:
-	}
+	c.once.Do(c.leave)
 	return c.Conn.Close()
 }
 

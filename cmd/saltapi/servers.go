@@ -2,6 +2,7 @@ package saltapi
 
 import (
 	"net/http"
+	"syscall"
 
 	"brine/actors/netapi"
 	"brine/actors/netapi/cherrypy"
@@ -40,7 +41,7 @@ func ports(conf *config.Netapi) (list []port) {
 func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.Module) {
 	if c := conf.CherryPy; c != nil {
 		list = append(list, netapi.Module{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: c.Host, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
+			Listen: netapi.Listen{Host: c.Host, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := cherrypy.Options{Config: c, Logger: s.Log}
 				if c.Console {
@@ -51,7 +52,7 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 	}
 	if c := conf.Tornado; c != nil {
 		list = append(list, netapi.Module{Name: "rest_tornado",
-			Listen: netapi.Listen{Host: c.Address, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
+			Listen: netapi.Listen{Host: c.Address, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout}
 				if c.Console {
@@ -61,10 +62,25 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 			}})
 	}
 	if c := conf.WSGI; c != nil {
-		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port, MaxConnections: c.MaxConnections, Logger: s.Log},
+		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log},
 			Handler: func(a netapi.API) (http.Handler, error) {
 				return wsgi.New(a, wsgi.Options{Config: c, Logger: s.Log}), nil
 			}})
 	}
 	return list
+}
+
+// Descriptors of the process that no connection gets, and the part of the others that connections may have: a request may open files.
+const (
+	ownDescriptors = 64
+	partInPercent  = 75
+)
+
+// room is a server's part of the connections for which the process has descriptors.
+func room(f config.Front, servers int) config.Front {
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err == nil && lim.Cur < 1<<31 {
+		f.MaxConnections = min(f.MaxConnections, max(1, (int(lim.Cur)-ownDescriptors)*partInPercent/100/servers))
+	}
+	return f
 }

@@ -135,11 +135,12 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestConnections: what goes beyond the limit is closed, and a place that comes free is given away again.
+// TestConnections: one address gets half of the connections, another finds room beside it, and a place that comes free is given away
+// again.
 func TestConnections(t *testing.T) {
 	s := open(t, nil)
 	var held []net.Conn
-	for range 200 {
+	for range 100 { // of 200
 		c, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -150,9 +151,13 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, _ = io.WriteString(one, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be closed already
 	if _, err := one.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection beyond the limit was served")
 	}
+	s.source = "127.0.0.7"
+	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
+	s.source = ""
 	for _, c := range append(held, one) {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -162,6 +167,25 @@ func TestConnections(t *testing.T) {
 		resp, err := http.Get("http://" + s.addr + "/")
 		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	})
+}
+
+// TestBehindProxy: clients behind a proxy that is trusted count apart, and nobody else can name another address.
+func TestBehindProxy(t *testing.T) {
+	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"203.0.113.9", "203.0.113.10", "127.0.0.1"}))
+	s.source = "127.0.0.5"
+	const evil, good = "X-Forwarded-For: 203.0.113.10, 203.0.113.9", "X-Forwarded-For: 203.0.113.9, 203.0.113.10"
+	wrong := strings.Replace(creds, "sekrit", "no", 1)
+	for range 120 {
+		s.expect("a guess", s.ask("POST", "/login", wrong, evil), 401, "")
+	}
+	if n := s.master.failed.Load(); n != 10 {
+		t.Errorf("the master was asked %d times", n)
+	}
+	s.expect("the guesser", s.ask("POST", "/login", creds, evil), 401, "")
+	s.expect("another behind the proxy", s.ask("POST", "/login", creds, good), 200, "")
+	s.expect("one who may not", s.ask("GET", "/login", "", "X-Forwarded-For: 203.0.113.11"), 403, "Bad IP")
+	s.source = "127.0.0.6"
+	s.expect("a liar", s.ask("GET", "/login", "", good), 403, "Bad IP")
 }
 
 // TestSessionsBounded: log-ins without end keep a bounded number of sessions, and the last ones hold.
@@ -370,4 +394,24 @@ func TestLogInStorm(t *testing.T) {
 	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
 	s.source = "127.0.0.7"
 	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
+}
+
+// TestLogInStormBesideUs: who guesses names and passwords at the address that many share does not shut out those who have logged in from there.
+func TestLogInStormBesideUs(t *testing.T) {
+	s := open(t, nil)
+	s.login()
+	for i := range 120 {
+		s.ask("POST", "/login", strings.NewReplacer("ann", fmt.Sprint("guess", i), "sekrit", "no").Replace(creds))
+	}
+	if n := s.master.failed.Load(); n != 100 {
+		t.Errorf("the master was asked %d times", n)
+	}
+	s.expect("who has been here", s.ask("POST", "/login", creds), 200, "")
+	s.expect("who has not", s.ask("POST", "/login", strings.Replace(creds, "ann", "ben", 1)), 401, "")
+	for range 20 {
+		s.ask("POST", "/login", strings.Replace(creds, "sekrit", "no", 1))
+	}
+	if n := s.master.failed.Load(); n != 110 {
+		t.Errorf("the master was asked %d times", n)
+	}
 }

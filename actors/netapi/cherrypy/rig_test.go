@@ -158,6 +158,8 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 		t.Fatal(err)
 	}
 	s := &site{t: t, config: m, master: &fakeMaster{asked: make(chan string, 10)}, revoked: make(chan string, 10)}
+	front := conf.CherryPy.Front
+	front.MaxConnections = min(front.MaxConnections, 200)
 	bound := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
 	s.srv, err = netapi.Start(netapi.Options{Config: conf, Master: m, Logger: log,
@@ -174,7 +176,7 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 			return tok.Str("token") == known && low.Str("fun") == "test.ping"
 		},
 		Modules: []netapi.Module{{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: "127.0.0.1", MaxConnections: 200, Logger: log, Bound: func(addr string) { bound <- addr }},
+			Listen: netapi.Listen{Host: "127.0.0.1", Front: front, Logger: log, Bound: func(addr string) { bound <- addr }},
 			Handler: func(a netapi.API) (http.Handler, error) {
 				return cherrypy.New(a, cherrypy.Options{Config: conf.CherryPy, Logger: log, BodyWithin: within})
 			}}}})

@@ -23,18 +23,24 @@ type api struct {
 }
 
 const apiConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@wheel'], limited: [test.echo, {honest: [test.arg]}], bob: [test.ping]}}\nsharedsecret: Op3nSesame\n" +
-	"netapi_enable_clients: [local, local_async, runner, wheel, ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True}\n"
+	"netapi_enable_clients: [local, local_async, runner, wheel, ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
 
 // newAPI starts a site and a salt-api. It ends with the site.
 func newAPI(t *testing.T) *api {
 	t.Helper()
+	return newAPIWith(t, "true", "")
+}
+
+// newAPIWith is newAPI under a limit of the shell, such as "ulimit -n 256", with more options of rest_cherrypy: ", name: value".
+func newAPIWith(t *testing.T, limit, more string) *api {
+	t.Helper()
 	s := newBareSite(t, "")
 	s.master.stop()
 	a := &api{s: s, port: s.port()}
-	s.writeMaster(fmt.Sprintf(apiConf, a.port))
+	s.writeMaster(fmt.Sprintf(apiConf, a.port, more))
 	s.startMaster()
 	s.startMinion(honest, "")
-	a.daemon = s.start("api", filepath.Join(links, "salt-api"), "-c", s.path("etc/m"), "-l", "debug")
+	a.daemon = s.start("api", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-api"), "-c", s.path("etc/m"), "-l", "debug")
 	t.Cleanup(a.daemon.kill)
 	s.eventually("salt-api", func() error {
 		_, err := a.do("", "GET", "/", "", "")

@@ -30,9 +30,10 @@
 //	                   pillars by environment, include and import          [actors/master TestPillarOfOthers, modules/pillar attack]
 //	token life         tokens that are none, damaged, of users who left    TestTokenLife, TestTokenFiles
 //	log-in             forty at once, too many; other users and addresses  TestLoginStorm [modules/eauth failures]
-//	                   the same through salt-api, which is one address     TestAPILoginStorm [actors/netapi/cherrypy TestLogInStorm]
+//	                   the same through salt-api, which is one address     TestAPILoginStorm [actors/netapi/cherrypy TestLogInStorm...]
 //	salt-api           sessions that are guessed, cut, ended; tokens left  TestAPISessions [actors/netapi/cherrypy attack]
 //	                   what rules do not give, in every form               TestAPILimited
+//	                   connections that are held in every way              TestAPICrowd [modules/netapi room, proxies]
 //	                   clients that go; streams of a revoked token         TestAPIClientsGo [actors/netapi/events, modules/netapi/websocket]
 //	                   secrets and lines of others in streams; half        TestAPIStreams, TestAPIHalfSockets
 //	                   handshakes; tokens in addresses

@@ -130,3 +130,44 @@ func TestManyKnockers(t *testing.T) {
 		t.Errorf("%d are kept", len(k.known))
 	}
 }
+
+// TestKnocksOfGuests: who has come in at an address is not shut out by what others do there, and has no more failures of his own for it.
+func TestKnocksOfGuests(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	k := Knocks{now: func() time.Time { return now }}
+	knock := func(user string, failed bool) error {
+		leave, err := k.Enter(t.Context(), 3, "10.0.0.1", user)
+		if err == nil {
+			leave(failed)
+		}
+		return err
+	}
+	k.Came("10.0.0.1", "ann")
+	k.Came("10.0.0.2", "ben")
+	for i := range 100 {
+		_ = knock(fmt.Sprint("guess", i), true) // the later ones are refused
+	}
+	if err := knock("ben", false); !errors.Is(err, ErrKnocks) {
+		t.Errorf("who has come in elsewhere: %v", err)
+	}
+	for range 3 {
+		if err := knock("ann", true); err != nil {
+			t.Fatalf("who has come in: %v", err)
+		}
+	}
+	if err := knock("ann", false); !errors.Is(err, ErrKnocks) {
+		t.Errorf("who has come in, a fourth time: %v", err)
+	}
+	for i := range 3 * knocksGuests {
+		k.Came("10.0.0.1", fmt.Sprint(i))
+	}
+	if len(k.guests) > knocksGuests {
+		t.Errorf("%d are remembered", len(k.guests))
+	}
+	for i := range 100 {
+		_ = knock(fmt.Sprint(3*knocksGuests-1-i), true)
+	}
+	if all := k.known[visitor{from: "10.0.0.1", all: true, guest: true}]; all == nil || all.failed > 30 {
+		t.Errorf("failures of guests: %+v", all)
+	}
+}

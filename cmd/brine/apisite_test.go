@@ -2,14 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +15,7 @@ import (
 
 	"brine/cmd/session"
 	"brine/cmd/tooltest/apiplay"
+	"brine/wire/wiretest"
 )
 
 // apiData is where the tables of requests and answers, and the transcripts, stand.
@@ -167,19 +161,5 @@ func (s *apiSite) await(what string, try func() error) {
 // certificate writes server.crt and server.key for this machine's loopback.
 func (s *apiSite) certificate() {
 	s.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.write("server.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	s.write("server.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	wiretest.Certificate(s.t, filepath.Join(s.root, "server.crt"), filepath.Join(s.root, "server.key"), 1)
 }

@@ -4,19 +4,12 @@ package browser
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"brine/wire/wiretest"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -32,7 +25,9 @@ func TestTornado(t *testing.T) {
 
 // TestTLS: the page over TLS and below a root_prefix; its cookie is for that alone.
 func TestTLS(t *testing.T) {
-	crt, key := certificate(t)
+	dir := t.TempDir()
+	crt, key := filepath.Join(dir, "crt"), filepath.Join(dir, "key")
+	wiretest.Certificate(t, crt, key, 1)
 	s := newSite(t, plan{tls: true, prefix: "/salt/api", rest: fmt.Sprintf("rest_cherrypy: {host: 127.0.0.1, root_prefix: /salt/api, ssl_crt: %s, ssl_key: %s", crt, key)})
 	s.minion("web1", "")
 	s.open(1280, 800)
@@ -71,30 +66,4 @@ func (s *site) walk(secure bool) {
 	}
 	s.login("admin", "right")
 	s.sees("1 of 1 returned")
-}
-
-// certificate makes one for this machine, and its key, in files.
-func certificate(t *testing.T) (crt, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	crt, key = filepath.Join(dir, "crt"), filepath.Join(dir, "key")
-	for path, b := range map[string]*pem.Block{crt: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: raw}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return crt, key
 }

@@ -1,15 +1,8 @@
 package directory
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -21,6 +14,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 
 	"brine/wire/loopback"
+	"brine/wire/wiretest"
 )
 
 const slapdConf = `include /etc/ldap/schema/core.schema
@@ -125,7 +119,7 @@ func startServer(t *testing.T) *server {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &server{port: freePort(t), tlsPort: freePort(t), socket: filepath.Join(dir, "sock"), cert: filepath.Join(dir, "cert")}
-	certificate(t, s.cert, filepath.Join(dir, "key"))
+	wiretest.Certificate(t, s.cert, filepath.Join(dir, "key"), 1, "localhost") // and not for its address
 	conf, ldif := filepath.Join(dir, "conf"), filepath.Join(dir, "ldif")
 	write(t, conf, strings.ReplaceAll(slapdConf, "DIR", dir))
 	write(t, ldif, entries)
@@ -191,27 +185,6 @@ func waitFor(t *testing.T, port int) {
 		}
 	}
 	t.Fatal("slapd does not listen")
-}
-
-// certificate is one of localhost that signs itself.
-func certificate(t *testing.T, cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	write(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: own})))
 }
 
 func write(t *testing.T, file, text string) {

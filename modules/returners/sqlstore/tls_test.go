@@ -1,14 +1,7 @@
 package sqlstore_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,30 +11,14 @@ import (
 
 	"brine/modules/returners"
 	"brine/wire/payload"
+	"brine/wire/wiretest"
 )
 
 // certificate writes a certificate for 127.0.0.1 that signs itself, and its key, readable for the server's user.
 func certificate(t testing.TB, dir, name string) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
-		BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, model, model, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cert, key = filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")
-	if err := errors.Join(os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644),
-		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	wiretest.Certificate(t, cert, key, 1)
 	if info, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	} else if owner, ok := ownerOf(info); ok {

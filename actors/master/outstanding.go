@@ -31,11 +31,36 @@ func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map
 	if err != nil {
 		return nil, err
 	}
+	return payload.M("jobs", pendingMaps(found), "whole", whole, "runners", m.core.functions.atWork()), nil
+}
+
+// Limits of an answer about the newest jobs, which a page asks for once.
+const (
+	newestSearch = 2 * time.Second
+	newestMost   = 1000
+)
+
+// Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it must not
+// change it. Of a job whose returns are not stored, -1 have returned.
+func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
+	if err := m.AwaitJobs(ctx); err != nil {
+		return nil, err
+	}
+	ends := time.Now().Add(newestSearch)
+	found, whole, err := m.stores.jobs.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)), Want: want,
+		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
+	if err != nil {
+		return nil, err
+	}
+	return payload.M("jobs", pendingMaps(found), "whole", whole), nil
+}
+
+func pendingMaps(found []jobstore.Pending) []any {
 	jobs := make([]any, len(found))
 	for i, p := range found {
 		jobs[i] = pendingMap(p)
 	}
-	return payload.M("jobs", jobs, "whole", whole, "runners", m.core.functions.atWork()), nil
+	return jobs
 }
 
 // pendingMap is one job; its arguments are nobody's business here.
@@ -44,9 +69,13 @@ func pendingMap(p jobstore.Pending) *payload.Map {
 	for i := range silent {
 		silent[i] = p.Silent[i]
 	}
+	returned := p.Minions - len(p.Silent)
+	if p.NoCache {
+		returned = -1
+	}
 	job := payload.NewPublishRequest(p.Load)
 	return payload.M("jid", p.JID, "since", stats.Stamp(p.Created), "fun", job.Fun(), "tgt", job.Tgt(),
-		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions, "returned", p.Minions-len(p.Silent),
+		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions, "returned", returned,
 		"outstanding", len(p.Silent), "waiting_for", silent)
 }
 

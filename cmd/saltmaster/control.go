@@ -2,11 +2,13 @@ package saltmaster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"brine/actors/admin"
 	"brine/actors/master"
 	"brine/cmd/daemon"
+	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
 )
@@ -66,6 +68,12 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 			return nil, err
 		}
 		return jobs.Loads()
+	})
+	control.On(h, func(ctx context.Context, q control.GetNewestJobs) (*payload.Map, error) {
+		return m.Newest(ctx, int(q.Count), func(load *payload.Map) bool {
+			job := payload.NewPublishRequest(load)
+			return (q.User == "" || job.User() == q.User) && !slices.Contains(q.Skip, pytext.Str(job.Fun()))
+		})
 	})
 	control.On(h, func(ctx context.Context, q control.GetJobEnd) (string, error) {
 		if err := m.AwaitJobs(ctx); err != nil {

@@ -106,6 +106,13 @@ type (
 	}
 	// GetJobLoads asks for the loads of all jobs, by jid.
 	GetJobLoads struct{ asks[*payload.Map] }
+	// GetNewestJobs asks for the newest jobs, done or not, in the form of GetJobList.
+	GetNewestJobs struct {
+		asks[*payload.Map]
+		Count int64    `control:"count"` // at most
+		User  string   `control:"user"`  // only his; those of everybody without
+		Skip  []string `control:"skip"`  // functions whose jobs are left out
+	}
 	// GetJobEnd asks when a job ended, in Salt's form; empty when that is not known.
 	GetJobEnd struct {
 		asks[string]
@@ -185,6 +192,7 @@ func (GetPresent) Command() string      { return "minions.present" }
 func (GetJobLoad) Command() string      { return "jobs.load" }
 func (GetJobReturns) Command() string   { return "jobs.returns" }
 func (GetJobLoads) Command() string     { return "jobs.loads" }
+func (GetNewestJobs) Command() string   { return "jobs.newest" }
 func (GetJobEnd) Command() string       { return "jobs.end_time" }
 func (KeepJob) Command() string         { return "jobs.store" }
 func (ForgetFileLists) Command() string { return "files.forget" }

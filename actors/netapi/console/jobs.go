@@ -21,9 +21,9 @@ type JobRow struct {
 	Tgt      string `json:"tgt"`
 	TgtType  string `json:"tgt_type"`
 	User     string `json:"user"`
-	State    string `json:"state" doc:"running, queued (wherever it has not returned), silent (it does neither there), done, or stored: a master of Salt tells no more"`
+	State    string `json:"state" doc:"running, queued (wherever it has not returned), silent (it does neither there), done, or stored: it is over a day old and not all have returned, or what it does is not known"`
 	Minions  int64  `json:"minions" doc:"-1 when that is not known"`
-	Returned int64  `json:"returned" doc:"-1 when that is not known"`
+	Returned int64  `json:"returned" doc:"-1 when that is not known: the job is stored by a master of Salt, or its returns are not stored"`
 	Queued   int64  `json:"queued" doc:"minions where it waits behind others, or for its turn in a batch"`
 	began    time.Time
 }
@@ -93,15 +93,15 @@ func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 // shows tells whether the page may have a job.
 func (l *jobList) shows(j *JobRow) bool { return l.all || j.User == l.who.User }
 
-// isQuestion tells whether a job only asks about others, or about a minion: tools and this page do so again and again.
+// questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again and again.
 // As brine jobs, the list leaves them out.
+func questions() []string {
+	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job,
+		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all"} // which Salt's masters store as well
+}
+
 func isQuestion(m *payload.Map) bool {
-	switch first(m, "fun", "Function") {
-	case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job,
-		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all": // which Salt's masters store as well
-		return true
-	}
-	return false
+	return slices.Contains(questions(), first(m, "fun", "Function"))
 }
 
 // hear takes what the bus tells: a job is new, a return has come.
@@ -194,7 +194,7 @@ func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
 		if j.State == stateDone || open[jid] || time.Since(j.began) < holdsAfter { // one that is just begun may not be in the store yet
 			continue
 		}
-		if !runner && (!all || j.began.Before(since)) {
+		if !runner && (!all || j.Returned < 0 || j.began.Before(since)) {
 			continue
 		}
 		if j.State, j.Queued = stateDone, 0; j.Minions >= 0 {
@@ -216,17 +216,36 @@ func (l *jobList) row(jid string, m *payload.Map) *JobRow {
 
 // stored reads the newest jobs of the job store.
 func (l *jobList) stored(ctx context.Context) error {
-	var loads *payload.Map
-	var err error
-	if l.c.Master != nil && l.c.Master.Here() {
-		loads, err = ask(ctx, l.c, control.GetJobLoads{})
-	} else {
-		var got any
-		if got, err = l.c.call(ctx, l.who, payload.M("client", "runner", "fun", "jobs.list_jobs")); err == nil {
-			loads, _ = got.(*payload.Map)
+	if l.c.Master == nil || !l.c.Master.Here() {
+		return l.storedBySalt(ctx)
+	}
+	q := control.GetNewestJobs{Count: maxJobs, Skip: questions()}
+	if !l.all {
+		q.User = l.who.User
+	}
+	got, err := ask(ctx, l.c, q)
+	if err != nil {
+		return err
+	}
+	for _, v := range got.List("jobs") {
+		m, ok := v.(*payload.Map)
+		if !ok || l.known[str(m, "jid")] != nil {
+			continue
+		}
+		j := l.row(str(m, "jid"), m)
+		j.State, j.Minions, j.Returned = stateStored, whole(m, "minions"), whole(m, "returned")
+		if whole(m, "outstanding") == 0 && j.Returned >= 0 {
+			j.State = stateDone // of the others those of a day become what the master says of them
 		}
 	}
-	if err != nil || loads == nil {
+	return nil
+}
+
+// storedBySalt reads those that a master of Salt keeps: it tells neither to how many they went nor how many have returned.
+func (l *jobList) storedBySalt(ctx context.Context) error {
+	got, err := l.c.call(ctx, l.who, payload.M("client", "runner", "fun", "jobs.list_jobs"))
+	loads, ok := got.(*payload.Map)
+	if err != nil || !ok {
 		return err
 	}
 	for k, v := range loads.All() {
@@ -237,15 +256,9 @@ func (l *jobList) stored(ctx context.Context) error {
 		}
 		j := &JobRow{JID: jid, State: stateStored, Minions: -1, Returned: -1, began: beganAt(jid)}
 		j.Fun, j.Tgt, j.TgtType, j.User = first(m, "Function", "fun"), first(m, "Target", "tgt"), first(m, "Target-type", "tgt_type"), first(m, "User", "user")
-		if list := m.List("minions"); list != nil {
-			j.Minions = int64(len(list))
-		} else if list := m.List("Minions"); list != nil {
-			j.Minions = int64(len(list))
+		if l.shows(j) {
+			l.known[jid] = j
 		}
-		if !l.shows(j) {
-			continue
-		}
-		l.known[jid] = j
 	}
 	return nil
 }

@@ -16,24 +16,29 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Pending is a job of which returns are outstanding.
+// Pending is a job of which returns are outstanding, or any job when all are searched for.
 type Pending struct {
 	JID     string
 	Created time.Time
 	Load    *payload.Map // nil when only its minions are known
 	Minions int          // it was sent to
 	Silent  []string     // those that have not returned, in the order of their names
+	NoCache bool         // its returns are not stored: who is silent is not known
 }
 
 // Search bounds a search for pending jobs, which goes from the newest job to older ones.
 type Search struct {
-	Since time.Time   // of older jobs nothing is told
-	Most  int         // jobs that are told
-	Stop  func() bool // asked before each job: true ends the search
+	Since time.Time                    // of older jobs nothing is told
+	Most  int                          // jobs that are told
+	Stop  func() bool                  // asked before each job: true ends the search
+	All   bool                         // those of which no return is outstanding as well
+	Want  func(load *payload.Map) bool // which of them are told; nil: each
 }
 
-// Pending finds jobs of which returns are outstanding, the newest first. whole is false when the search was ended
-// before it had seen all.
+func (q Search) wants(p *Pending) bool { return p != nil && (q.Want == nil || q.Want(p.Load)) }
+
+// Pending finds jobs of which returns are outstanding, or all jobs, the newest first. whole is false when the search was
+// ended before it had seen all.
 func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 	whole = true
 	err = s.view(func(tx *bbolt.Tx) error {
@@ -53,17 +58,17 @@ func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 			jid := string(key[8:])
 			packed := jobs.Get(key[8:])
 			names, _ := readNames(packed)
-			if s.whole.has(jid, names.left) {
+			if !q.All && s.whole.has(jid, names.left) {
 				continue
 			}
-			p, err := pendingJob(jid, packed, returns)
+			p, err := pendingJob(jid, packed, returns, q.All)
 			if p == nil && err == nil {
 				s.whole.add(jid, names.left)
 			}
 			if err != nil {
 				return fmt.Errorf("job %s: %w", jid, err)
 			}
-			if p != nil {
+			if q.wants(p) {
 				p.Created = created
 				found = append(found, *p)
 			}
@@ -102,33 +107,41 @@ func (w *wholeJobs) add(jid string, minions int) {
 	w.jobs[jid] = minions
 }
 
-// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding. Both are in order, so
-// the job is read as a whole only where they differ.
-func pendingJob(jid string, packed []byte, returns *bbolt.Cursor) (*Pending, error) {
+// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding, unless all are wanted. Both
+// are in order, so the job is read as a whole only where they differ.
+func pendingJob(jid string, packed []byte, returns *bbolt.Cursor, all bool) (*Pending, error) {
+	if !all && inOrder(jid, packed, returns) {
+		return nil, nil
+	}
+	j, err := unpackJob(packed)
+	if err != nil || j.noCache && !all {
+		return nil, err
+	}
+	if j.noCache {
+		return &Pending{JID: jid, Load: j.load, Minions: len(j.minions), NoCache: true}, nil
+	}
+	back, prefix := make(map[string]bool, len(j.minions)), returnKey(jid, "")
+	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
+		back[string(k[len(prefix):])] = true
+	}
+	return pending(jid, j.load, j.minions, back, all), nil
+}
+
+// inOrder tells whether the returns of a job are those of its minions, one after the other.
+func inOrder(jid string, packed []byte, returns *bbolt.Cursor) bool {
 	prefix := returnKey(jid, "")
 	names, same := readNames(packed)
 	for k, _ := returns.Seek(firstReturn(jid)); k != nil && same && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
 		name, ok := names.next()
 		same = ok && bytes.Equal(name, k[len(prefix):])
 	}
-	if same && names.left == 0 {
-		return nil, nil
-	}
-	j, err := unpackJob(packed)
-	if err != nil || j.noCache {
-		return nil, err
-	}
-	back := make(map[string]bool, len(j.minions))
-	for k, _ := returns.Seek(firstReturn(jid)); k != nil && bytes.HasPrefix(k, prefix); k, _ = returns.Next() {
-		back[string(k[len(prefix):])] = true
-	}
-	return pending(jid, j.load, j.minions, back), nil
+	return same && names.left == 0
 }
 
-// pending is nil when all have returned.
-func pending(jid string, load *payload.Map, minions []string, back map[string]bool) *Pending {
+// pending is nil when all have returned, unless all are wanted.
+func pending(jid string, load *payload.Map, minions []string, back map[string]bool, all bool) *Pending {
 	silent := slices.DeleteFunc(slices.Clone(minions), func(id string) bool { return back[id] })
-	if len(silent) == 0 {
+	if len(silent) == 0 && !all {
 		return nil
 	}
 	slices.Sort(silent)
@@ -185,7 +198,7 @@ func (r *nameReader) next() ([]byte, bool) {
 	return name, true
 }
 
-// Pending finds jobs of which returns are outstanding. Jobs that are damaged are left out.
+// Pending finds jobs of which returns are outstanding, or all jobs. Those that are damaged are left out.
 func (c *LocalCache) Pending(q Search) (found []Pending, whole bool, err error) {
 	jobs, err := c.layout.recent(q.Since)
 	if err != nil {
@@ -200,17 +213,32 @@ func (c *LocalCache) Pending(q Search) (found []Pending, whole bool, err error) 
 		if err != nil || jid == "" {
 			continue
 		}
-		back := map[string]bool{}
-		files, _ := filepath.Glob(filepath.Join(globEscape(j.dir), "*", fileReturn))
-		for _, f := range files {
-			back[filepath.Base(filepath.Dir(f))] = true
-		}
-		if p := pending(jid, load, c.layout.minions(j.dir), back); p != nil {
-			p.Created = j.when
+		if p := c.pendingJob(j, jid, load, q.All); q.wants(p) {
 			found = append(found, *p)
 		}
 	}
 	return found, true, nil
+}
+
+// pendingJob is nil when no return is outstanding, unless all are wanted.
+func (c *LocalCache) pendingJob(j aged, jid string, load *payload.Map, all bool) *Pending {
+	minions := c.layout.minions(j.dir)
+	if _, err := os.Lstat(filepath.Join(j.dir, fileNoCache)); err == nil {
+		if !all {
+			return nil
+		}
+		return &Pending{JID: jid, Created: j.when, Load: load, Minions: len(minions), NoCache: true}
+	}
+	back := map[string]bool{}
+	files, _ := filepath.Glob(filepath.Join(globEscape(j.dir), "*", fileReturn))
+	for _, f := range files {
+		back[filepath.Base(filepath.Dir(f))] = true
+	}
+	p := pending(jid, load, minions, back, all)
+	if p != nil {
+		p.Created = j.when
+	}
+	return p
 }
 
 // recent lists the jobs by the age of their jid file, the youngest first.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/wire/payload"
 )
 
 // pendingCache is what is tested here of both job caches.
@@ -62,6 +64,56 @@ func TestPending(t *testing.T) {
 		commit(nil, answer(jid1, "a", true), answer(jid1, "c", true), answer(jid3, "a", true), answer(jid2, "late", true))
 		if got, whole := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 0 || !whole {
 			t.Errorf("all returned: got %v, %v", got, whole)
+		}
+	})
+}
+
+// TestNewest: a search for all jobs has those that are done, too, and what is not known of a job is not claimed.
+func TestNewest(t *testing.T) {
+	each(t, func(t *testing.T, _ string, open func(Options) cache) {
+		c := open(Options{})
+		mine := ping(jid3)
+		mine.Set("user", "me")
+		for _, one := range []struct {
+			load    Load
+			returns []Return
+		}{
+			{Load{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, []Return{answer(jid1, "a", true), answer(jid1, "b", true)}},
+			{Load{JID: jid2, Load: ping(jid2), Minions: []string{"a"}, NoCache: true}, nil},
+			{Load{JID: jid3, Load: mine, Minions: []string{"a", "b"}}, []Return{answer(jid3, "b", true)}},
+		} {
+			if _, err := c.Commit([]Load{one.load}, one.returns); err != nil {
+				t.Fatal(err)
+			}
+		}
+		search := func(q Search) (list []string) {
+			t.Helper()
+			q.Stop = func() bool { return false }
+			got, _, err := c.(pendingCache).Pending(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range got {
+				list = append(list, fmt.Sprintf("%s %d %v %v", p.JID, p.Minions, p.Silent, p.NoCache))
+			}
+			slices.Sort(list)
+			return list
+		}
+		all := []string{jid1 + " 2 [] false", jid2 + " 1 [] true", jid3 + " 2 [a] false"}
+		for range 2 { // also once it is known which ones are done
+			if got := search(Search{All: true, Most: 10}); !slices.Equal(got, all) {
+				t.Errorf("all: got %v, want %v", got, all)
+			}
+			if got := search(Search{Most: 10}); !slices.Equal(got, all[2:]) {
+				t.Errorf("outstanding: got %v, want %v", got, all[2:])
+			}
+		}
+		his := func(load *payload.Map) bool { return load.Str("user") == "me" }
+		if got := search(Search{All: true, Most: 1, Want: his}); !slices.Equal(got, all[2:]) {
+			t.Errorf("of one user: got %v, want %v", got, all[2:])
+		}
+		if got := search(Search{All: true, Most: 2}); len(got) != 2 {
+			t.Errorf("two: got %v", got)
 		}
 	})
 }

@@ -5,7 +5,7 @@
 // end a template that would not end.
 //
 // Not there: the errors of broken regular expressions and of names that XML
-// cannot hold are not in Python's words; the filter yaml sorts the keys of an OrderedDict too; strftime reads whole dates, time stamps, "now" and "2 days ago", but not all that timelib does.
+// cannot hold are not in Python's words; strftime reads whole dates, time stamps, "now" and "2 days ago", but not all that timelib does.
 // Filters that look at files,
 // users and names ask the Host, and refuse by name without one. ifelse matches targets where there is a function match.ifelse.
 //

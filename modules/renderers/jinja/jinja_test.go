@@ -67,7 +67,7 @@ func variables(t testing.TB) map[string]any {
 	for k, v := range ordered(t, raw).All() {
 		vars[k.(string)] = v
 	}
-	vars["od"] = Ordered{vars["od"].(*payload.Map)}
+	vars["od"] = Ordered{Value: vars["od"]}
 	vars["saltenv"] = "base"
 	vars["tree"] = tree(t)
 	vars["salt"] = Functions{

@@ -96,11 +96,12 @@ func formatYAML(r *run, a []any) (any, error) {
 	if r.engine.opt.YAML == nil {
 		return nil, py.Errorf("NotImplementedError", "no YAML here")
 	}
-	v, err := py.To(r.work, a[0])
+	copies := py.NewCopies()
+	v, err := copies.To(r.work, a[0])
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.engine.opt.YAML.Dump(v, flow)
+	s, err := r.engine.opt.YAML.Dump(v, flow, copies.Ordered)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func saltNetFilters() map[string]*builtin {
 	is := func(name string, versions ...int) *builtin {
 		return filter(name, "ip_addr options=", func(_ *run, a []any) (any, error) {
 			for _, v := range versions {
-				if s, err := ipOf(a[0], v, a[1]); s != nil || err != nil {
+				if s, err := ipOf(asAddress(a[0]), v, a[1]); s != nil || err != nil {
 					return s != nil, err
 				}
 			}
@@ -110,6 +110,30 @@ func ipOption(name string, a netip.Addr) (holds, known bool) {
 	return false, false
 }
 
+// asAddress makes the text of an address of a number, as Python's ipaddress does: of 32 bits where it fits, else of 128.
+func asAddress(v any) any {
+	n := new(big.Int)
+	switch v := v.(type) {
+	case bool:
+		if v {
+			n.SetInt64(1)
+		}
+	case int64:
+		n.SetInt64(v)
+	case *big.Int:
+		n = v
+	default:
+		return v
+	}
+	if n.Sign() < 0 || n.BitLen() > 128 {
+		return v
+	}
+	if n.BitLen() <= 32 {
+		return netip.AddrFrom4([4]byte(n.FillBytes(make([]byte, 4)))).String()
+	}
+	return netip.AddrFrom16([16]byte(n.FillBytes(make([]byte, 16)))).String()
+}
+
 // ipOf is the text of an address of that version for which the options hold, else nil.
 func ipOf(v any, version int, options any) (any, error) {
 	if err := undefinedIn(v); err != nil {
@@ -159,7 +183,7 @@ func ipFilter(r *run, v any, version int, options any) (any, error) {
 	out := py.NewList()
 	for _, n := range versions {
 		for _, item := range items {
-			s, err := ipOf(item, n, options)
+			s, err := ipOf(asAddress(item), n, options)
 			if err != nil {
 				return nil, err
 			}

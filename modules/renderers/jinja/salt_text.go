@@ -84,7 +84,7 @@ func saltTextFilters() map[string]*builtin {
 		"to_snake_case":             ofText("camel_to_snake_case", "camel_input", func(s string, _ []any) (any, error) { return snakeCase(s) }),
 		"to_camelcase":              filter("snake_to_camel_case", "snake_input uppercamel=", camelCase, false),
 		"check_whitelist_blacklist": filter("check_whitelist_blacklist", "value whitelist= blacklist=", whiteBlack, nil, nil),
-		"quote":                     ofText("quote", "txt", func(s string, _ []any) (any, error) { return shlex.Quote(s), nil }),
+		"quote":                     filter("quote", "txt", quoted),
 		"skip":                      filter("skip_filter", "data", func(*run, []any) (any, error) { return "", nil }),
 		"yaml_squote": filter("yaml_squote", "text", func(r *run, a []any) (any, error) {
 			s, err := py.Str(r.work, a[0])
@@ -316,10 +316,10 @@ func patterns(r *run, v any) ([]string, error) {
 }
 
 func whiteBlack(r *run, a []any) (any, error) {
-	s, err := expectText(a[0])
-	if err != nil {
+	if err := undefinedIn(a[0]); err != nil {
 		return nil, err
 	}
+	s, isText := py.Text(a[0]) // what is no text matches nothing
 	white, err := patterns(r, a[1])
 	if err != nil {
 		return nil, err
@@ -330,13 +330,25 @@ func whiteBlack(r *run, a []any) (any, error) {
 	}
 	matches := func(exprs []string) bool {
 		for _, e := range exprs {
-			if matchers.ExprMatch(s, e) {
+			if isText && matchers.ExprMatch(s, e) {
 				return true
 			}
 		}
 		return false
 	}
 	return (len(black) == 0 || !matches(black)) && (len(white) == 0 || matches(white)), nil
+}
+
+// quoted is shlex.quote: what is empty, or nothing at all, is a pair of quotes.
+func quoted(_ *run, a []any) (any, error) {
+	if a[0] == nil {
+		return "''", nil
+	}
+	s, err := expectText(a[0])
+	if err != nil {
+		return nil, err
+	}
+	return shlex.Quote(s), nil
 }
 
 // yamlSingle writes text between single quotes as PyYAML does.

@@ -13,6 +13,18 @@ func NewCopies() *Copies { return &Copies{of: map[*payload.Map]*Dict{}} }
 // To copies one argument as To does.
 func (c *Copies) To(w *Work, v any) (any, error) { return c.to(w, v, 0) }
 
+// Ordered tells whether a map was made of an OrderedDict.
+func (c *Copies) Ordered(m *payload.Map) bool {
+	d := c.of[m]
+	return d != nil && d.Class == "OrderedDict"
+}
+
+// Given tells whether a value is one of the maps that the call was given.
+func (c *Copies) Given(v any) bool {
+	m, ok := v.(*payload.Map)
+	return ok && c.of[m] != nil
+}
+
 // Back makes a value of what the function returned, as From does. It counts its steps.
 func (c *Copies) Back(w *Work, v any) (any, error) {
 	m, ok := v.(*payload.Map)

@@ -21,7 +21,7 @@ type prettier struct {
 }
 
 func (p *prettier) repr(v any) (string, error) {
-	if d, ok := v.(*Dict); ok { // keys are sorted
+	if d, ok := v.(*Dict); ok && d.Class == "" { // keys are sorted
 		items, err := sortedItems(p.w, d)
 		if err != nil {
 			return "", err
@@ -81,6 +81,9 @@ func (p *prettier) format(v any, indent, allowance, depth int) error {
 		if x.Class == "" && x.Len() > 0 {
 			return p.dict(x, indent, allowance, depth)
 		}
+		if x.Class == "OrderedDict" && x.Len() > 0 {
+			return p.ordered(x, indent, allowance, depth)
+		}
 	case *List:
 		if len(x.Items) > 0 {
 			return p.seq("[", x.Items, "]", indent, allowance, depth)
@@ -117,6 +120,15 @@ func (p *prettier) seq(open string, items []any, end string, indent, allowance, 
 	}
 	p.b.WriteString(end)
 	return nil
+}
+
+// ordered writes an OrderedDict as the list of its pairs, in its own order.
+func (p *prettier) ordered(d *Dict, indent, allowance, depth int) error {
+	var pairs []any
+	for k, v := range d.All() {
+		pairs = append(pairs, NewTuple(k, v))
+	}
+	return p.seq(d.Class+"([", pairs, "])", indent+utf8.RuneCountInString(d.Class)+1, allowance, depth)
 }
 
 func (p *prettier) dict(d *Dict, indent, allowance, depth int) error {

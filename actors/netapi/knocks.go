@@ -15,25 +15,36 @@ import (
 // all of them, and one client must not use up what others have.
 const share = 4
 
-// LogInGate bounds the log-ins of each client that fail: for the master all come from this machine. Pass is a gate of wire/client.
+// LogInGate bounds the log-ins and the tokens of each client that fail: for the master all come from this machine. Pass is a gate of
+// wire/client.
 type LogInGate struct {
-	most  int // failures of a user at an address in a minute; 0: no limit
-	log   *slog.Logger
-	door  door.Knocks
-	lines door.Lines
+	most   int // failures of a user at an address in a minute; 0: no limit
+	log    *slog.Logger
+	door   door.Knocks
+	lines  door.Lines
+	tokens *tokenGate
 }
 
 // NewLogInGate makes a gate for a master that allows a user so many failures in a minute (login_failures_max).
 func NewLogInGate(master int, log *slog.Logger) *LogInGate {
-	g := &LogInGate{log: log}
+	g := &LogInGate{log: log, tokens: newTokenGate()}
 	if master > 0 {
 		g.most = max(1, master/share)
 	}
 	return g
 }
 
-// Pass holds a log-in back until it may be tried. What is no log-in by external authentication passes.
+// Pass holds a log-in, or a token of which nothing is known, back until it may be tried. What is neither passes.
 func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error) {
+	if command, token := tokenOf(load); token != "" {
+		done, err := g.tokens.pass(ctx, command, token)
+		if errors.Is(err, door.ErrKnocks) {
+			if more, due := g.lines.Due("tokens", netapi.From(ctx)); due {
+				g.log.Warn("too many tokens of a client are none, the next ones are not asked about", "from", netapi.From(ctx), "more", more)
+			}
+		}
+		return done, busyTokens(err)
+	}
 	user, is := logIn(load)
 	if !is {
 		return func(any, error) {}, nil
@@ -52,6 +63,7 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 	return func(reply any, _ error) {
 		if m, _ := reply.(*payload.Map); m.Str("token") != "" {
 			g.door.Came(from, user)
+			g.tokens.seen.Note(m.Str("token"), true)
 		}
 		leave(refused(load, reply))
 	}, nil

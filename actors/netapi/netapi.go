@@ -110,7 +110,7 @@ func (s *Server) Reload(conf *config.Netapi, nodegroups *payload.Map) {
 // Start starts the daemon.
 func Start(opt Options) (*Server, error) {
 	opt.Supervision.Name, opt.Supervision.Logger = "salt-api", opt.Logger
-	s := &Server{opt: opt, theirs: newTheirs(opt.Client), top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
+	s := &Server{opt: opt, top: supervisor.Start(supervisor.NewSystem(opt.Logger), opt.Supervision)}
 	s.now.Store(&inForce{opt.Config, opt.Master.Nodegroups})
 	if err := s.populate(); err != nil {
 		s.top.Stop(time.Second)
@@ -133,6 +133,7 @@ func (s *Server) populate() error {
 		return fmt.Errorf("start calls: %w", err)
 	}
 	s.calls = &calls{tree: tree}
+	s.theirs = newTheirs(s.opt.Client, s.calls)
 	s.hub = events.New(events.Options{Subscribe: s.subscribe, Log: s.opt.Logger})
 	if ref, err = s.top.Add(s.hub.Spec()); err == nil {
 		err = stands(ref) // else who comes at once is told that there are no events any more

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"brine/actors/netapi/aside"
 	"brine/modules"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
@@ -59,7 +60,7 @@ func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, 
 	}
 	kw.Update(rest)
 	f, known := s.opt.Runners(fun)
-	if !known || f == nil && s.theirs.lack(ctx, fun) {
+	if !known || f == nil && s.theirs.surelyLack(fun) {
 		return client.Call{}, netapi.ErrUnexpected
 	}
 	if f != nil && !f.KWArgs {
@@ -70,6 +71,12 @@ func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, 
 		}
 	}
 	return client.Call{Fun: fun, Arg: pos, KWArg: kw, Credentials: credentials(low)}, nil
+}
+
+// foreign tells whether only the master knows if it has a runner function.
+func (s *Server) foreign(fun string) bool {
+	f, _ := s.opt.Runners(fun)
+	return f == nil
 }
 
 func takes(f *modules.Func, name any) bool {
@@ -92,6 +99,11 @@ func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(st
 		return nil, err
 	}
 	note("runner " + started.JID + " " + call.Fun)
+	soon, cancel := context.WithTimeout(ctx, lackedWithin)
+	defer cancel()
+	if s.foreign(call.Fun) && s.theirs.lack(soon, call.Fun) {
+		return nil, netapi.ErrUnexpected
+	}
 	return payload.M("tag", started.Tag, "jid", started.JID), nil
 }
 
@@ -121,6 +133,16 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 		return nil, err
 	}
 	note("runner " + started.JID + " " + call.Fun)
+	if s.foreign(call.Fun) { // the master has taken who asks: only now it may be asked something on its own account
+		var lacks context.CancelCauseFunc
+		ctx, lacks = context.WithCancelCause(ctx)
+		defer lacks(nil)
+		aside.Go(s.opt.Logger, "functions of the master", lacks, func() {
+			if s.theirs.lack(ctx, call.Fun) {
+				lacks(netapi.ErrUnexpected)
+			}
+		})
+	}
 	for {
 		body, err := stream.Next(ctx)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -232,29 +231,6 @@ func TestLogoutRevokes(t *testing.T) {
 	}
 }
 
-// TestCookieOfOtherPages: a page of another origin, also of another port of this host, runs nothing by the cookie of whoever looks at it.
-func TestCookieOfOtherPages(t *testing.T) {
-	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
-	id := s.login()
-	cookie, plain := "Cookie: session_id="+id, "Content-Type: text/plain"
-	const low = `[{"client":"local","tgt":"*","fun":"test.ping"}]`
-	for origin, status := range map[string]int{"http://127.0.0.1:1": 401, "https://evil.example": 401, "null": 401, "https://ui.example": 200, "http://" + s.addr: 200} {
-		for _, path := range []string{"/", "/minions", "/hook", "/jobs"} {
-			want := status
-			if status == 200 && path == "/minions" {
-				want = 202
-			}
-			s.expect(origin+" "+path, s.ask("POST", path, low, cookie, plain, "Origin: "+origin), want, "")
-		}
-		s.expect(origin+" by header", s.ask("POST", "/", low, "X-Auth-Token: "+id, plain, "Origin: "+origin), 200, "")
-	}
-	s.expect("log-out", s.ask("POST", "/logout", "", cookie, "Origin: https://evil.example"), 401, "")
-	s.expect("no page", s.ask("POST", "/", low, cookie), 200, "")
-	if len(s.revoked) != 0 {
-		t.Error("a page has ended the session")
-	}
-}
-
 // TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that fails ends nothing.
 func TestLoginAgain(t *testing.T) {
 	s := open(t, nil)
@@ -312,106 +288,5 @@ func TestSSHLeavesNoToken(t *testing.T) {
 	s.expect("by a token", s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
 	if len(s.revoked) != 0 {
 		t.Error("the token of a user is revoked")
-	}
-}
-
-// socket asks for a WebSocket and returns the status. One that is opened is left at once.
-func (s *site) socket(path string, headers ...string) int {
-	s.t.Helper()
-	c, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer c.Close()
-	_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n",
-		path, s.addr, strings.Join(append(headers, ""), "\r\n"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	return resp.StatusCode
-}
-
-// TestSocketsOfOtherPages: a browser sends the cookie of a session along for any page of the same site; such a page gets no events.
-func TestSocketsOfOtherPages(t *testing.T) {
-	s := open(t, payload.M("cors_origin", []any{"https://friend"}))
-	id := s.login()
-	cookie := "Cookie: session_id=" + id
-	for _, tt := range []struct {
-		name, path string
-		headers    []string
-		want       int
-	}{
-		{"no session", "/ws", nil, 401},
-		{"a program", "/ws", []string{cookie}, 101},
-		{"a page of this host", "/ws", []string{cookie, "Origin: http://" + s.addr}, 101},
-		{"a page that is allowed", "/ws", []string{cookie, "Origin: https://friend"}, 101},
-		{"another page", "/ws", []string{cookie, "Origin: http://evil"}, 403},
-		{"another port", "/ws", []string{cookie, "Origin: http://127.0.0.1:1"}, 403},
-		{"a file", "/ws", []string{cookie, "Origin: null"}, 403},
-		{"two origins", "/ws", []string{cookie, "Origin: http://" + s.addr, "Origin: http://evil"}, 403},
-		{"a prefix", "/ws", []string{cookie, "Origin: http://" + s.addr + ".evil"}, 403},
-		{"a page that knows the session", "/ws", []string{"X-Auth-Token: " + id, "Origin: http://evil"}, 101},
-		{"a page that knows it, by path", "/ws/" + id, []string{"Origin: http://evil"}, 101},
-		{"a session that is none, by path", "/ws/" + strings.Repeat("0", 40), []string{cookie}, 401},
-		{"an empty header", "/ws", []string{cookie, "X-Auth-Token: ", "Origin: http://evil"}, 403},
-		{"a header that is none", "/ws", []string{cookie, "X-Auth-Token: x", "Origin: http://evil"}, 401},
-	} {
-		if got := s.socket(tt.path, tt.headers...); got != tt.want {
-			t.Errorf("%s: status %d, want %d", tt.name, got, tt.want)
-		}
-	}
-}
-
-// TestLogInStorm: who fails too often at one address, at whatever resource and however many at once, is not tried any more and costs the
-// master no more than that; others are let in, he himself at another address as well.
-func TestLogInStorm(t *testing.T) {
-	s := open(t, nil)
-	const wrong = `{"client":"local","tgt":"*","fun":"test.ping","username":"ann","password":"no","eauth":"pam"}`
-	var storm sync.WaitGroup
-	for i := range 60 {
-		storm.Go(func() {
-			path := []string{"/login", "/run", "/run", "/token"}[i%4]
-			body := strings.Replace(wrong, `"local"`, []string{`"local_async"`, `"local"`, `"runner"`}[i%3], 1)
-			if path == "/token" {
-				body = "[" + body + "]"
-			}
-			if got := s.ask("POST", path, body); got.StatusCode == http.StatusOK {
-				t.Errorf("%s: %s", path, got.body)
-			}
-		})
-	}
-	storm.Wait()
-	if n := s.master.failed.Load(); n != 10 {
-		t.Errorf("the master was asked %d times", n)
-	}
-	s.expect("the right password", s.ask("POST", "/login", creds), 401, "Could not authenticate using provided credentials")
-	s.expect("another user", s.ask("POST", "/login", strings.Replace(creds, "ann", "ben", 1)), 200, "")
-	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
-	s.source = "127.0.0.7"
-	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
-}
-
-// TestLogInStormBesideUs: who guesses names and passwords at the address that many share does not shut out those who have logged in from there.
-func TestLogInStormBesideUs(t *testing.T) {
-	s := open(t, nil)
-	s.login()
-	for i := range 120 {
-		s.ask("POST", "/login", strings.NewReplacer("ann", fmt.Sprint("guess", i), "sekrit", "no").Replace(creds))
-	}
-	if n := s.master.failed.Load(); n != 100 {
-		t.Errorf("the master was asked %d times", n)
-	}
-	s.expect("who has been here", s.ask("POST", "/login", creds), 200, "")
-	s.expect("who has not", s.ask("POST", "/login", strings.Replace(creds, "ann", "ben", 1)), 401, "")
-	for range 20 {
-		s.ask("POST", "/login", strings.Replace(creds, "sekrit", "no", 1))
-	}
-	if n := s.master.failed.Load(); n != 110 {
-		t.Errorf("the master was asked %d times", n)
 	}
 }

@@ -33,6 +33,8 @@ type fakeMaster struct {
 	events sync.Map // tag → data
 	asked  chan string
 	failed atomic.Int64 // log-ins
+	tokens atomic.Int64 // questions by tokens that are none
+	docs   chan string  // what it is asked on salt-api's own account; nil: it refuses that
 }
 
 // known is the one eauth token.
@@ -53,7 +55,15 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 	if !ok && who.Has("password") {
 		m.failed.Add(1)
 	}
+	if !ok && who.Has("token") {
+		m.tokens.Add(1)
+	}
 	switch cmd := payload.Command(load); {
+	case cmd == payload.CmdRunner && m.docs != nil && !who.Has("token") && !who.Has("password"):
+		m.docs <- load.Str("fun")
+		reply = payload.M("tag", "salt/run/docs", "jid", "docs")
+	case cmd == payload.CmdRunner && ok && load.Str("fun") == "site.lost": // Salt starts it and says no word
+		reply = payload.M("tag", "salt/run/lost", "jid", "lost")
 	case cmd == payload.CmdMkToken && !ok:
 		reply = ""
 	case cmd == payload.CmdMkToken, cmd == payload.CmdGetToken && ok:

@@ -34,6 +34,8 @@
 //	salt-api           sessions that are guessed, cut, ended; tokens left  TestAPISessions [actors/netapi/cherrypy attack]
 //	                   what rules do not give, in every form               TestAPILimited
 //	                   connections that are held in every way              TestAPICrowd [modules/netapi room, proxies]
+//	                   tokens without end; lists of functions for all      TestAPITokenStorm [actors/netapi/cherrypy TestTokenStorm, TestRunnersOf...]
+//	                   pages of other origins: cookies, log-ins            [actors/netapi/cherrypy ...OtherPages, tornado, wsgi, console]
 //	                   clients that go; streams of a revoked token         TestAPIClientsGo [actors/netapi/events, modules/netapi/websocket]
 //	                   secrets and lines of others in streams; half        TestAPIStreams, TestAPIHalfSockets
 //	                   handshakes; tokens in addresses

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -10,7 +11,7 @@ import (
 const (
 	knockWindow    = time.Minute // in which failures are counted
 	knocksAddress  = 10          // times the limit of one user are all of an address together
-	knocksWaiting  = 256         // of an address wait at most
+	knocksWaiting  = 256         // of an address wait, unless it is said
 	knocksVisitors = 1 << 16     // users and addresses that are counted apart; past it all others are one
 	knocksGuests   = 1 << 12     // users at addresses of whom it is remembered that they have come in
 )
@@ -22,6 +23,8 @@ var ErrKnocks = errors.New("door: too many have failed")
 // a time than may still fail: a storm of them is not over before the first has failed. Users who have come in at an address before are counted
 // together apart from those who have not: who guesses names there does not shut them out. The zero value is ready.
 type Knocks struct {
+	Waiting int // of an address so many wait at most; 0: 256
+
 	mu      sync.Mutex
 	since   time.Time
 	guests  map[visitor]struct{} // have come in
@@ -55,7 +58,7 @@ func (k *Knocks) Enter(ctx context.Context, most int, from, user string) (leave 
 		k.turn()
 		one, all := k.of(me), k.of(we)
 		switch {
-		case one.failed >= most || all.failed >= most*knocksAddress || all.waiting >= knocksWaiting:
+		case one.failed >= most || all.failed >= most*knocksAddress || all.waiting >= cmp.Or(k.Waiting, knocksWaiting):
 			k.sweep(me, we)
 			return nil, ErrKnocks
 		case one.failed+one.inside < most && all.failed+all.inside < most*knocksAddress:

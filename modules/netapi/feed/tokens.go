@@ -18,7 +18,7 @@ const (
 	freshIdle = 30 * time.Second
 )
 
-// askingMost is how many questions about tokens are under way at once.
+// askingMost is how many questions about tokens that have held are under way at once.
 const askingMost = 16
 
 // Tokens knows which eauth tokens of readers still hold. However many readers a token has, the master is asked once a second
@@ -116,11 +116,13 @@ func (h *Holder) Check(ctx context.Context, busy bool) error {
 }
 
 func (h *Holder) ask(ctx context.Context) error {
-	select {
-	case h.of.asking <- struct{}{}:
-		defer func() { <-h.of.asking }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if h.t.held() { // who brings another takes no place of theirs
+		select {
+		case h.of.asking <- struct{}{}:
+			defer func() { <-h.of.asking }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	now := h.of.now()
 	m, err := h.of.ask(ctx, h.name)
@@ -153,6 +155,13 @@ func (t *token) note(asked, expire time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.asked, t.expire, t.err = asked, expire, err
+}
+
+// held tells whether the token has held when somebody asked.
+func (t *token) held() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.expire.IsZero()
 }
 
 // known is the last answer, if it is fresh enough. One that has expired since is refused without asking.

@@ -81,8 +81,12 @@ func (c *call) session(method string) error {
 	return nil
 }
 
-// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt.
+// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt; but not by a page of
+// another origin, which would end the session of this one.
 func (c *call) setCookie() {
+	if !c.pageMay() {
+		return
+	}
 	id := c.sessionID
 	if c.newID || c.expired {
 		id = netapi.NewSessionID()

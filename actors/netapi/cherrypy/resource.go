@@ -17,6 +17,7 @@ type resource struct {
 	params   []string        // of GET, by place and by name
 	anyArgs  bool            // further parts of the path are for the handler
 	anyQuery bool            // any query is for the handler
+	logsIn   bool            // what is posted may bring a password
 	free     bool            // no body is read, no address is checked: pages
 	raw      map[string]bool // methods whose handlers write the answer themselves
 }
@@ -36,7 +37,7 @@ func (s *server) resources() map[string]*resource {
 	m := map[string]*resource{
 		"": {methods: map[string]handler{"GET": welcome, "POST": (*call).postRoot}, allow: both, sessions: gets,
 			auth: map[string]bool{http.MethodPost: true}},
-		"run":         {methods: map[string]handler{"GET": welcome, "POST": (*call).postRun}, allow: both, sessions: all},
+		"run":         {methods: map[string]handler{"GET": welcome, "POST": (*call).postRun}, allow: both, sessions: all, logsIn: true},
 		"favicon.ico": {methods: map[string]handler{}, sessions: all},
 	}
 	s.addCommands(m)
@@ -48,9 +49,9 @@ func (s *server) resources() map[string]*resource {
 func (s *server) addCommands(m map[string]*resource) {
 	const both = "GET, HEAD, POST"
 	post := map[string]bool{http.MethodPost: true}
-	m["token"] = &resource{methods: map[string]handler{"GET": welcome, "POST": (*call).postToken}, allow: both, sessions: all}
+	m["token"] = &resource{methods: map[string]handler{"GET": welcome, "POST": (*call).postToken}, allow: both, sessions: all, logsIn: true}
 	m["keys"] = &resource{methods: map[string]handler{"GET": (*call).getKeys, "POST": (*call).postKeys}, allow: both, sessions: post,
-		params: []string{"mid"}, raw: post}
+		params: []string{"mid"}, raw: post, logsIn: true}
 	hook := &resource{methods: map[string]handler{"POST": (*call).postHook}, allow: "POST", auth: all, anyArgs: true}
 	if s.conf.WebhookDisableAuth {
 		hook.auth = nil
@@ -61,7 +62,7 @@ func (s *server) addCommands(m map[string]*resource) {
 	if !s.conf.EnableSessions {
 		return
 	}
-	m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both}
+	m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both, logsIn: true}
 	m["logout"] = &resource{methods: map[string]handler{"POST": (*call).postLogout}, allow: both, auth: post}
 	m["minions"] = &resource{methods: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions}, allow: both, auth: all,
 		params: []string{"mid"}}

@@ -189,6 +189,10 @@ func (c *call) answer() error {
 	if err := c.session(method); err != nil {
 		return err
 	}
+	if c.res.logsIn && method == http.MethodPost && !c.pageMay() {
+		c.head.Set("Connection", "close") // nobody reads the body
+		return errOtherPage
+	}
 	if err := c.readBody(); err != nil {
 		return err
 	}

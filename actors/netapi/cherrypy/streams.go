@@ -69,6 +69,9 @@ func (c *call) getSocket(*any) error {
 	return err
 }
 
+// errOtherPage is for pages of other origins that would log somebody in: in whoever's name, or with passwords that they guess.
+var errOtherPage = &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not log in here, unless cors_origin names them"}
+
 // pageMay tells whether the page that asks may do so by a cookie: a browser sends it along for any page of the same
 // site, another port of the host included. Unlike Salt: its server lets every page in.
 func (c *call) pageMay() bool {

@@ -36,7 +36,11 @@ func secured(h http.Handler) http.Handler {
 
 // foreign tells whether a request was made by a page of another site.
 func foreign(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+	switch r.Header.Get("Sec-Fetch-Site") { // a page cannot set it, and no proxy changes it
+	case "same-origin":
+		return false
+	case "", "none":
+	default:
 		return true
 	}
 	origin := r.Header.Get("Origin")

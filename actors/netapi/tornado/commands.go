@@ -34,6 +34,9 @@ func (c *call) postRoot() error {
 
 // postRun runs a lowstate. Unlike Salt: a request without one is answered.
 func (c *call) postRun() error {
+	if c.token() == "" && !c.cookieMay() { // what is posted brings a password
+		return status(http.StatusForbidden)
+	}
 	low, err := c.lowstate()
 	if err != nil {
 		return err

@@ -23,8 +23,12 @@ func getLogin(c *call) error {
 	return c.send(http.StatusUnauthorized, payload.M("status", "401 Unauthorized", "return", "Please log in"))
 }
 
-// postLogin makes a token for who can log in at the master.
+// postLogin makes a token for who can log in at the master. Unlike Salt: not for pages of other origins, which would log a browser in as
+// somebody else, unless cors_origin names them.
 func postLogin(c *call) error {
+	if !c.cookieMay() {
+		return status(http.StatusForbidden)
+	}
 	if !c.hasBody {
 		return status(http.StatusInternalServerError) // as Salt
 	}

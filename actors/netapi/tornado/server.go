@@ -178,7 +178,7 @@ func (c *call) token() string {
 	if token := c.r.Header.Get("X-Auth-Token"); token != "" {
 		return token
 	}
-	if !c.originMay() { // browsers send the cookie along for pages of other ports of this host
+	if !c.cookieMay() { // browsers send the cookie along for pages of other ports of this host
 		return ""
 	}
 	if cookie, err := c.r.Cookie(cookieName); err == nil {

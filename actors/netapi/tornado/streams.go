@@ -110,6 +110,9 @@ func (c *call) originMay() bool {
 	return websocket.SameOrigin(c.r)
 }
 
+// cookieMay tells whether the page that asks may do so by a cookie, or log in.
+func (c *call) cookieMay() bool { return websocket.SameOrigin(c.r) || c.originMay() }
+
 // grains starts a job that asks minions for their grains.
 func (c *call) grains(ctx context.Context, token string, ids []string) error {
 	low := payload.M("client", netapi.LocalAsync, "fun", funGrains, "tgt", "*", "token", token)

@@ -377,3 +377,57 @@ func (s source) Next(ctx context.Context) ([]byte, error) {
 }
 
 func (s source) Close() error { return nil }
+
+// TestOtherPages: a page of another origin runs nothing by the cookie of whoever looks at it, and logs nobody in.
+func TestOtherPages(t *testing.T) {
+	const low = `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`
+	const login = `{"username": "admin", "password": "sekrit", "eauth": "sharedsecret"}`
+	const cookie = "Cookie: session_id=" + someToken
+	f := newFake()
+	f.run = func(*payload.Map) (any, error) { return true, nil }
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		may     bool
+	}{
+		{"a program", nil, true},
+		{"a page of this server", []string{"Origin: http://example.com"}, true},
+		{"the same behind a proxy", []string{"Origin: https://salt.example", "Sec-Fetch-Site: same-origin"}, true},
+		{"a page that is named", []string{"Origin: https://ui.example", "Sec-Fetch-Site: cross-site"}, true},
+		{"another page", []string{"Origin: https://evil.example"}, false},
+		{"a page that hides", []string{"Origin: null"}, false},
+		{"another port", []string{"Origin: http://example.com:81", "Sec-Fetch-Site: same-site"}, false},
+		{"a picture", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"}, false},
+	} {
+		h := serverOf(f, config.Tornado{CORSOrigin: []string{"https://ui.example"}})
+		for _, post := range [][2]string{{"/", low}, {"/minions", `[{"tgt": "m1", "fun": "test.ping"}]`}, {"/jobs", low}, {"/hook/x", "{}"}} {
+			want := map[bool]int{true: 200, false: 302}[tt.may]
+			if got := ask(h, "POST", post[0], post[1], append(slices.Clone(tt.headers), cookie, "Content-Type: text/plain")...); got.StatusCode != want {
+				t.Errorf("%s, %s: %d, want %d", tt.name, post[0], got.StatusCode, want)
+			}
+		}
+		for _, path := range []string{"/minions", "/jobs"} {
+			want := map[bool]int{true: 200, false: 302}[tt.may]
+			if got := ask(h, "GET", path, "", append(slices.Clone(tt.headers), cookie)...); got.StatusCode != want {
+				t.Errorf("%s, %s: %d, want %d", tt.name, path, got.StatusCode, want)
+			}
+		}
+		for _, kind := range []string{"application/json", "text/plain", "application/x-www-form-urlencoded"} {
+			body, want := login, map[bool]int{true: 200, false: 403}[tt.may]
+			if strings.HasSuffix(kind, "encoded") {
+				body = "username=admin&password=sekrit&eauth=sharedsecret"
+			}
+			got := ask(h, "POST", "/login", body, append(slices.Clone(tt.headers), "Content-Type: "+kind)...)
+			if set := got.Header.Get("Set-Cookie") != ""; got.StatusCode != want || set != tt.may {
+				t.Errorf("%s, %s: log-in %d, cookie %v", tt.name, kind, got.StatusCode, set)
+			}
+		}
+		with := strings.Replace(low, "{", `{"username": "admin", "password": "sekrit", "eauth": "sharedsecret", `, 1)
+		if got := ask(h, "POST", "/run", with, append(slices.Clone(tt.headers), "Content-Type: text/plain")...); got.StatusCode != map[bool]int{true: 200, false: 403}[tt.may] {
+			t.Errorf("%s, /run: %d", tt.name, got.StatusCode)
+		}
+		if got := ask(h, "POST", "/", low, append(slices.Clone(tt.headers), auth)...); got.StatusCode != 200 {
+			t.Errorf("%s, with the token in the header: %d", tt.name, got.StatusCode)
+		}
+	}
+}

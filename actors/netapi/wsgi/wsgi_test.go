@@ -60,3 +60,35 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCookies: here are no sessions: neither cookie nor header says who asks, and what a page of another origin can post without being
+// asked about is not taken.
+func TestNoCookies(t *testing.T) {
+	var ran []*payload.Map
+	h := New(keeper{ran: &ran}, Options{Config: &config.WSGI{MaxRequestBodySize: 1000}, Logger: slog.New(slog.DiscardHandler)})
+	for kind, want := range map[string]int{"application/json": 200, "text/plain": 406, "application/x-www-form-urlencoded": 406, "multipart/form-data": 406} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(`[{"client": "local", "tgt": "*", "fun": "test.ping"}]`))
+		token := strings.Repeat("ab", 32)
+		for name, v := range map[string]string{"Content-Type": kind, "Cookie": "session_id=" + token, "X-Auth-Token": token, "Origin": "https://evil.example"} {
+			r.Header.Set(name, v)
+		}
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != want || w.Header().Get("Set-Cookie") != "" || w.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %d %v", kind, w.Code, w.Header())
+		}
+	}
+	if len(ran) != 1 || ran[0].Has("token") {
+		t.Errorf("ran %v", ran)
+	}
+}
+
+// keeper keeps what it is to run.
+type keeper struct {
+	api.API
+	ran *[]*payload.Map
+}
+
+func (k keeper) Run(_ context.Context, low *payload.Map) (any, error) {
+	*k.ran = append(*k.ran, low)
+	return true, nil
+}

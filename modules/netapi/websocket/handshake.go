@@ -80,11 +80,18 @@ func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // SameOrigin tells whether a request comes from a page of its own host, or from no page at all. A browser sends cookies along with
-// the handshake of any page, so where a cookie is what lets a client in, another origin has to be refused.
+// what any page of the same site asks, other ports of the host included, so where a cookie is what lets a client in, another origin has to be
+// refused. What browsers say of the site (Sec-Fetch-Site) counts first, for a proxy may have changed the host; they say it where there is TLS.
+// Who follows a link or types an address comes from no page. Programs say nothing of all this.
 func SameOrigin(r *http.Request) bool {
 	origins := r.Header["Origin"]
-	if len(origins) == 0 {
+	switch site := r.Header.Get("Sec-Fetch-Site"); {
+	case site == "same-origin" && len(origins) < 2:
 		return true
+	case len(origins) == 0:
+		return site == "" || site == "none" || r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	case site == "same-site", site == "cross-site":
+		return false
 	}
 	u, err := url.Parse(origins[0])
 	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, r.Host)

@@ -351,3 +351,37 @@ func TestSameOrigin(t *testing.T) {
 		}
 	}
 }
+
+// TestSameOriginBySite: what browsers say of the site.
+func TestSameOriginBySite(t *testing.T) {
+	for _, tt := range []struct {
+		origin, site, mode string
+		want               bool
+	}{
+		{"", "", "", true},
+		{"", "none", "navigate", true},                            // an address that was typed
+		{"", "cross-site", "navigate", true},                      // a link
+		{"", "same-origin", "cors", true},                         //
+		{"", "same-site", "no-cors", false},                       // a picture of a page of another port
+		{"", "cross-site", "no-cors", false},                      //
+		{"", "cross-site", "websocket", false},                    //
+		{"https://salt.example", "same-origin", "cors", true},     // behind a proxy that says another host
+		{"https://salt.example", "", "", false},                   //
+		{"http://upstream:8000", "same-site", "cors", false},      //
+		{"http://upstream:8000", "", "", true},                    //
+		{"null", "cross-site", "navigate", false},                 // a form of a page without an origin
+		{"null", "", "", false},                                   //
+		{"https://evil.example", "cross-site", "navigate", false}, // a form
+		{"https://evil.example", "made up", "navigate", false},    //
+	} {
+		r := httptest.NewRequest("GET", "http://upstream:8000/", nil)
+		for name, v := range map[string]string{"Origin": tt.origin, "Sec-Fetch-Site": tt.site, "Sec-Fetch-Mode": tt.mode} {
+			if v != "" {
+				r.Header.Set(name, v)
+			}
+		}
+		if got := SameOrigin(r); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}

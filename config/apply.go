@@ -180,9 +180,14 @@ func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) 
 			}
 			path = opts.Str(key)
 		}
-		opts.Set(key, filepath.Join(root, strings.TrimPrefix(path, root+string(os.PathSeparator))))
+		opts.Set(key, below(root, path))
 	}
 	return nil
+}
+
+// below puts a root in front of a path that is not below it.
+func below(root, path string) string {
+	return filepath.Join(root, strings.TrimPrefix(path, root+string(os.PathSeparator)))
 }
 
 func (ld *loading) badPath(opts *payload.Map, key string) *Error {

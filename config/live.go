@@ -21,7 +21,7 @@ func live(role string) []string {
 	return append(append(both, liveLDAP()...), "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
 		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.enable_expanded_auth_matching", "auth.pam.python", "auth.pam.service",
 		"token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run", "reactor",
-		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary")
+		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary", "syndic_wait")
 }
 
 // liveLDAP are the options of the backend ldap, of which each log-in reads those of its moment.
@@ -36,9 +36,10 @@ func liveLDAP() []string {
 
 // Change is an option that a changed file sets to something else.
 type Change struct {
-	Key    string
-	Live   bool // it takes effect while the daemon runs
-	Origin Origin
+	Key     string
+	Live    bool // it takes effect while the daemon runs
+	Foreign bool // it is an option of another program, and none of this daemon's
+	Origin  Origin
 }
 
 // Changes compares what the operator had written with what he has written now. Options of the command line do not change,
@@ -55,7 +56,7 @@ func Changes(was, now *Common) ([]Change, error) {
 		}
 		return std.Value(key)
 	}
-	mayChange := live(role)
+	mayChange, others := live(role), foreign(role)
 	var out []Change
 	keys := now.File.Keys()
 	for _, key := range was.File.Keys() {
@@ -68,7 +69,7 @@ func Changes(was, now *Common) ([]Change, error) {
 		if a, b := written(was, k), written(now, k); !ok || a == nil && b == nil || payload.Equal(a, b) || now.Origin(key).Layer == LayerCommandLine {
 			continue
 		}
-		out = append(out, Change{key, slices.Contains(mayChange, key), now.Origin(key)})
+		out = append(out, Change{key, slices.Contains(mayChange, key), others[key], now.Origin(key)})
 	}
 	return out, nil
 }

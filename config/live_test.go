@@ -31,6 +31,8 @@ func TestChanges(t *testing.T) {
 		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", payload.M("log_level", "error"), ""},
 		{"nodegroups: {a: c}\nworker_threads: 9\nmy_own: 2\npublisher_acl: {ann: [test.ping]}\nuser: root\n", nil,
 			"log_level live, my_own, nodegroups live, publisher_acl live, timeout live, worker_threads"},
+		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\nrest_cherrypy: {port: 1}\nauth_tries: 3\n", nil,
+			"auth_tries foreign, rest_cherrypy foreign"},
 	} {
 		changes, err := Changes(was, load(tt.over, "master", tt.text))
 		if err != nil {
@@ -41,6 +43,9 @@ func TestChanges(t *testing.T) {
 			text := c.Key
 			if c.Live {
 				text += " live"
+			}
+			if c.Foreign {
+				text += " foreign"
 			}
 			got = append(got, text)
 		}

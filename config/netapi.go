@@ -3,8 +3,8 @@ package config
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"brine/wire/payload"
 )
@@ -17,12 +17,10 @@ type Netapi struct {
 	WSGI     *WSGI     // rest_wsgi; nil: not configured
 	Sections *payload.Map
 
-	EnableClients []any         // netapi_enable_clients: everybody else is refused
-	AllowRawShell bool          // netapi_allow_raw_shell
-	RestTimeout   time.Duration // rest_timeout: the wait for a runner
-	ExternalAuth  *payload.Map  // external_auth, for what users are shown of their rights
-	PIDFile       string        // api_pidfile
-	LogFile       string        // api_logfile
+	NetapiLive
+
+	PIDFile string // api_pidfile
+	LogFile string // api_logfile
 
 	Notices []Notice // what is not honoured, for the log
 }
@@ -65,12 +63,8 @@ const (
 
 // NetapiOptions reads what concerns salt-api. An error names the option and its value.
 func (m *Master) NetapiOptions() (*Netapi, error) {
-	n := &Netapi{Sections: payload.NewMap(3), ExternalAuth: m.ExternalAuth, RestTimeout: 300 * time.Second,
-		EnableClients: m.Raw.List("netapi_enable_clients"), AllowRawShell: !falsy(m.Raw.Value("netapi_allow_raw_shell")),
-		PIDFile: m.underRoot("api_pidfile", "/var/run/salt-api.pid"), LogFile: m.underRoot("api_logfile", "/var/log/salt/api")}
-	if s, ok := number(m.Raw.Value("rest_timeout")); ok && s > 0 {
-		n.RestTimeout = time.Duration(s * float64(time.Second))
-	}
+	own := m.NetapiOwn()
+	n := &Netapi{Sections: payload.NewMap(3), NetapiLive: m.netapiLive(), PIDFile: own.Str("api_pidfile"), LogFile: own.Str("api_logfile")}
 	for _, name := range []string{"rest_cherrypy", "rest_tornado", "rest_wsgi"} {
 		if sec, ok := m.Raw.Value(name).(*payload.Map); ok && sec.Len() > 0 {
 			n.Sections.Set(name, sec)
@@ -86,16 +80,17 @@ func (m *Master) NetapiOptions() (*Netapi, error) {
 	return n, n.readOthers(m.Raw.Str("hash_type"))
 }
 
-// underRoot is a path of the configuration below root_dir.
+// underRoot is a path of the configuration below root_dir; an address of a log stays as it is.
 func (m *Master) underRoot(key, std string) string {
 	path := m.Raw.Str(key)
 	if path == "" {
 		path = std
 	}
-	if root := strings.TrimSuffix(m.RootDir, "/"); root != "" && !strings.HasPrefix(path, root+"/") && strings.HasPrefix(path, "/") {
-		return root + path
+	root, err := filepath.Abs(m.RootDir)
+	if err != nil || isURI(path) {
+		return path
 	}
-	return path
+	return below(root, path)
 }
 
 func (n *Netapi) notice(level slog.Level, format string, args ...any) {

@@ -21,7 +21,6 @@ func netapiOf(t *testing.T, text string) (*Netapi, error) {
 	return m.NetapiOptions()
 }
 
-// TestCherryPy: every option of the section is read, refused or named in the log.
 // TestNetapiTakes: what a running salt-api takes, what waits for its next start, and what is not its business.
 func TestNetapiTakes(t *testing.T) {
 	for key, want := range map[string][2]bool{"netapi_enable_clients": {true, false}, "external_auth": {true, false}, "log_level": {true, false},
@@ -30,13 +29,14 @@ func TestNetapiTakes(t *testing.T) {
 			t.Errorf("%s: now %v, later %v", key, now, later)
 		}
 	}
-	for _, key := range strings.Fields(netapiLive) {
+	for _, key := range strings.Fields(netapiNow) {
 		if _, later := NetapiTakes(key); later {
 			t.Errorf("%s is taken now and later", key)
 		}
 	}
 }
 
+// TestCherryPy: every option of the section is read, refused or named in the log.
 func TestCherryPy(t *testing.T) {
 	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
 		"rest_timeout: 7\nnetapi_enable_clients: [local]\n")
@@ -91,5 +91,22 @@ func TestFront(t *testing.T) {
 	}
 	if len(n.Notices) > 0 {
 		t.Errorf("told: %v", n.Notices)
+	}
+}
+
+// TestNetapiPaths: paths of salt-api stand below root_dir, as those of Salt's do.
+func TestNetapiPaths(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"": {"/r/var/run/salt-api.pid", "/r/var/log/salt/api"},
+		"api_pidfile: /run/x.pid\napi_logfile: /r/log/x\n":     {"/r/run/x.pid", "/r/log/x"},
+		"api_pidfile: x.pid\napi_logfile: udp://127.0.0.1:5\n": {"/r/x.pid", "udp://127.0.0.1:5"},
+	} {
+		n, err := netapiOf(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{n.PIDFile, n.LogFile}; got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
 	}
 }

@@ -50,6 +50,7 @@ then: a master listens on every interface because of a slip in a name.
 - **no**: accepted without effect, because the thing it speaks of does not exist here. A daemon names it in its log when it is set to
   other than Salt's default;
 - **refused**: not honoured, and somebody relies on it, for protection or delivery: the daemon does not start, and ends with code 78;
+- **salt-api**: in the file of a master, read by salt-api; a master says nothing of it;
 - **-**: not an option of this daemon.
 
 "no but a" means that the value a is as good as the default. *live* marks what changes while the daemon runs, when a file changes or
@@ -86,7 +87,7 @@ func TestOptionsDoc(t *testing.T) {
 			continue
 		}
 		std, ok := master.Get(key)
-		if other, has := minion.Get(key); has && (!ok || all[key].master[0].act == '-') {
+		if other, has := minion.Get(key); has && (!ok || all[key].foreign(roleMaster)) {
 			std, ok = other, true
 		}
 		text := ""
@@ -129,7 +130,11 @@ func verdict(rules []rule, role, key string) string {
 		if fine := slices.DeleteFunc(slices.Clone(r.fine), func(s string) bool { return s == "" }); len(fine) > 0 {
 			text += " but " + strings.Join(fine, ", ")
 		}
-		if r.act == actHonour && slices.Contains(live(role), key) {
+		now, later := NetapiTakes(key)
+		if r.act == actOthers && role == roleMaster && (now || later) {
+			text = "salt-api"
+		}
+		if r.act == actHonour && slices.Contains(live(role), key) || text == "salt-api" && now {
 			text += ", *live*"
 		}
 		out = append(out, text)

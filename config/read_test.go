@@ -32,10 +32,17 @@ var tables = []string{"common.go", "master.go", "minion.go", "defaults.go", "red
 // optionStructs are the structs whose fields are options.
 var optionStructs = []string{"Common", "Brine", "Master", "Minion", "Client"}
 
-// findReads type-checks every package that reads options, with the compiler's own idea of those that it imports.
-func findReads(t *testing.T) *reads {
+// listed is a package as the go command lists it, with all that it imports before it.
+type listed struct {
+	path, export, dir string
+	files, cgo, deps  []string
+}
+
+// listPackages lists packages of this module, and what they import.
+func listPackages(t *testing.T, pattern string) (all []listed) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .Deps ","}}`, "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-f",
+		`{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .CgoFiles ","}}|{{join .Deps ","}}`, pattern)
 	cmd.Dir = ".."
 	var told bytes.Buffer
 	cmd.Stderr = &told
@@ -43,16 +50,36 @@ func findReads(t *testing.T) *reads {
 	if err != nil {
 		t.Fatalf("list the packages: %v\n%s", err, told.String())
 	}
-	r := &reads{fset: token.NewFileSet(), export: map[string]string{}, fields: map[string]bool{}, keys: map[string]bool{}}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for _, line := range lines {
-		part := strings.Split(line, "|")
-		r.export[part[0]] = part[1]
+	words := func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) }
+	for line := range strings.Lines(string(out)) {
+		part := strings.Split(strings.TrimSpace(line), "|")
+		all = append(all, listed{part[0], part[1], part[2], words(part[3]), words(part[4]), words(part[5])})
 	}
-	for _, line := range lines {
-		part := strings.Split(line, "|")
-		if path := part[0]; path == "brine/config" || strings.HasPrefix(path, "brine/") && !strings.HasSuffix(path, "test") {
-			r.look(t, path, part[2], strings.Split(part[3], ","), slices.Contains(strings.Split(part[4], ","), "brine/config"))
+	return all
+}
+
+// exportOf is where the types of each package stand.
+func exportOf(all []listed) map[string]string {
+	out := map[string]string{}
+	for _, p := range all {
+		out[p.path] = p.export
+	}
+	return out
+}
+
+// importing finds packages as the compiler has left them.
+func importing(fset *token.FileSet, export map[string]string) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
+}
+
+// findReads type-checks every package that reads options, with the compiler's own idea of those that it imports.
+func findReads(t *testing.T) *reads {
+	t.Helper()
+	all := listPackages(t, "./...")
+	r := &reads{fset: token.NewFileSet(), export: exportOf(all), fields: map[string]bool{}, keys: map[string]bool{}}
+	for _, p := range all {
+		if p.path == "brine/config" || strings.HasPrefix(p.path, "brine/") && !strings.HasSuffix(p.path, "test") {
+			r.look(t, p.path, p.dir, p.files, slices.Contains(p.deps, "brine/config"))
 		}
 	}
 	return r
@@ -64,9 +91,6 @@ func (r *reads) look(t *testing.T, path, dir string, names []string, knowsConfig
 	own := path == "brine/config"
 	var files []*ast.File
 	for _, name := range names {
-		if name == "" {
-			continue
-		}
 		f, err := parser.ParseFile(r.fset, filepath.Join(dir, name), nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +103,7 @@ func (r *reads) look(t *testing.T, path, dir string, names []string, knowsConfig
 	if !own && !knowsConfig {
 		return
 	}
-	conf := types.Config{Importer: importer.ForCompiler(r.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(r.export[path]) })}
+	conf := types.Config{Importer: importing(r.fset, r.export)}
 	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	if _, err := conf.Check(path, r.fset, files, info); err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -90,20 +114,28 @@ func (r *reads) look(t *testing.T, path, dir string, names []string, knowsConfig
 }
 
 func (r *reads) selection(sel *types.Selection) {
+	if name := optionField(sel); name != "" {
+		r.fields[name] = true
+	}
+}
+
+// optionField is the field of an option struct that is selected, "" when it is something else.
+func optionField(sel *types.Selection) string {
 	field, ok := sel.Obj().(*types.Var)
 	if !ok || sel.Kind() != types.FieldVal || field.Pkg() == nil || field.Pkg().Path() != "brine/config" {
-		return
+		return ""
 	}
 	recv := sel.Recv()
 	if p, ok := recv.(*types.Pointer); ok {
 		recv = p.Elem()
 	}
 	if named, ok := recv.(*types.Named); ok && slices.Contains(optionStructs, named.Obj().Name()) {
-		r.fields[field.Name()] = true
+		return field.Name()
 	}
+	return ""
 }
 
-// texts notes every text of a file: an option read by its key is one. LimitsOf makes two keys of the kind that it is given.
+// texts notes every text of a file: an option read by its key is one.
 func (r *reads) texts(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -112,15 +144,23 @@ func (r *reads) texts(f *ast.File) {
 				r.keys[s] = true
 			}
 		case *ast.CallExpr:
-			if fun, ok := n.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "LimitsOf" && len(n.Args) == 2 {
-				if kind, ok := n.Args[1].(*ast.BasicLit); ok {
-					name, _ := strconv.Unquote(kind.Value)
-					r.keys["disable_"+name], r.keys["whitelist_"+name] = true, true
-				}
+			for _, key := range limitsOf(n) {
+				r.keys[key] = true
 			}
 		}
 		return true
 	})
+}
+
+// limitsOf are the two keys that LimitsOf makes of the kind that it is given.
+func limitsOf(call *ast.CallExpr) []string {
+	if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "LimitsOf" && len(call.Args) == 2 {
+		if kind, ok := call.Args[1].(*ast.BasicLit); ok {
+			name, _ := strconv.Unquote(kind.Value)
+			return []string{"disable_" + name, "whitelist_" + name}
+		}
+	}
+	return nil
 }
 
 // TestHonouredIsRead fails on an option that is called honoured and that no code reads, and on a field of the structs that no

@@ -25,7 +25,7 @@ func (c *Common) misspelt(known []string) []Notice {
 	return out
 }
 
-// resembles is the known option that a key is most like, "" when it is like none. A short key must be closer than a long one.
+// resembles is the known option that a key is most like, "" when it is like none, or is one itself. A short key must be closer than a long one.
 // Operators keep data of their own in these files: a key that is a known one with something behind it (grains_extra, timeout2)
 // is theirs.
 func resembles(key string, known []string) string {
@@ -38,6 +38,9 @@ func resembles(key string, known []string) string {
 	}
 	best := ""
 	for _, name := range known {
+		if name == key {
+			return ""
+		}
 		if extended(key, name) || extended(name, key) || len(name)-len(key) > most || len(key)-len(name) > most {
 			continue
 		}
@@ -78,7 +81,7 @@ func editDistance(a, b string) int {
 	return one[len(b)]
 }
 
-// Resembling is the known option that a key is most like, "" when it is like none.
+// Resembling is the known option that a key is most like, "" when it is like none, or is one itself.
 func Resembling(key string) string {
 	var known []string
 	if err := eachStanding(func(name, _ string) bool { known = append(known, name); return true }); err != nil {

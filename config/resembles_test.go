@@ -1,6 +1,11 @@
 package config
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestResembles(t *testing.T) {
 	known := []string{"log_level", "log_level_logfile", "nodegroups", "grains", "timeout", "user", "publisher_acl", "return", "file_roots", "pillar_roots"}
@@ -26,6 +31,8 @@ func TestResembles(t *testing.T) {
 		{"log_labels", ""},
 		{"role", ""},
 		{"", ""},
+		{"log_level", ""}, // known
+		{"grains", ""},
 	} {
 		if got := resembles(tt.key, known); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.key, got, tt.want)
@@ -40,6 +47,36 @@ func TestEditDistance(t *testing.T) {
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "acb", 1}, {"abcd", "abd", 1}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
 		if got := editDistance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q and %q: got %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestNoSuggestionEqualsTheQuestion: an option that is known is not asked about, and with a slip it is another text that is proposed.
+func TestNoSuggestionEqualsTheQuestion(t *testing.T) {
+	known := slices.Sorted(maps.Keys(standings(t)))
+	for _, key := range known {
+		if got := resembles(key, known); got != "" {
+			t.Errorf("%s is known, and %s is proposed", key, got)
+		}
+		slip, upper := key[:len(key)-1], strings.ToUpper(key)
+		if resembles(slip, known) == slip || resembles(upper, known) == upper {
+			t.Errorf("%s or %s is proposed for itself", slip, upper)
+		}
+	}
+	if got := Resembling("api_logfile") + Resembling("api_logfle"); got != "api_logfile" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestKnown: whose an option is.
+func TestKnown(t *testing.T) {
+	for key, want := range map[string][4]bool{ // known, of a master, known, of a minion
+		"api_logfile": {true, true, true, false}, "rest_tornado": {true, true, true, false}, "auth_tries": {true, false, true, true}, "id": {true, true, true, true},
+		"worker_threads": {true, true, true, false}, "my_own": {}, "": {}, "syndic_master": {true, false, true, false}} {
+		a, b := Known(key, roleMaster)
+		c, d := Known(key, roleMinion)
+		if got := [4]bool{a, b, c, d}; got != want {
+			t.Errorf("%q: got %v, want %v", key, got, want)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type rule struct {
 // The acts of a rule.
 const (
 	actHonour = '+'
+	actOthers = '-'
 	actWarn   = '~'
 	actRefuse = '!'
 )
@@ -82,6 +83,18 @@ func eachStanding(line func(key, text string) bool) error {
 		}
 	}
 	return nil
+}
+
+// foreign are the options that the table knows and that are not of a role: they belong to other programs.
+func foreign(role string) map[string]bool {
+	out := map[string]bool{}
+	_ = eachStanding(func(key, text string) bool { // of what cannot be read nothing is foreign
+		if one, err := readStanding(text); err == nil {
+			out[key] = one.foreign(role)
+		}
+		return true
+	})
+	return out
 }
 
 // CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not honoured
@@ -147,13 +160,23 @@ func meant(key string, v any) any {
 	return out
 }
 
+// of are the rules of a role.
+func (s standing) of(role string) []rule {
+	if role == roleMinion {
+		return s.minion
+	}
+	return s.master
+}
+
+// foreign tells whether the option is none of a role.
+func (s standing) foreign(role string) bool {
+	rules := s.of(role)
+	return len(rules) == 1 && rules[0].act == actOthers
+}
+
 // act is what a daemon does with a value: the first rule that does not excuse it.
 func (s standing) act(role string, v any) byte {
-	rules := s.master
-	if role == roleMinion {
-		rules = s.minion
-	}
-	for _, r := range rules {
+	for _, r := range s.of(role) {
 		if !r.excuses(v) {
 			return r.act
 		}
@@ -173,6 +196,20 @@ func (r rule) excuses(v any) bool {
 		}
 	}
 	return len(r.fine) > 0 && len(members) > 0 && !slices.ContainsFunc(members, func(one any) bool { return !slices.Contains(r.fine, pyStr(one)) })
+}
+
+// Known tells whether an option is one of Salt or brine, and whether a role has it; options of salt-api are the master's here.
+func Known(key, role string) (known, ofRole bool) {
+	err := eachStanding(func(name, text string) bool {
+		if name != key {
+			return true
+		}
+		one, err := readStanding(text)
+		known, ofRole = true, err == nil && !one.foreign(role)
+		return false
+	})
+	now, later := NetapiTakes(key)
+	return known && err == nil, ofRole || role == roleMaster && (now || later)
 }
 
 // sameValue tells whether a value says what Salt's default says. What counts as no in Python is the same no.

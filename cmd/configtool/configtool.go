@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/cmd/daemon"
@@ -87,19 +88,30 @@ func (t *configTool) load(path string, strict bool) (*session.Session, error) {
 	return s, nil
 }
 
+// opts are all options. Beside those of a master stand the ones that salt-api has of its own, as it would have them.
+func (t *configTool) opts(s *session.Session) *payload.Map {
+	if s.Master == nil {
+		return s.Common.Raw
+	}
+	all := payload.NewMap(s.Common.Raw.Len() + 3)
+	all.Update(s.Common.Raw)
+	all.Update(s.Master.NetapiOwn())
+	return all
+}
+
 // get prints one option, or a part of one.
 func (t *configTool) get(dir, path string) error {
 	s, err := t.load(t.mainFile(dir), false)
 	if err != nil {
 		return err
 	}
-	key := path
-	v, ok := s.Common.Raw.Get(key)
+	key, all := path, t.opts(s)
+	v, ok := all.Get(key)
 	var parts []string
 	if !ok {
 		parts = strings.Split(path, ":")
 		key, parts = parts[0], parts[1:]
-		v, ok = s.Common.Raw.Get(key)
+		v, ok = all.Get(key)
 	}
 	v = config.Redacted(payload.M(key, v)).Value(key)
 	for _, part := range parts {
@@ -110,11 +122,7 @@ func (t *configTool) get(dir, path string) error {
 		}
 	}
 	if !ok {
-		text := fmt.Sprintf("There is no option '%s' here.", path)
-		if like := config.Resembling(key); like != "" && !s.Common.Raw.Has(key) {
-			text += fmt.Sprintf(" Did you mean '%s'?", like)
-		}
-		return tool.Exit(tool.ExitGeneric, "%s", text)
+		return tool.Exit(tool.ExitGeneric, "%s", t.missing(path, key, all.Has(key)))
 	}
 	text := plain(v)
 	if t.origin {
@@ -122,6 +130,26 @@ func (t *configTool) get(dir, path string) error {
 	}
 	_, err = fmt.Fprint(t.Stdout, text)
 	return err
+}
+
+// missing says why there is nothing at a path, whose option is there or not.
+func (t *configTool) missing(path, key string, there bool) string {
+	role := "master"
+	if t.minion {
+		role = "minion"
+	}
+	switch known, ours := config.Known(key, role); {
+	case there:
+	case known && ours:
+		return fmt.Sprintf("Option '%s' is not set, and has no default.", key)
+	case known:
+		return fmt.Sprintf("Option '%s' is none of a %s's.", key, role)
+	default:
+		if like := config.Resembling(key); like != "" {
+			return fmt.Sprintf("There is no option '%s' here. Did you mean '%s'?", path, like)
+		}
+	}
+	return fmt.Sprintf("There is no option '%s' here.", path)
 }
 
 // plain is a value as a file would have it, without YAML's end of a document; a text alone is as it is, for scripts.
@@ -139,7 +167,7 @@ func (t *configTool) dump(dir string) error {
 		return err
 	}
 	var b strings.Builder
-	for k, v := range config.Redacted(s.Common.Raw).All() {
+	for k, v := range config.Redacted(t.opts(s)).All() {
 		key, _ := k.(string)
 		if strings.HasPrefix(key, "__") {
 			continue
@@ -169,8 +197,15 @@ func (t *configTool) check(path string) error {
 		return err
 	}
 	faults = append(faults, standing...)
+	notices, err := netapiSays(s)
+	var fault *config.Error
+	if errors.As(err, &fault) {
+		faults = append(faults, fault)
+	} else if err != nil {
+		return err
+	}
 	said := 0
-	for _, n := range append(s.Common.Notices, s.Unhonoured...) {
+	for _, n := range slices.Concat(s.Common.Notices, s.Unhonoured, notices) {
 		if n.Level >= slog.LevelWarn {
 			said++
 			fmt.Fprintln(t.Stdout, n.Text)
@@ -180,4 +215,16 @@ func (t *configTool) check(path string) error {
 		fmt.Fprintf(t.Stdout, "%s: no fault was found\n", path)
 	}
 	return faults.Err()
+}
+
+// netapiSays is what salt-api would say of its sections in a master's file.
+func netapiSays(s *session.Session) ([]config.Notice, error) {
+	if s.Master == nil {
+		return nil, nil
+	}
+	conf, err := s.Master.NetapiOptions()
+	if err != nil {
+		return nil, err
+	}
+	return conf.Notices, nil
 }

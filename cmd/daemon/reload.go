@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -146,8 +147,8 @@ func (r *reloader) check(fresh *session.Session) error {
 // chosen are the changes that concern a service, as they concern it.
 func chosen(svc Reloader, changes []config.Change) []config.Change {
 	c, ok := svc.(Chooser)
-	if !ok {
-		return changes
+	if !ok { // options of salt-api stand in the master's file
+		return slices.DeleteFunc(changes, func(change config.Change) bool { return change.Foreign })
 	}
 	var own []config.Change
 	for _, change := range changes {

@@ -34,7 +34,14 @@ func (s *Session) LoadAgain() (*Session, error) {
 		return fresh, nil
 	}
 	load.Path = filepath.Join(s.loaded.dir, "master")
-	if fresh.Master, err = load.Master(); err != nil {
+	if s.loaded.role == RoleClient { // with the personal file, as at the start
+		if fresh.Client, err = load.Client(); err == nil {
+			fresh.Master = &fresh.Client.Master
+		}
+	} else {
+		fresh.Master, err = load.Master()
+	}
+	if err != nil {
 		return nil, err
 	}
 	fresh.Common = &fresh.Master.Common

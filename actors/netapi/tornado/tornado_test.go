@@ -38,7 +38,7 @@ type fake struct {
 }
 
 func (f *fake) Config() *config.Netapi {
-	return &config.Netapi{ExternalAuth: payload.M("sharedsecret", payload.M("admin", []any{".*"}))}
+	return &config.Netapi{NetapiLive: config.NetapiLive{ExternalAuth: payload.M("sharedsecret", payload.M("admin", []any{".*"}))}}
 }
 
 func (f *fake) MasterHere() error {

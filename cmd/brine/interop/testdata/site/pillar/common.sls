@@ -1,0 +1,6 @@
+include:
+  - data.hosts:
+      key: hosts
+      defaults: {domain: example.org}
+  - cron
+stage: prod

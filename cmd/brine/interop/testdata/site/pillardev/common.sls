@@ -1,0 +1,2 @@
+stage: dev
+answer: true

@@ -1,0 +1,2 @@
+{% from 'broken/none.jinja' import x %}
+{{ x }}

@@ -186,7 +186,7 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 			return tok.Str("token") == known && low.Str("fun") == "test.ping"
 		},
 		Modules: []netapi.Module{{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: "127.0.0.1", Front: front, Logger: log, Bound: func(addr string) { bound <- addr }},
+			Listen: netapi.Listen{Host: "127.0.0.1", Front: front, Logger: log, Bound: func(addr string) { bound <- addr }}.Secured(!conf.CherryPy.DisableSSL, conf.CherryPy.SSLCrt, conf.CherryPy.SSLKey, ""),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				return cherrypy.New(a, cherrypy.Options{Config: conf.CherryPy, Logger: log, BodyWithin: within})
 			}}}})

@@ -77,7 +77,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec, whole := &recorder{ResponseWriter: w}, false
 	defer func() { // a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
 		if !whole && rec.status == 0 {
-			s.log.Error("a request died", "path", r.URL.Path)
+			s.log.Error("a request died", "path", netapi.LogPath(r.URL.Path))
 			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 			_ = http.NewResponseController(rec).Flush()
 		}

@@ -2,12 +2,13 @@ package cherrypy
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"brine/modules/netapi"
 	"brine/wire/payload"
 )
 
@@ -72,7 +73,7 @@ func (s *statistics) shown() *payload.Map {
 		"Cheroot HTTPServer 1", payload.M("Enabled", true, "Requests", total, "Server Errors", s.failed.Load(), "Run time", up))
 }
 
-// accessLog writes a line for each request, in the combined form of web servers. Queries are left out: they may hold secrets.
+// accessLog writes a line for each request, in the combined form of web servers. Queries are left out, and what looks like a session: they may be secrets.
 type accessLog struct {
 	f *os.File // nil: there is none. Each line is one write at its end.
 }
@@ -92,12 +93,11 @@ func (l *accessLog) write(r *http.Request, rec *recorder) {
 	if l.f == nil {
 		return
 	}
-	path := r.URL.EscapedPath()
-	if i := strings.Index(path, "/ws/"); i >= 0 { // a session id stands behind it
-		path = path[:i+4] + "-"
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = "-"
 	}
-	host, _, _ := strings.Cut(r.RemoteAddr, ":")
-	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %q %q\n", host, time.Now().Format("02/Jan/2006:15:04:05 -0700"), r.Method, path, r.Proto,
+	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %q %q\n", host, time.Now().Format("02/Jan/2006:15:04:05 -0700"), r.Method, netapi.LogPath(r.URL.Path), r.Proto,
 		rec.status, rec.bytes, r.Referer(), r.UserAgent())
 	_, _ = l.f.WriteString(line) // a full disk must not end the service
 }

@@ -35,6 +35,9 @@
 //	                   what rules do not give, in every form               TestAPILimited
 //	                   connections that are held in every way              TestAPICrowd [modules/netapi room, proxies]
 //	                   tokens without end; lists of functions for all      TestAPITokenStorm [actors/netapi/cherrypy TestTokenStorm, TestRunnersOf...]
+//	                   requests whose end is a matter of opinion; paths    [actors/netapi/cherrypy TestRequestShapes, TestStaticPaths]
+//	                   sessions in logs                                    TestAPIStreams [actors/netapi/cherrypy TestNothingSecret...]
+//	                   texts that become more in a browser                 [cmd/brine/browser TestHostile...]
 //	                   pages of other origins: cookies, log-ins            [actors/netapi/cherrypy ...OtherPages, tornado, wsgi, console]
 //	                   clients that go; streams of a revoked token         TestAPIClientsGo [actors/netapi/events, modules/netapi/websocket]
 //	                   secrets and lines of others in streams; half        TestAPIStreams, TestAPIHalfSockets

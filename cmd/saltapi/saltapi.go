@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"time"
 
@@ -65,20 +64,6 @@ func Run(c *tool.Call) error {
 		Closed: func(why string) string { return "The Salt API is shutdown. " + why },
 		Lost:   func(daemon.Service) string { return "lost: sessions, requests under way" },
 	})
-}
-
-// probe binds the port of each server once, so that one that is taken is told before anything has started.
-func probe(conf *config.Netapi) error {
-	for _, m := range ports(conf) {
-		ln, err := net.Listen("tcp", net.JoinHostPort(m.Host, fmt.Sprint(m.Port)))
-		if err != nil {
-			return tool.Exit(tool.ExitGeneric, "%s: %v", m.name, err)
-		}
-		if err := ln.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // service is the running daemon.

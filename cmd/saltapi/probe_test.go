@@ -1,0 +1,91 @@
+package saltapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	reserved "brine/wire/loopback"
+)
+
+// portOfOnesOwn is a port that nobody else takes until the test ends.
+func portOfOnesOwn(t *testing.T) int {
+	t.Helper()
+	p, err := reserved.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.Number
+}
+
+// TestProbe: what is served is told as taken, by every name of the address; who is served there notices nothing.
+func TestProbe(t *testing.T) {
+	for _, tt := range []struct{ serves, asked string }{
+		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"}, {"127.0.0.1", ""}, {"", "127.0.0.1"}, {"0.0.0.0", "0.0.0.0"}, {"127.0.0.1", "localhost"},
+		{"::1", "::1"}, {"::1", ""}, {"::1", "::"}, {"", "::1"},
+	} {
+		port := portOfOnesOwn(t)
+		ln, err := net.Listen("tcp", net.JoinHostPort(tt.serves, strconv.Itoa(port)))
+		if err != nil && strings.Contains(tt.serves, ":") {
+			t.Logf("no IPv6 here: %v", err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = free(tt.asked, port)
+		if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "listen tcp ") || !strings.Contains(err.Error(), "bind: address already in use") {
+			t.Errorf("%q while %q is served: %v", tt.asked, tt.serves, err)
+		}
+		if err := ln.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := free(tt.asked, port); err != nil {
+			t.Errorf("%q when nobody serves: %v", tt.asked, err)
+		}
+	}
+	if err := free("256.0.0.1", 1); err == nil {
+		t.Error("no address is free")
+	}
+}
+
+// TestProbeResetsNobody: a client that comes while a port is looked at is refused, as where nobody listens. One that was let in would be reset
+// when the port is given back.
+func TestProbeResetsNobody(t *testing.T) {
+	port := portOfOnesOwn(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			if err := free("127.0.0.1", port); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	// From another address: a client that calls its own port there talks to itself.
+	client := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: time.Minute}
+	for range 3000 {
+		conn, err := client.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			_ = conn.Close()
+			t.Fatal("a client was let in")
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Fatal(err)
+		}
+	}
+}

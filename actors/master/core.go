@@ -80,6 +80,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
 	c.attendance = newAttendance(&c.book.Peers, st.presence, log)
 	c.jobs = newJobs(st.jobs, cfg.JobStoreQueueMax, cfg.UniqueJID, c.book, log)
+	c.jobs.users = []string{cfg.User, opt.RunningUser}
 	if err := c.measure(opt, st); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func (j *jobs) numberRun(id *eauth.Identity) string {
 	return j.ids.NextForGuest(time.Now())
 }
 
-// storedFor tells whether nothing is known of a job, or that it is one of this user's.
+// storedFor tells whether nothing is known of a job, or that it is one of this user's. A load names who asked for the job, and not how
+// he proved it.
 func (j *jobs) storedFor(jid, user string) bool {
 	load, err := settledJobs{j}.Load(jid)
 	if err != nil {
@@ -46,7 +47,7 @@ func (j *jobs) storedFor(jid, user string) bool {
 	if load == nil {
 		return !j.book.Knows(jid)
 	}
-	return payload.NewPublishRequest(load).User() == user
+	return payload.NewPublishRequest(load).User() == user && !eauth.OfMachine(user, j.users...)
 }
 
 // validJID tells whether a text from outside may be a job id: it is one part of a tag, on one line.

@@ -72,3 +72,25 @@ func TestJobIDsOfOnesOwn(t *testing.T) {
 	m.ask(ret("m1", "nightly"))
 	equal(t, "its return", r.stored("nightly").Len(), 1)
 }
+
+// TestJobIDsOfNamesakes: who has logged in as root, or as whoever the master runs as, gets into none of root's jobs by his name, after a
+// new start of the master either, when only the job store knows whose they are.
+func TestJobIDsOfNamesakes(t *testing.T) {
+	const conf = `external_auth: {sharedsecret: {root: [test.ping], sudo_ann: [test.ping], limited: [test.ping]}}`
+	r := newRig(t, conf, "sharedsecret: OpenSesame")
+	r.accept("m1", "minion")
+	jids := map[string]string{}
+	for _, name := range []string{"root", "sudo_ann"} {
+		jids[name] = r.publish(payload.M("user", name))
+	}
+	own := r.publishAs("limited", "test.ping", "", nil).Map("load").Str("jid")
+	for range 2 {
+		for name, jid := range jids {
+			equal(t, name, r.publishAs(name, "test.ping", jid, nil), authorizationError)
+			equal(t, name+" begins", r.publishAs(name, "test.ping", "", nil).Has("load"), true)
+		}
+		equal(t, "limited", r.publishAs("limited", "test.ping", own, nil).Map("load").Str("jid"), own)
+		r.stop()
+		r.start()
+	}
+}

@@ -22,6 +22,7 @@ type jobs struct {
 	owed   *owed           // to the store
 	copies *jobCopies      // what returners get; nil: nothing
 	ids    *jobids.Book
+	users  []string // of the master, who may do everything
 	book   *ledger.Book
 }
 

@@ -19,7 +19,8 @@ import (
 func consolePages(s *session.Session, r *rights, mount console.Mount, secure bool) map[string]http.Handler {
 	mount.Rules = r.of
 	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log, Master: control.At(s.Master.SockDir), Secure: secure,
-		Files: consoleFiles{r.targets, masterlink.Cache(s)}, Version: tool.Version, Eauths: r.eauths})}
+		Files: consoleFiles{r.targets, masterlink.Cache(s)}, Version: tool.Version, Eauths: r.eauths,
+		MasterUsers: []string{s.Master.User, session.RunningUser()}})}
 }
 
 // eauthNames are the kinds of external authentication that the configuration names, in its order.

@@ -63,6 +63,8 @@ type Options struct {
 	Version string
 	Eauths  func() []string // kinds of external authentication to choose from at the log-in; nil: none
 	Logger  *slog.Logger    // nil: silent
+	// MasterUsers are those whom the master has and runs as: jobs of theirs are nobody's who has logged in.
+	MasterUsers []string
 }
 
 // Limits of what one console serves.

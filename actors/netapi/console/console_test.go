@@ -32,7 +32,7 @@ func (f *fakeFront) Login(_ context.Context, _ string, creds *payload.Map) (Sess
 }
 
 func (f *fakeFront) Session(_ context.Context, id string) (Session, bool) {
-	rules, ok := map[string][]any{"admin": {".*", "@runner", "@wheel"}, "limited": {"test.*"}, "nobody": {}}[id]
+	rules, ok := map[string][]any{"admin": {".*", "@runner", "@wheel"}, "limited": {"test.*"}, "root": {"test.*"}, "sudo_ann": {"test.*"}, "daemon": {"test.*"}, "nobody": {}}[id]
 	return Session{ID: id, Token: "token of " + id, User: id, Rules: rules}, ok
 }
 

@@ -104,7 +104,7 @@ func (v *jobView) look(ctx context.Context) error {
 	if err != nil {
 		return v.o.note("job", err)
 	}
-	if !may(v.who.Rules, rightJobs) && trace.User != v.who.User {
+	if !may(v.who.Rules, rightJobs) && !v.c.ownJob(v.who, trace.User) {
 		return v.o.note("job", &problem{403, "This job is somebody else's, and no rule shows it to you."})
 	}
 	head := JobHead{JID: v.jid, Fun: trace.Fun, Tgt: trace.Tgt, TgtType: trace.TgtType, User: trace.User, Began: trace.Began,
@@ -176,7 +176,7 @@ func (v *jobView) lookup(ctx context.Context) error {
 	result := m.Map("Result")
 	head := JobHead{JID: v.jid, Fun: first(m, "Function"), Tgt: first(m, "Target"), TgtType: first(m, "Target-type"), User: first(m, "User"),
 		Minions: int64(len(m.List("Minions"))), Returned: int64(result.Len()), Arg: arguments(m.List("Arguments"))}
-	if !may(v.who.Rules, rightJobs) && head.User != v.who.User {
+	if !may(v.who.Rules, rightJobs) && !v.c.ownJob(v.who, head.User) {
 		return v.o.note("job", &problem{403, "This job is somebody else's, and no rule shows it to you."})
 	}
 	head.Silent = max(0, head.Minions-head.Returned)

@@ -91,7 +91,7 @@ func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 }
 
 // shows tells whether the page may have a job.
-func (l *jobList) shows(j *JobRow) bool { return l.all || j.User == l.who.User }
+func (l *jobList) shows(j *JobRow) bool { return l.all || l.c.ownJob(l.who, j.User) }
 
 // questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again and again.
 // As brine jobs, the list leaves them out.
@@ -221,6 +221,9 @@ func (l *jobList) stored(ctx context.Context) error {
 	}
 	q := control.GetNewestJobs{Count: maxJobs, Skip: questions()}
 	if !l.all {
+		if !l.c.ownJob(l.who, l.who.User) {
+			return nil
+		}
 		q.User = l.who.User
 	}
 	got, err := ask(ctx, l.c, q)

@@ -44,7 +44,7 @@ func serveBeside(t *testing.T, h control.Handlers) (*httptest.Server, *fakeFront
 		}
 	})
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
-	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Master: control.At(dir), Version: "1"}))
+	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Master: control.At(dir), Version: "1", MasterUsers: []string{"daemon"}}))
 	t.Cleanup(s.Close)
 	return s, front
 }

@@ -50,6 +50,11 @@ func may(rules []any, name string) bool {
 		name == rightFleet && eauth.AllowedForm(rules, "runner", "manage.status", nil, nil)
 }
 
+// ownJob tells whether a job under that name is one of his.
+func (c *console) ownJob(who Session, user string) bool {
+	return user == who.User && !eauth.OfMachine(user, c.MasterUsers...)
+}
+
 // mayRun tells whether some rule is about functions of minions: a pattern, or a target with patterns.
 func mayRun(rules []any) bool {
 	for _, rule := range rules {

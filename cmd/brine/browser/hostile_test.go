@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"brine/actors/netapi/console"
+	"brine/cmd/session"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -201,5 +204,45 @@ func TestHostileAddresses(t *testing.T) {
 				t.Errorf("%s%.40q: %s", at, one, hurt)
 			}
 		}
+	}
+}
+
+// TestHostileMinion: the same from a minion that means harm, by way of the master: its id, its grains, its returns, the exceptions of its
+// functions, and what a user of few rights puts into arguments and names of functions.
+func TestHostileMinion(t *testing.T) {
+	s := newSite(t, plan{})
+	s.write("evil/minion", fmt.Sprintf("root_dir: %s/evil\nid: '<img src=x onerror=window.hurt=1>'\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n"+
+		"grains: {'<script>window.hurt=1</script>': ['<img src=x onerror=window.hurt=1>', 'javascript:window.hurt=1']}\n", s.dir, s.pub, s.ret, session.RunningUser()))
+	s.start("salt-minion", "evil")
+	s.open(360, 740)
+	s.listen()
+	s.login("admin", "right")
+	s.sees("pending 1")
+	s.unhurt("a key that waits")
+	s.click("[aria-label^='accept the key of <img']")
+	s.sees("1 connected")
+	for _, one := range hostile[:10] {
+		for _, words := range [][]string{{"test.echo", one}, {"test.arg", "x", one + "=" + one}, {"test." + one}} {
+			cmd := exec.Command(filepath.Join(links, "salt"), append([]string{"-c", filepath.Join(s.dir, "etc"), "*"}, words...)...)
+			_ = cmd.Run() // some of them fail, which is wanted
+		}
+	}
+	for _, v := range allViews {
+		s.view(v)
+		s.until("there is something in "+v, func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
+		s.unhurt(v)
+	}
+	s.view("#/fleet")
+	s.click("tbody button")
+	s.sees("javascript:window.hurt=1")
+	s.unhurt("grains")
+	js[any](s, "document.getElementById('panel').close()")
+	s.view("#/jobs")
+	s.until("all jobs are there", func() bool { return js[int](s, "document.querySelectorAll('tbody a').length") >= 25 })
+	for _, at := range js[[]string](s, "[...document.querySelectorAll('tbody a')].slice(0, 30).map((a) => a.getAttribute('href'))") {
+		s.view(at)
+		s.sees("Way to each minion")
+		s.sees("1 of 1 returned")
+		s.unhurt(at)
 	}
 }

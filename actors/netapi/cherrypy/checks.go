@@ -106,7 +106,7 @@ func (c *call) setCookie() {
 // Limits of bodies. A body that is sent slower than so many bytes a second ends the request.
 const (
 	largeBody   = 1 << 20
-	largeBodies = 8 // at the same time
+	largeBodies = 8 // at the same time, of an address half
 	bodyGrace   = 20 * time.Second
 	bodySpeed   = 16 << 10
 )
@@ -129,13 +129,11 @@ func (c *call) readBody() error {
 		return &netapi.Error{Status: http.StatusRequestEntityTooLarge}
 	}
 	if c.r.ContentLength > largeBody {
-		select {
-		case c.bodies <- struct{}{}:
-			defer func() { <-c.bodies }()
-		default:
+		if !c.bodies.Enter(c.remote()) {
 			c.drain()
 			return netapi.Busy("large bodies")
 		}
+		defer c.bodies.Leave(c.remote())
 	}
 	raw, err := c.readAll()
 	if err != nil {

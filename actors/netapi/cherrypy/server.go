@@ -32,14 +32,14 @@ type server struct {
 	routes map[string]*resource // by the first part of the path
 	log    *slog.Logger
 	stats  *statistics
-	bodies chan struct{} // room for large bodies
+	bodies *netapi.Room // for large bodies
 	access *accessLog
 	lines  door.Lines
 }
 
 // New makes the handler. An error is a file of the configuration that cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
-	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(), bodies: make(chan struct{}, largeBodies)}
+	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(), bodies: &netapi.Room{Most: largeBodies}}
 	if s.opt.BodyWithin == 0 {
 		s.opt.BodyWithin = bodyGrace
 	}

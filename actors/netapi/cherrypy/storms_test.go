@@ -2,6 +2,8 @@ package cherrypy_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -119,4 +121,23 @@ func TestRunnersOfStrangers(t *testing.T) {
 	if len(s.master.docs) != 0 {
 		t.Error("it is asked once more")
 	}
+}
+
+// TestSlowLargeBodies: who sends large bodies as slowly as he may does not take all the room for them.
+func TestSlowLargeBodies(t *testing.T) {
+	s := open(t, nil)
+	for range 8 {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n["); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large := "[" + strings.Repeat(" ", 2<<20) + "]"
+	until(t, "there is no room for him", func() bool { return s.ask("POST", "/run", large).StatusCode == 503 })
+	s.source = "127.0.0.7"
+	s.expect("another address", s.ask("POST", "/run", large), 200, `{"return":[]}`)
 }

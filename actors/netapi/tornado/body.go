@@ -16,7 +16,7 @@ import (
 // Limits of bodies. A body that is sent slower than so many bytes a second ends the request.
 const (
 	largeBody   = 1 << 20
-	largeBodies = 8 // at the same time
+	largeBodies = 8 // at the same time, of an address half
 	bodyGrace   = 20 * time.Second
 	bodySpeed   = 16 << 10
 )
@@ -47,12 +47,10 @@ func (c *call) readAll() ([]byte, error) {
 		n = most // it does not say
 	}
 	if n > largeBody {
-		select {
-		case c.bodies <- struct{}{}:
-			defer func() { <-c.bodies }()
-		default:
+		if !c.bodies.Enter(c.remote()) {
 			return nil, status(http.StatusServiceUnavailable)
 		}
+		defer c.bodies.Leave(c.remote())
 	}
 	control := http.NewResponseController(c.w)
 	if err := control.SetReadDeadline(time.Now().Add(bodyGrace + time.Duration(n/bodySpeed)*time.Second)); err != nil && !errors.Is(err, http.ErrNotSupported) {

@@ -31,12 +31,12 @@ type server struct {
 	opt    Options
 	conf   *config.Tornado
 	log    *slog.Logger
-	bodies chan struct{} // room for large bodies
+	bodies *netapi.Room // for large bodies
 }
 
 // New makes the handler.
 func New(a api.API, opt Options) http.Handler {
-	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: make(chan struct{}, largeBodies)}
+	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: &netapi.Room{Most: largeBodies}}
 }
 
 // call is one request on its way.

@@ -83,6 +83,12 @@ func TestMasterGone(t *testing.T) {
 	for _, tt := range [][2]string{{"/", `{"client":"local","tgt":"*","fun":"test.ping"}`}, {"/login", creds}, {"/hook", `{}`}} {
 		s.expect(tt[0], s.ask("POST", tt[0], tt[1], "X-Auth-Token: "+id), 503, "Salt Master is not available.")
 	}
+	for _, path := range []string{"/minions", "/jobs", "/keys", "/events", "/ws/" + id} {
+		s.expect(path, s.ask("GET", path, "", "X-Auth-Token: "+id), 503, "Salt Master is not available.")
+	}
+	if n := s.master.vain.Load(); n > 0 {
+		t.Errorf("a master that is gone was asked %d times", n)
+	}
 }
 
 // TestBodies: what is too large, too deep or multiplies itself is refused, and costs nobody else anything.

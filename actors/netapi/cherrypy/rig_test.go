@@ -35,6 +35,7 @@ type fakeMaster struct {
 	failed atomic.Int64 // log-ins
 	tokens atomic.Int64 // questions by tokens that are none
 	docs   chan string  // what it is asked on salt-api's own account; nil: it refuses that
+	vain   atomic.Int64 // questions while it is gone: each would wait for its time
 }
 
 // known is the one eauth token.
@@ -44,6 +45,9 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 	req, err := payload.DecodeRequest(frame)
 	if err != nil {
 		return nil, err
+	}
+	if m.gone.Load() {
+		m.vain.Add(1)
 	}
 	load, _ := req.Load.(*payload.Map)
 	var reply any = payload.NewMap(0)

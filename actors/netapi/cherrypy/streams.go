@@ -81,6 +81,9 @@ func (c *call) pageMay() bool {
 
 // reader gives the owner of a token a place in the stream of events, if the token holds.
 func (c *call) reader(token string) (events.Reader, error) {
+	if err := c.api.MasterHere(); err != nil { // else the question for the token waits
+		return events.Reader{}, err
+	}
 	held := c.api.Tokens().Hold(token)
 	if err := held.Check(c.ctx, true); err != nil {
 		held.Close()

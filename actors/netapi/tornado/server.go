@@ -202,6 +202,9 @@ func (c *call) holds(token string) (bool, error) {
 	if !netapi.Hex(token) {
 		return false, nil
 	}
+	if err := c.api.MasterHere(); err != nil { // else the question waits
+		return false, err
+	}
 	got, err := c.api.Token(c.ctx, token)
 	var known *netapi.Error
 	if errors.As(err, &known) && known.Status == http.StatusUnauthorized {

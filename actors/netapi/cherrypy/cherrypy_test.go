@@ -168,6 +168,17 @@ func TestOptions(t *testing.T) {
 			s.expect("OPTIONS "+path, s.ask("OPTIONS", path, ""), status, "")
 		}
 	})
+	t.Run("collect_stats", func(t *testing.T) {
+		counted := func(s *site) bool {
+			return strings.Contains(s.ask("GET", "/stats", "").body, `"Total Bytes Read": 5`)
+		}
+		on := open(t, payload.M("collect_stats", true, "stats_disable_auth", true))
+		on.ask("POST", "/run", `"abc"`)
+		until(t, "the request is counted", func() bool { return counted(on) })
+		off := open(t, payload.M("stats_disable_auth", true))
+		off.ask("POST", "/run", `"abc"`)
+		off.expect("nothing is counted", off.ask("GET", "/stats", ""), 200, `"Total Requests": 0`)
+	})
 	t.Run("api_acl", func(t *testing.T) {
 		s := open(t, payload.M("api_acl", payload.M("users", payload.M("ann", []any{"192.0.2.1"}, "*", []any{"127.0.0.1"}))))
 		s.expect("named", s.ask("POST", "/login", creds), 401, "No permission")

@@ -39,7 +39,7 @@ type server struct {
 
 // New makes the handler. An error is a file of the configuration that cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
-	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(), bodies: &netapi.Room{Most: largeBodies}}
+	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats), bodies: &netapi.Room{Most: largeBodies}}
 	if s.opt.BodyWithin == 0 {
 		s.opt.BodyWithin = bodyGrace
 	}
@@ -81,7 +81,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 			_ = http.NewResponseController(rec).Flush()
 		}
-		s.stats.end(seen, rec)
+		s.stats.end(seen, r, rec)
 		s.access.write(r, rec)
 	}()
 	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
@@ -214,10 +214,13 @@ func (c *call) answer() error {
 }
 
 // remote is the address of the client.
-func (c *call) remote() string {
-	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+func (c *call) remote() string { return hostOf(c.r) }
+
+// hostOf is the address of who sent a request.
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return c.r.RemoteAddr
+		return r.RemoteAddr
 	}
 	return host
 }

@@ -59,8 +59,8 @@ func (r *repo) fetchLocked(ctx context.Context) (bool, error) {
 	if len(refs) > r.limits.Refs {
 		return false, fmt.Errorf("%w: %d references", errTooMuch, len(refs))
 	}
-	w := &work{repo: r, old: old, next: &state{Objects: old.Objects, Refs: map[string]string{}}}
-	if w.next.Objects == "" || w.packs() > maxPacks || r.damaged.Swap(false) || !w.sound() {
+	w := &work{repo: r, old: old, next: &state{Objects: old.Objects, Whole: old.Whole, Refs: map[string]string{}}}
+	if w.next.Objects == "" || w.full() || r.damaged.Swap(false) || !w.sound() {
 		if w.next.Objects, err = w.newFolder(); err != nil {
 			return false, err
 		}
@@ -80,9 +80,22 @@ type work struct {
 	have      *objects
 }
 
-func (w *work) packs() int {
-	found, _ := filepath.Glob(filepath.Join(w.dir, w.old.Objects, "objects", "pack", "pack-*.pack"))
-	return len(found)
+// full tells whether there are too many packs, or far more bytes in them than a whole clone took: what force-pushes have thrown away
+// stays in packs, and goes when all is fetched anew into another folder.
+func (w *work) full() bool {
+	n, size := packsIn(filepath.Join(w.dir, w.old.Objects))
+	return n > maxPacks || w.old.Whole > 0 && size > 2*w.old.Whole+w.limits.Spare
+}
+
+// packsIn counts the packs in a folder of objects, and their bytes.
+func packsIn(dir string) (n int, size int64) {
+	found, _ := filepath.Glob(filepath.Join(dir, "objects", "pack", "pack-*.pack"))
+	for _, path := range found {
+		if info, err := os.Lstat(path); err == nil {
+			size += info.Size()
+		}
+	}
+	return len(found), size
 }
 
 // sound tells whether all that is served is there.
@@ -208,6 +221,9 @@ func (w *work) commit() (bool, error) {
 	}
 	if !changed && w.next.Objects == w.old.Objects {
 		return false, nil
+	}
+	if w.next.Whole == 0 || w.next.Objects != w.old.Objects {
+		_, w.next.Whole = packsIn(filepath.Join(w.dir, w.next.Objects))
 	}
 	raw, err := json.Marshal(w.next)
 	if err != nil {

@@ -21,10 +21,11 @@ type Limits struct {
 	Unpacked int64 // bytes of all objects in it
 	Object   int64 // bytes of one object
 	Refs     int   // references of a remote
+	Spare    int64 // bytes of packs that may stand beside twice what a whole clone took, before all is fetched anew
 }
 
 // defaultLimits are far above what trees for a file server have.
-var defaultLimits = Limits{Pack: 2 << 30, Unpacked: 16 << 30, Object: maxBlob, Refs: 50_000}
+var defaultLimits = Limits{Pack: 2 << 30, Unpacked: 16 << 30, Object: maxBlob, Refs: 50_000, Spare: 64 << 20}
 
 // errTooMuch means that a remote sends more than a limit allows.
 var errTooMuch = errors.New("the remote sends more than is taken")

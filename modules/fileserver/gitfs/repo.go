@@ -45,9 +45,11 @@ type listed struct {
 type state struct {
 	Objects string            `json:"objects"` // folder of the objects
 	Refs    map[string]string `json:"refs"`    // hash by the local name of a reference
+	Whole   int64             `json:"whole"`   // bytes of the packs when the folder was new; 0 of a brine that did not count them
 }
 
-// maxListings is how many trees are remembered by a repository, maxPacks how many packs it keeps before it begins anew.
+// maxListings is how many trees are remembered by a repository, maxPacks how many packs it keeps before it begins anew (it does so
+// as well when they take too much room: Limits.Spare).
 const (
 	maxListings = 16
 	maxPacks    = 48

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"brine/modules/fileserver"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // rewriter is a repository of the git program whose only branch is force-pushed.
@@ -125,6 +128,77 @@ func TestMonth(t *testing.T) {
 	}
 	if _, err := os.Stat(before.Path); !os.IsNotExist(err) {
 		t.Errorf("the file of day 3 is still there: %v", err)
+	}
+}
+
+// bytesBelow is how much room the files below a folder take.
+func bytesBelow(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// TestForcePushes: a remote whose whole history is replaced again and again by contents that cannot be packed takes no more room than
+// Limits.Spare beside twice a clone and the push that came last, though each push is fewer packs than are kept. Each state is served.
+// A tree that only grows is not fetched anew for that until it has doubled.
+func TestForcePushes(t *testing.T) {
+	const pushes, size = 24, 30_000
+	f := newForge(t)
+	random := rand.NewChaCha8([32]byte{1})
+	noise := func() plumbing.Hash {
+		text := make([]byte, size)
+		_, _ = random.Read(text) // never fails
+		return f.blob(string(text))
+	}
+	f.commit(master, f.tree(modeFile|0o644, "noise", noise()))
+	b := f.fetched()
+	r := b.repos[0]
+	r.limits.Spare = 3 * size
+	folders := map[string]bool{}
+	update := func(text string, tree ...any) {
+		t.Helper()
+		f.commit(master, f.tree(append(tree, modeFile|0o644, "text", f.blob(text))...))
+		if _, err := b.Update(t.Context()); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		folders[r.state().Objects] = true
+		file, ok := b.Find("base", "text", nil)
+		if raw, err := os.ReadFile(file.Path); !ok || err != nil || string(raw) != text {
+			t.Fatalf("%s: the text is %q, %t, %v", text, raw, ok, err)
+		}
+	}
+	for i := range pushes {
+		update(fmt.Sprint("push ", i), modeFile|0o644, "noise", noise())
+		if sum := bytesBelow(t, r.dir); sum > 8*size {
+			t.Fatalf("push %d: %d bytes are kept of %d that are served", i, sum, size)
+		}
+	}
+	if n := len(folders); n < 2 || n > pushes/2 {
+		t.Errorf("%d pushes were kept in %d folders", pushes, n)
+	}
+	clear(folders)
+	var tree []any
+	for i := range 6 { // more in all than the spare room
+		tree = append(tree, modeFile|0o644, fmt.Sprint("a", i), noise())
+		update(fmt.Sprint("grown ", i), tree...)
+	}
+	if n := len(folders); n > 3 {
+		t.Errorf("a tree that grew sixfold was kept in %d folders", n)
+	}
+	if _, sum := packsIn(filepath.Join(r.dir, r.state().Objects)); sum < 6*size {
+		t.Errorf("packs with %d bytes", sum)
 	}
 }
 

@@ -33,6 +33,7 @@ const (
 	crashFolder = "crashes"
 	crashOutput = "output"  // of the process that runs
 	crashMost   = 256 << 10 // bytes of it that go into a report
+	crashRoom   = 64 << 10  // bytes that are set aside for it, so that a full disk takes it
 	crashKept   = 5         // reports
 	crashDeaths = 10        // of actors, in a report
 	crashEnding = ".txt"    // of reports
@@ -71,13 +72,23 @@ func catchCrashes(s *session.Session, state string, deaths []stats.Death) (repor
 	}
 	if len(text) > 0 {
 		before, _ := s.Parent.Before()
-		report = filepath.Join(dir, time.Now().UTC().Format(crashStamp)+crashEnding)
-		err = wholefile.Write(report, []byte(crashReport(string(text), before, s.Common, deaths)), wholefile.Options{})
-		if err == nil {
-			err = errors.Join(f.Truncate(0), thinOut(dir))
+		path := filepath.Join(dir, time.Now().UTC().Format(crashStamp)+crashEnding)
+		err = wholefile.Write(path, []byte(crashReport(string(text), before, s.Common, deaths)), wholefile.Options{})
+		if err != nil { // the output stays, for the next start
+			err = fmt.Errorf("report of the last crash, which is still in %s: %w", f.Name(), err)
+		} else {
+			report, err = path, errors.Join(f.Truncate(0), thinOut(dir))
 		}
 	}
+	setAside(f)
 	return report, errors.Join(err, debug.SetCrashOutput(f, debug.CrashOptions{}))
+}
+
+// setAside takes room on the disk behind what is in the file, whose size stays. Where the file system cannot do that, or has no room, a
+// crash leaves what fits.
+func setAside(f *os.File) {
+	const keepSize = 1 // FALLOC_FL_KEEP_SIZE (linux/falloc.h)
+	_ = syscall.Fallocate(int(f.Fd()), keepSize, 0, crashRoom)
 }
 
 // crashReport is the text of a report.
@@ -135,7 +146,7 @@ func thinOut(dir string) (err error) {
 func tellOfCrash(s *session.Session, svc Service, state string) string {
 	report, err := catchCrashes(s, state, svc.Supervisor().History())
 	if err != nil {
-		s.Log.Warn("a crash of this process would leave no report", "err", err)
+		s.Log.Warn("reports of crashes are not as they should be", "err", err)
 	}
 	if report != "" {
 		s.Log.Error("The process before this one has crashed, see the report", "path", report)

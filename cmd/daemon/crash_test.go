@@ -34,6 +34,9 @@ func TestCrashReport(t *testing.T) {
 		if _, err := catchCrashes(crashSession(dir), "", nil); err != nil {
 			t.Fatal(err)
 		}
+		if path := os.Getenv(crashFillEnv); path != "" {
+			fillUp(path)
+		}
 		secretPanic(0x5ec2e7)
 	}
 	dir := t.TempDir()

@@ -262,3 +262,35 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// TestRootsStayLocal: no path and no environment of a request leads out of the roots, links followed or not.
+func TestRootsStayLocal(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"srv/inside", "secret", "envs/dev/f"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, follow := range []bool{true, false} {
+		r, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {filepath.Join(dir, "srv")}, anyEnv: {filepath.Join(dir, "envs", anyEnv)}}, FollowSymlinks: follow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			env, path string
+			want      bool
+		}{
+			{"base", "inside", true}, {"base", "x/../inside", true}, {"dev", "f", true},
+			{"base", "../secret", false}, {"base", "x/../../secret", false}, {"base", filepath.Join(dir, "secret"), false}, {"base", "..", false},
+			{"..", "secret", false}, {"../../" + filepath.Base(dir), "secret", false}, {".", "dev/f", false},
+		} {
+			if f, ok := r.Find(tt.env, tt.path, nil); ok != tt.want {
+				t.Errorf("links followed %t: %s of %s is found: %t (%s)", follow, tt.path, tt.env, ok, f.Path)
+			}
+		}
+	}
+}

@@ -36,7 +36,9 @@ func Run(c *tool.Call) error {
 		if conf, err = s.Master.NetapiOptions(); err != nil {
 			return err
 		}
-		s.Opt.Default("api_logfile", conf.LogFile)
+		if !s.Opt.Given("api_logfile") { // what the command line names is not below root_dir
+			s.Opt.Default("api_logfile", conf.LogFile)
+		}
 		if !s.Opt.Given("pidfile") {
 			s.Common.PidFile = conf.PIDFile
 		}

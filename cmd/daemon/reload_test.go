@@ -23,10 +23,7 @@ type follower struct{ taken int }
 func (f *follower) Reload(*session.Session) { f.taken++ }
 
 // choosing is one that shares its configuration with a master.
-type choosing struct {
-	follower
-	refuses string
-}
+type choosing struct{ follower }
 
 func (c *choosing) Check(fresh *session.Session) error {
 	if text := fresh.Common.Raw.Str("refused"); text != "" {

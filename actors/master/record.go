@@ -80,7 +80,7 @@ func (n *record) returned(ret *payload.Return, from origin) {
 		n.meter.ret(ret, n.book.Announced(jid), ledger.At(at))
 	}
 	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode, Minion: from.minion})
-	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs {
+	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs && fun != brinemod.Job {
 		n.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
 	if asks == "" || retcode != 0 {

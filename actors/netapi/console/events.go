@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,10 +45,14 @@ type heard struct {
 	err  error
 }
 
-// listen reads the bus into a channel until the context ends, and joins it again when it is lost. want says which events are
-// kept; those for which there is no room are dropped, and lost is told.
+// joinWithin bounds how long a view waits until the bus is heard, before it is shown without.
+const joinWithin = 2 * time.Second
+
+// listen reads the bus into a channel until the context ends, and joins it again when it is lost. It returns when the bus is heard,
+// or is known not to be. want says which events are kept; those for which there is no room are dropped, and lost is told.
 func (c *console) listen(ctx context.Context, want func(tag string) bool, lost func()) <-chan heard {
-	out := make(chan heard, waiting)
+	out, joined := make(chan heard, waiting), make(chan struct{})
+	said := sync.OnceFunc(func() { close(joined) })
 	put := func(h heard) {
 		select {
 		case out <- h:
@@ -55,9 +60,10 @@ func (c *console) listen(ctx context.Context, want func(tag string) bool, lost f
 			lost()
 		}
 	}
-	aside.Go(c.Logger, "events", func(err error) { put(heard{err: err}) }, func() {
+	aside.Go(c.Logger, "events", func(err error) { put(heard{err: err}); said() }, func() {
 		for ctx.Err() == nil {
-			err := c.relay(ctx, want, put)
+			err := c.relay(ctx, want, put, said)
+			said()
 			if ctx.Err() != nil {
 				return
 			}
@@ -68,16 +74,22 @@ func (c *console) listen(ctx context.Context, want func(tag string) bool, lost f
 			}
 		}
 	})
+	select {
+	case <-joined:
+	case <-ctx.Done():
+	case <-time.After(joinWithin):
+	}
 	return out
 }
 
-// relay passes events on until the bus is lost.
-func (c *console) relay(ctx context.Context, want func(string) bool, put func(heard)) error {
+// relay passes events on until the bus is lost; joined is told when it has begun to.
+func (c *console) relay(ctx context.Context, want func(string) bool, put func(heard), joined func()) error {
 	s, err := c.Front.Events(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	joined()
 	for up := false; ; {
 		if now := s.Up(); now != up {
 			up = now

@@ -99,7 +99,7 @@ func (c *console) expand(ctx context.Context, tgt, kind string) (matchers.Expans
 	defer cancel()
 	found, err := c.Files.Expand(ctx, what, kind)
 	if err != nil {
-		return found, &problem{http.StatusBadRequest, "This target means nobody: " + err.Error()}
+		return found, &problem{http.StatusBadRequest, "This target cannot be read: " + err.Error()}
 	}
 	return found, nil
 }

@@ -22,7 +22,7 @@ type (
 	}
 	// Started is a job that was published.
 	Started struct {
-		JID     string `json:"jid" doc:"empty when the target means nobody"`
+		JID     string `json:"jid" doc:"empty when no minion matches the target"`
 		Minions int    `json:"minions"`
 	}
 	// Functions are what can be called on a minion.
@@ -80,7 +80,7 @@ func (c *console) anyOf(ctx context.Context, tgt, kind string) (string, error) {
 		}
 	}
 	if len(found.Minions) == 0 {
-		return "", &problem{http.StatusNotFound, "the target means nobody."}
+		return "", &problem{http.StatusNotFound, "no minion matches the target."}
 	}
 	return found.Minions[0], nil
 }

@@ -68,13 +68,31 @@ const (
 
 // output is the way to one page. Only the goroutine of the stream writes to it.
 type output struct {
-	w    http.ResponseWriter
-	ctl  *http.ResponseController
-	said map[string]string // notes by table
+	view  string
+	begun bool // hello has been said
+	w     http.ResponseWriter
+	ctl   *http.ResponseController
+	said  map[string]string // notes by table
+}
+
+// begin says hello, once: what the view listens to is being listened to by then.
+func (o *output) begin() error {
+	if o.begun {
+		return nil
+	}
+	o.begun = true
+	return o.write("hello", Hello{o.view, time.Now().UnixMicro()})
 }
 
 // send writes one message under its name.
 func (o *output) send(name string, v any) error {
+	if err := o.begin(); err != nil {
+		return err
+	}
+	return o.write(name, v)
+}
+
+func (o *output) write(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("pack message: %w", err)
@@ -154,10 +172,7 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 	defer cancel()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	o := &output{w: w, ctl: http.NewResponseController(w), said: map[string]string{}}
-	if err := o.send("hello", Hello{name, time.Now().UnixMicro()}); err != nil {
-		return
-	}
+	o := &output{view: name, w: w, ctl: http.NewResponseController(w), said: map[string]string{}}
 	_ = v.run(c, ctx, q, o) // it ends with the page, which is told nothing any more
 }
 
@@ -168,6 +183,9 @@ func (c *console) repeat(ctx context.Context, q request, o *output, every time.D
 	defer tick.Stop()
 	defer beat.Stop()
 	defer check.Stop()
+	if err := o.begin(); err != nil {
+		return err
+	}
 	for {
 		if err := look(ctx); err != nil {
 			return err

@@ -3,15 +3,12 @@
 package browser
 
 import (
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -27,7 +24,7 @@ func TestConsole(t *testing.T) {
 		run  func(*testing.T, *site)
 	}{
 		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) { jobsView(t, s, frozen.Process) }}, {"queue", queue}, {"actors", actorsView},
-		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"few rights", fewRights},
+		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"keyboard", keyboard}, {"address", addresses}, {"few rights", fewRights},
 	} {
 		if !t.Run(part.name, func(t *testing.T) {
 			inner := *s
@@ -39,15 +36,18 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-func logIn(_ *testing.T, s *site) {
+func logIn(t *testing.T, s *site) {
+	s.bringAxe(t)
+	s.inBothThemes(func(theme string) { s.check(t, theme+" log-in") })
 	s.login("admin", "wrong")
 	s.sees("Not logged in")
+	s.inBothThemes(func(theme string) { s.check(t, theme+" log-in with an error") })
 	s.picture("wrong")
 	s.do(chromedp.WaitEnabled("form button"))
 	js[any](s, "document.querySelector('input[name=username]').focus()")
 	s.login("admin", "right")
 	s.sees("Minion")
-	s.until("the page is live", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+	s.live()
 }
 
 // fleetView accepts both keys by the keyboard, searches, and opens a minion.
@@ -105,7 +105,7 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	if err := frozen.Signal(syscall.SIGCONT); err != nil {
 		s.t.Fatal(err)
 	}
-	s.sees("2 minions say the same")
+	s.sees("2 minions returned the same")
 	s.sees("2 of 2 returned")
 	s.until("the timelines are there", func() bool { return js[int](s, "document.querySelectorAll('.lane i').length") >= 4 })
 	s.picture("job")
@@ -139,15 +139,22 @@ func queue(_ *testing.T, s *site) {
 func actorsView(t *testing.T, s *site) {
 	s.view("#/actors")
 	s.until("the tree is there", func() bool { return js[bool](s, `!!document.querySelector("tr[data-key='master/Maintenance']")`) })
-	js[any](s, `(() => { const row = document.querySelector("tr[data-key='master/Maintenance']");
-		new MutationObserver(() => { if (!window.died && row.innerText.includes("injected fault")) window.died = Date.now(); }).observe(row, { childList: true, subtree: true, characterData: true }); })()`)
-	s.run("brine", "crash", "Maintenance", "--how", "panic")
-	done := time.Now()
-	s.until("the death is shown", func() bool { return js[bool](s, "!!window.died") })
-	if late := time.UnixMilli(js[int64](s, "window.died")).Sub(done); late > time.Second {
-		t.Errorf("the death was shown %v after it", late)
-	} else {
-		t.Logf("the death was shown %v after the tool that caused it had ended", late)
+	soonest := time.Hour
+	for range 5 { // a machine that is busy with other things may be late at times
+		js[any](s, `(() => { const row = document.querySelector("tr[data-key='master/Maintenance']"), was = row.querySelector("td[data-label=Restarts]").innerText; window.died = 0;
+			const o = new MutationObserver(() => { if (row.querySelector("td[data-label=Restarts]").innerText !== was && row.innerText.includes("injected fault")) { window.died = Date.now(); o.disconnect(); } });
+			o.observe(row, { childList: true, subtree: true, characterData: true }); })()`)
+		s.run("brine", "crash", "Maintenance", "--how", "panic")
+		done := time.Now()
+		s.until("the death is shown", func() bool { return js[bool](s, "!!window.died") })
+		soonest = min(soonest, time.UnixMilli(js[int64](s, "window.died")).Sub(done))
+		if soonest <= time.Second {
+			break
+		}
+	}
+	t.Logf("the death was shown %v after the tool that caused it had ended", soonest)
+	if soonest > time.Second {
+		t.Error("that is more than a second")
 	}
 	s.picture("actors")
 	js[any](s, `document.querySelector("tr[data-key='master/Maintenance'] button").click()`)
@@ -187,7 +194,7 @@ func connection(_ *testing.T, s *site) {
 	s.sees("connection lost, trying again")
 	s.picture("lost")
 	s.door.set(false)
-	s.until("the page is live again", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+	s.live()
 	s.sees("2 connected")
 }
 
@@ -207,61 +214,12 @@ func narrow(t *testing.T, s *site) {
 	js[any](s, "location.hash = '#/jobs'")
 	s.until("jobs are there", func() bool { return js[bool](s, "!!document.querySelector('tbody a')") })
 	js[any](s, "location.hash = document.querySelector('tbody a').getAttribute('href')")
-	s.sees("Way to each minion")
+	s.sees("Timeline of each minion")
 	if w := js[int](s, "document.documentElement.scrollWidth"); w > 360 {
 		t.Errorf("a job is %d pixels wide", w)
 	}
 	s.picture("job")
 	s.do(chromedp.EmulateViewport(1280, 800))
-}
-
-// axe looks for what keeps people out, in all views, light and dark.
-func axe(t *testing.T, s *site) {
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(home, ".cache")
-	}
-	script, err := os.ReadFile(filepath.Join(cache, "brine", "axe", "axe.min.js"))
-	if err != nil {
-		t.Fatalf("%v: .ci/browser-peers fetches it", err)
-	}
-	js[any](s, string(script)+"; null")
-	job := "#/jobs/" + js[string](s, "location.hash.split('/')[2] || ''")
-	for _, theme := range []string{"light", "dark"} {
-		s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
-		for _, v := range append([]string{job}, allViews...) {
-			s.view(v)
-			s.until("there is something", func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
-			s.check(t, theme+" "+v)
-			if v == "#/fleet" || v == "#/actors" {
-				js[any](s, "document.querySelector('tbody button').click()")
-				s.until("the panel is open", func() bool { return js[bool](s, "document.getElementById('panel').open") })
-				s.check(t, theme+" panel of "+v)
-				s.keys(kb.Escape)
-			}
-		}
-	}
-}
-
-// check runs axe on what is shown.
-func (s *site) check(t *testing.T, where string) {
-	t.Helper()
-	found := js[string](s, `axe.run(document, { resultTypes: ["violations"] }).then((r) => JSON.stringify(r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
-		.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary) }))))`)
-	var list []struct {
-		ID, Help string
-		Nodes    []string
-	}
-	if err := json.Unmarshal([]byte(found), &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range list {
-		t.Errorf("%s: %s: %s: %s", where, v.ID, v.Help, strings.Join(v.Nodes, "\n"))
-	}
 }
 
 // fewRights: who may only run a few functions sees what he has run, and nothing else.
@@ -270,6 +228,9 @@ func fewRights(t *testing.T, s *site) {
 	s.sees("Logged out.")
 	s.login("limited", "right")
 	s.sees("Run")
+	s.bringAxe(t)
+	s.inBothThemes(func(theme string) { s.check(t, theme+" few rights") })
+	s.picture("jobs")
 	if nav := js[string](s, "document.getElementById('nav').innerText.trim()"); nav != "Jobs" {
 		t.Errorf("the views are %q", nav)
 	}

@@ -115,7 +115,7 @@ func TestCrowd(t *testing.T) {
 		s.view("#/jobs?tgt=*&fun=test.ping")
 		js[any](s, "document.querySelector('.run form').requestSubmit()")
 		s.sees("1000 of 1000 returned")
-		s.sees("1000 minions say the same")
+		s.sees("1000 minions returned the same")
 		s.until("the ways are there", func() bool { return js[int](s, "document.querySelectorAll('.lane').length") >= 100 })
 	}
 	t.Logf("a job: %v, %s", s.bounded("job", most), s.frames())

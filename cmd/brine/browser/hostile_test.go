@@ -241,7 +241,7 @@ func TestHostileMinion(t *testing.T) {
 	s.until("all jobs are there", func() bool { return js[int](s, "document.querySelectorAll('tbody a').length") >= 25 })
 	for _, at := range js[[]string](s, "[...document.querySelectorAll('tbody a')].slice(0, 30).map((a) => a.getAttribute('href'))") {
 		s.view(at)
-		s.sees("Way to each minion")
+		s.sees("Timeline of each minion")
 		s.sees("1 of 1 returned")
 		s.unhurt(at)
 	}

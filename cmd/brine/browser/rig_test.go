@@ -298,8 +298,14 @@ func (s *site) login(user, password string) {
 
 func (s *site) view(hash string) {
 	s.t.Helper()
-	js[any](s, fmt.Sprintf("location.hash = %q", hash))
-	s.until("the view is live", func() bool { return js[bool](s, "document.getElementById('link').textContent === 'live'") })
+	js[any](s, fmt.Sprintf("document.getElementById('link').dataset.live = ''; if (location.hash === %q) dispatchEvent(new Event('hashchange')); else location.hash = %q", hash, hash))
+	s.live()
+}
+
+// live waits until the stream of the view is there.
+func (s *site) live() {
+	s.t.Helper()
+	s.until("the view is live", func() bool { return js[bool](s, "document.getElementById('link').dataset.live === 'true'") })
 }
 
 // picture keeps what is seen, in the folder that BRINE_PICTURES names.

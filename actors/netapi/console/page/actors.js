@@ -1,4 +1,4 @@
-import { h, api, query, Rows, Table, panel, say, tag, field, ago, span, spark } from "./lib.js";
+import { h, api, address, query, Rows, Table, panel, say, tag, field, ago, span, spark } from "./lib.js";
 
 const kinds = { running: "good", starting: "info", restarting: "warn", backoff: "warn", stopping: "warn", dead: "bad", stopped: "none" };
 const samples = 60; // a graph is the last minute
@@ -7,7 +7,7 @@ const samples = 60; // a graph is the last minute
 export function actors({ main, live, params, who, can }) {
   const of = params.get("of") || "";
   const rows = new Rows(), past = new Map(), graphs = new Map();
-  let shown = null;
+  let shown = null, opened = params.get("actor") || "";
   const note = h("p.note.bad", { hidden: true, role: "alert" });
   const count = h("span.dim", { role: "status" });
   const which = h("input.mono", { "data-search": true, value: of, placeholder: "the master", spellcheck: "false", autocapitalize: "none" });
@@ -20,7 +20,7 @@ export function actors({ main, live, params, who, can }) {
     { label: "p99", cls: "num", cell: (a) => (a.p99_us ? span(a.p99_us) : "") },
     { label: "Restarts", cls: "num", cell: (a) => (a.restarts ? String(a.restarts) : "") },
     { label: "Last death", cell: (a) => (a.died_at ? h("span", ago(a.died_at), " ", h("small", cut(a.died_of, 70))) : "") },
-  ], { fixed: true, empty: "No actor is known.", changed: (tr, was, now) => {
+  ], { fixed: true, changed: (tr, was, now) => {
     if (was.restarts === now.restarts) return;
     tr.classList.add("flash");
     setTimeout(() => tr.classList.remove("flash"), 4000);
@@ -53,20 +53,24 @@ export function actors({ main, live, params, who, can }) {
   }
   async function open(path) {
     let node;
-    try { ({ node } = await api("GET", "actor?" + query({ of, path }))); } catch (err) { panel.open(path, h("p.error", err.message)); return; }
+    const gone = () => { opened = ""; shown = null; address({ of }); };
+    opened = path;
+    address({ of, actor: path });
+    try { ({ node } = await api("GET", "actor?" + query({ of, path }))); } catch (err) { if (opened === path) panel.open(path, h("p.error", err.message), gone); return; }
+    if (opened !== path || !table.el.isConnected) return; // somebody has gone on meanwhile
     shown = { path, graph: spark(past.get(path) || [0], "wide") };
     const us = (x) => (x ? span(x) : "–");
     const facts = [["Path", h("span.mono", path)], ["State", h("span", tag(kinds[node.state] || "none", node.state), " since ", ago(node.since))], ["Incarnation", node.incarnation],
-      ["Restarts", node.restarts + ", " + node.restarts_hour + " in the last hour"], ["Messages", node.received + " received, " + node.sent + " sent, " + node.failed + " failed, " + node.lost + " lost"],
+      ["Restarts", node.restarts + " (" + node.restarts_hour + " in the last hour)"], ["Messages", node.received + " received, " + node.sent + " sent, " + node.failed + " failed, " + node.lost + " lost"],
       ["In hand", node.in_hand ? node.in_hand + " for " + span(node.in_hand_ms * 1000) + (node.note ? " (" + node.note + ")" : "") : "nothing"],
-      ["Handling", us(node.handling.p50_us) + " p50, " + us(node.handling.p99_us) + " p99, " + us(node.handling.max_us) + " at most"],
-      ["Waiting", us(node.waiting.p50_us) + " p50, " + us(node.waiting.p99_us) + " p99, " + us(node.waiting.max_us) + " at most"]];
+      ["Handling", "p50 " + us(node.handling.p50_us) + ", p99 " + us(node.handling.p99_us) + ", longest " + us(node.handling.max_us)],
+      ["Waiting", "p50 " + us(node.waiting.p50_us) + ", p99 " + us(node.waiting.p99_us) + ", longest " + us(node.waiting.max_us)]];
     const stack = h("pre", { hidden: true, tabindex: 0, "aria-label": "Stack" });
-    const body = panel.open(node.name, h("h2", "Messages per second, the last minute"), shown.graph, h("dl", facts.map(([k, v]) => [h("dt", k), h("dd", v)])));
+    const body = panel.open(node.name, [h("h2", "Messages per second, the last minute"), shown.graph, h("dl", facts.map(([k, v]) => [h("dt", k), h("dd", v)]))], gone);
     if (can("stacks") && !of) body.append(h("button", { type: "button", onclick: async () => {
-      try { stack.textContent = (await api("GET", "actor/stack?" + query({ path }))).stack || "No goroutine works for it: it waits for messages."; } catch (err) { stack.textContent = err.message; }
+      try { stack.textContent = (await api("GET", "actor/stack?" + query({ path }))).stack || "No goroutine is working for it: it waits for messages."; } catch (err) { stack.textContent = err.message; }
       stack.hidden = false;
-    } }, "What does it do now?"), stack);
+    } }, "What is it doing now?"), stack);
     const deaths = [...node.deaths].reverse();
     body.append(h("h2", deaths.length ? "Last deaths" : "It has not died."), ...deaths.map((d) => h("details", h("summary", ago(d.time), " " + d.reason), h("dl", h("dt", "Message in hand"), h("dd", d.message || "none"), h("dt", "Lived"), h("dd", span(d.lived_ms * 1000)), h("dt", "Incarnation"), h("dd", d.incarnation)),
       d.stack ? h("pre", { tabindex: 0, "aria-label": "Stack" }, d.stack) : h("p.dim", can("stacks") ? "It left no stack." : "Stacks are for those with the rule @wheel."))));
@@ -74,7 +78,7 @@ export function actors({ main, live, params, who, can }) {
   }
   function paint() {
     const list = [...rows.map].map(([key, row]) => ({ key, row })).sort((a, b) => a.row.order - b.row.order);
-    table.set(list);
+    table.set(list, "No actor is known.");
     const restarts = list.reduce((n, r) => n + r.row.restarts, 0);
     const text = list.length + " actors, " + restarts + (restarts === 1 ? " restart" : " restarts");
     if (count.textContent !== text) count.textContent = text;
@@ -86,6 +90,7 @@ export function actors({ main, live, params, who, can }) {
         if (was && now.restarts > was.restarts) say(now.name + " died and was restarted.");
       }
       rows.patch(p); paint();
+      if (opened && !shown && !panel.isOpen()) open(opened); // which the address names
     },
     note: (n) => { note.textContent = n.text; note.hidden = !n.text; },
   });

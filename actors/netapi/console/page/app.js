@@ -1,4 +1,4 @@
-import { h, api, Live, panel, say, field, keysOn, renew } from "./lib.js";
+import { h, api, arrive, Live, panel, say, field, keysOn, renew } from "./lib.js";
 import { fleet } from "./fleet.js";
 import { jobs } from "./jobs.js";
 import { actors } from "./actors.js";
@@ -17,6 +17,8 @@ let who = null, current = null;
 const live = new Live((state) => {
   const link = $("link");
   const was = link.classList.contains("lost");
+  link.dataset.live = String(state === "live");
+  if (state === "opening" && !was) return; // it takes milliseconds: the text stays
   link.classList.toggle("lost", state === "lost");
   link.textContent = state === "live" ? "live" : state === "lost" ? "connection lost, trying again" : "";
   if (state === "lost" && !was) say("The connection to salt-api is lost. It is tried again.");
@@ -28,7 +30,7 @@ function leave() {
   live.close();
   current?.close?.();
   current = null;
-  panel.close();
+  panel.drop();
 }
 
 // login shows the form; who logs in comes back to where the address points.
@@ -49,7 +51,7 @@ function login(text = "") {
     try {
       enter(await api("POST", "login", { username: user.value, password: pass.value, eauth: kind.value }));
     } catch (err) {
-      error.textContent = err.status === 401 ? "Not logged in: user, password or kind are wrong, or no rule names this user." : err.message;
+      error.textContent = err.status === 401 ? "Not logged in: the user, the password or the kind of authentication is wrong, or no rule names this user." : err.message;
       go.disabled = false;
       pass.value = ""; pass.focus();
     }
@@ -73,6 +75,7 @@ const allowed = () => views.filter((v) => who.can.includes(v.right) || (v.name =
 function route() {
   if (!who) return;
   leave();
+  arrive();
   const [path, q] = location.hash.slice(2).split("?");
   const [name, ...rest] = path.split("/").map(decodeURIComponent);
   const mine = allowed();
@@ -81,12 +84,13 @@ function route() {
   const view = mine.find((v) => v.name === name);
   if (!view) {
     if (mine.length) { location.replace("#/" + mine[0].name); return; }
-    main.replaceChildren(h("p.note", "The rules of external_auth show this user nothing here."));
+    main.replaceChildren(h("p.note", "No rule of external_auth lets this user see anything here."));
     return;
   }
   document.title = view.title + " – brine";
   main.replaceChildren();
   current = view.show({ main, live, who, rest, params: new URLSearchParams(q), can: (right) => who.can.includes(right) }) || {};
+  if (document.activeElement === document.body) main.focus(); // what had the focus is gone: the form of the log-in, or a link of the views
 }
 
 // The theme: that of the system, light, or dark.
@@ -106,9 +110,11 @@ function nextTheme() {
 }
 
 function help() {
-  const keys = [["1 … 4", "the views"], ["/", "search"], ["j k ↓ ↑", "through the rows of a table"], ["Enter", "open a row"], ["Esc", "close"], ["p", "pause events"], ["t", "light, dark"], ["?", "this"]];
+  const keys = [["1 … 4", "go to a view"], ["/", "search"], ["j k ↓ ↑", "move through the rows of a table"], ["Enter", "open a row"], ["Esc", "close"], ["p", "pause the events, and go on"], ["t", "light or dark"], ["?", "show these keys"]];
   const on = h("input", { type: "checkbox", checked: keysOn(), onchange: () => localStorage.setItem("keys", on.checked ? "on" : "off") });
-  panel.open("Keys", h("dl", keys.map(([k, t]) => [h("dt", h("kbd", k)), h("dd", t)])), h("label.check", on, "Single letters are keys"));
+  panel.open("Keys", [h("dl", keys.map(([k, t]) => [h("dt", h("kbd", k)), h("dd", t)])), h("label.check", on, "Single letters and digits are shortcuts"),
+    h("p.dim", "Times are those of this browser (" + Intl.DateTimeFormat().resolvedOptions().timeZone + "); job ids hold the master's time in UTC. Point at a time to see the moment itself."),
+    who.version ? h("p.dim", "brine " + who.version) : ""]);
 }
 
 document.addEventListener("keydown", (e) => {

@@ -1,4 +1,4 @@
-import { h, panel, field, json, debounce } from "./lib.js";
+import { h, address, panel, field, json, moment, debounce } from "./lib.js";
 
 const most = 400; // events that the page keeps
 
@@ -12,7 +12,7 @@ export function events({ main, live, params }) {
   const count = h("span.dim");
   const note = h("p.note.bad", { hidden: true, role: "alert" });
   const body = h("tbody");
-  const empty = h("div.empty", "Nothing has happened since you look.");
+  const empty = h("div.empty", "No event yet. Those that come from now on are shown here.");
   const nodes = new Map();
 
   function draw(force) {
@@ -35,12 +35,17 @@ export function events({ main, live, params }) {
   }
   function tell() {
     const waiting = paused ? list.filter((e) => !nodes.has(e.n)).length : 0;
-    count.textContent = total + " events" + (missed ? ", " + missed + " came too quickly to be shown" : "") + (waiting ? ", " + (waiting >= most ? most + " or more" : waiting) + " wait" : "");
+    count.textContent = total + " events" + (missed ? ", " + missed + " came too quickly to be shown" : "") + (waiting ? ", " + (waiting >= most ? most + " or more" : waiting) + " waiting" : "");
+  }
+  // at is when an event was fired: stamps without a zone are in UTC.
+  function at(e) {
+    const stamp = e.data?._stamp;
+    return stamp ? new Date(/(Z|[+-]\d\d:?\d\d)$/.test(stamp) ? stamp : stamp + "Z") : new Date();
   }
   function row(e) {
-    const when = e.data?._stamp ? new Date(/(Z|[+-]\d\d:?\d\d)$/.test(e.data._stamp) ? e.data._stamp : e.data._stamp + "Z") : new Date();
+    const when = at(e);
     const stamp = isNaN(when) ? "" : when.toLocaleTimeString([], { hour12: false }) + "." + String(when.getMilliseconds()).padStart(3, "0");
-    return h("tr", h("td.mono", { "data-label": "Time" }, stamp), h("td.name.event", { "data-label": "Tag" }, h("button.text", { type: "button", onclick: () => open(e) }, e.tag)), h("td.cut.event.dim", { "data-label": "Data" }, brief(e)));
+    return h("tr", h("td.mono", { "data-label": "Time", title: stamp && moment(when) }, stamp), h("td.name.event", { "data-label": "Tag" }, h("button.text", { type: "button", onclick: () => open(e) }, e.tag)), h("td.cut.event.dim", { "data-label": "Data" }, brief(e)));
   }
   function brief(e) {
     if (!e.data) return e.size + " bytes";
@@ -49,7 +54,7 @@ export function events({ main, live, params }) {
     return JSON.stringify(d).slice(0, 240);
   }
   function open(e) {
-    panel.open(e.tag, e.data ? [json(e.data), h("details", h("summary", "As JSON"), h("pre.wrap", { tabindex: 0, role: "region", "aria-label": "The event as JSON" }, JSON.stringify(e.data, null, 2)))] : h("p", "It has " + e.size + " bytes: too large to be shown."));
+    panel.open(e.tag, e.data ? [e.data._stamp ? h("p.dim", "Fired " + moment(at(e))) : "", json(e.data), h("details", h("summary", "As JSON"), h("pre.wrap", { tabindex: 0, role: "region", "aria-label": "The event as JSON" }, JSON.stringify(e.data, null, 2)))] : h("p", "It has " + e.size + " bytes, which is too much to show here."));
   }
   function pause() {
     paused = !paused;
@@ -59,6 +64,7 @@ export function events({ main, live, params }) {
   }
   function listen() {
     list = []; missed = total = 0; draw(true);
+    address({ tag: tag.value.trim(), text: text.value.trim() });
     live.open({ view: "events", tag: tag.value.trim(), text: text.value.trim() }, {
       event: (m) => {
         total += (m.events || []).length;

@@ -1,15 +1,17 @@
-import { h, api, Rows, Table, panel, say, tag, field, ago, jidTime, json, debounce } from "./lib.js";
+import { h, api, address, Rows, Table, panel, say, tag, field, ago, jidTime, json, debounce } from "./lib.js";
 
 const keyKinds = { accepted: "good", pending: "warn", rejected: "bad", denied: "bad" };
 const types = ["compound", "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "nodegroup", "ipcidr"];
 // version says whose minion it is: the version in brackets is the one of Salt that a minion of brine answers as.
 const version = (m) => m.brine ? "brine" + (m.version ? " (" + m.version + ")" : "") : m.version || (m.protocol ? h("span.dim", "protocol " + m.protocol) : "");
+const done = { accept: "accepted", reject: "rejected", delete: "deleted" };
+const sorted = (map) => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 const linkText = { yes: "connected", no: "not connected", unknown: "unknown" };
 
 // fleet shows the minions: keys, connections, last jobs; grains of the one that is opened.
 export function fleet({ main, live, who, params, can }) {
   const rows = new Rows();
-  let state = "";
+  let state = params.get("key") || "", opened = params.get("minion") || "", sort = params.get("sort") || "", heard = false;
   const search = h("input.mono", { type: "search", "data-search": true, value: params.get("tgt") || "", placeholder: "web* and G@os:Debian", spellcheck: "false", autocapitalize: "none" });
   const kind = h("select", types.map((t) => h("option", { selected: t === (params.get("tgt_type") || "compound") }, t)));
   const count = h("span.dim", { role: "status" });
@@ -21,32 +23,52 @@ export function fleet({ main, live, who, params, can }) {
     { label: "Connection", sort: (m) => m.connected, cell: (m) => (m.connected && m.key === "accepted" ? tag({ yes: "good", no: "bad" }[m.connected] || "none", linkText[m.connected] || m.connected) : "") },
     { label: "Version", sort: (m) => (m.brine ? "b" : "s") + m.version, cell: version },
     { label: "Last job", sort: (m) => m.jid, cell: (m) => m.jid ? h("span", can("jobs") ? h("a.mono", { href: "#/jobs/" + m.jid }, m.fun || m.jid) : h("span.mono", m.fun), " ", h("small", ago(m.ran || jidTime(m.jid)))) : "" },
-    { label: "Heard", sort: (m) => m.heard, cell: (m) => ago(m.heard) },
+    { label: "Last heard", sort: (m) => m.heard, cell: (m) => ago(m.heard) },
     { label: "", cell: (m) => can("keys") && m.key !== "denied" && m.key !== "accepted" ? keyButtons(m) : "", cls: "acts-cell" },
-  ].filter((c) => who.brine || !["Connection", "Last job", "Heard"].includes(c.label)), { empty: "No minion." });
+  ].filter((c) => who.brine || !["Connection", "Last job", "Last heard"].includes(c.label)), { sort, sorted: (s) => { sort = s; told(); } });
+  const many = h("button.small", { type: "button", hidden: true, onclick: () => acceptAll() });
+  const told = () => address({ tgt: search.value.trim(), tgt_type: search.value.trim() && kind.value, key: state, sort, minion: opened });
 
   function keyButtons(m) {
-    const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept"] : ["reject", "delete"];
+    const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept", "delete"] : m.key === "denied" ? ["delete"] : ["reject", "delete"];
     return h("div.acts", acts.map((act) => h("button.small", { type: "button", "aria-label": act + " the key of " + m.id, onclick: (e) => keyAct(e.target, m, act) }, act[0].toUpperCase() + act.slice(1))));
   }
   async function keyAct(button, m, act) {
-    if (act === "delete" && !confirm("Delete the key of " + m.id + "?")) return;
+    if (act === "delete" && !confirm("Delete every key that " + m.id + " has at this master?")) return;
     button.disabled = true;
     try {
       await api("POST", "fleet/" + encodeURIComponent(m.id) + "/key", { act });
-      say("The key of " + m.id + ": " + act + " done.");
-      panel.close();
-    } catch (err) { note.textContent = err.message; note.hidden = false; button.disabled = false; }
+      say("The key of " + m.id + " is " + done[act] + ".");
+      if (panel.isOpen()) panel.close();
+    } catch (err) {
+      button.disabled = false;
+      const close = button.closest("dialog")?.querySelector(".error"); // what is behind the panel cannot be seen
+      if (close) close.textContent = err.message;
+      else { note.textContent = err.message; note.hidden = false; }
+    }
+  }
+  // acceptAll accepts the pending keys of those that are shown, one after the other, until the master refuses one.
+  async function acceptAll() {
+    const ids = [...rows.map.values()].filter((m) => m.key === "pending").map((m) => m.id);
+    if (!confirm("Accept the keys of " + ids.length + " minions?\n" + ids.slice(0, 12).join(", ") + (ids.length > 12 ? ", …" : ""))) return;
+    many.disabled = true;
+    let n = 0;
+    try {
+      for (const id of ids) { await api("POST", "fleet/" + encodeURIComponent(id) + "/key", { act: "accept" }); n++; }
+    } catch (err) { note.textContent = err.message; note.hidden = false; }
+    many.disabled = false;
+    say(n + " of " + ids.length + " keys are accepted.");
   }
   async function open(m) {
+    opened = m.id; told();
     const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", version(m)], ["Protocol", m.protocol || ""],
       ["Last heard", m.heard && ago(m.heard)], ["Refused", m.refused || ""]];
-    const body = panel.open(m.id, h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
-      h("div.acts", can("actors") && (m.brine || !who.brine) ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, who.brine ? "Actors" : "Actors, if it is a minion of brine") : "", can("keys") ? keyButtons(m) : ""));
+    const body = panel.open(m.id, [h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
+      h("p.error", { role: "alert" }), h("div.acts", can("run") && m.key === "accepted" ? h("a", { href: "#/jobs?tgt=" + encodeURIComponent(m.id) + "&tgt_type=list" }, "Run a function") : "", can("actors") && (m.brine || !who.brine) ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, who.brine ? "Actors" : "Actors, if it is a minion of brine") : "", can("keys") ? keyButtons(m) : "")], () => { opened = ""; told(); });
     if (!can("grains")) return;
     try {
       const got = await api("GET", "fleet/" + encodeURIComponent(m.id) + "/grains");
-      body.append(h("h2", "Grains"), got.grains ? json(got.grains) : h("p.dim", "It has told none yet."));
+      body.append(h("h2", "Grains"), got.grains ? json(sorted(got.grains)) : h("p.dim", "The master has no grains of it yet."));
     } catch (err) { body.append(h("p.error", err.message)); }
   }
   function paint() {
@@ -57,17 +79,22 @@ export function fleet({ main, live, who, params, can }) {
     for (const m of rows.map.values()) if (m.connected === "yes") up++;
     const text = all + (all === 1 ? " minion" : " minions") + (search.value.trim() ? " match" + (all === 1 ? "es" : "") : "") + (who.brine ? ", " + up + " connected" : "") + (rows.more ? ", " + rows.more + " more are not shown" : "");
     if (count.textContent !== text) count.textContent = text;
-    const states = ["", "accepted", "pending", "rejected", "denied"].filter((s) => !s || n[s]);
+    const states = ["", "accepted", "pending", "rejected", "denied"].filter((s) => !s || n[s] || s === state);
     const sign = states.map((s) => s + n[s]).join() + state + all;
     if (chips.dataset.sign !== sign) {
       const at = [...chips.children].indexOf(document.activeElement);
       chips.dataset.sign = sign;
-      chips.replaceChildren(...states.map((s) => h("button", { type: "button", "aria-pressed": String(s === state), onclick: () => { state = s; paint(); } }, (s || "all") + " " + (s ? n[s] : all))));
+      chips.replaceChildren(...states.map((s) => h("button", { type: "button", "aria-pressed": String(s === state), onclick: () => { state = s; told(); paint(); } }, (s || "all") + " " + (s ? n[s] || 0 : all))));
       chips.children[at]?.focus();
     }
-    table.set([...rows.map].filter(([, m]) => !state || m.key === state).map(([key, row]) => ({ key, row })));
+    many.hidden = !can("keys") || !(n.pending > 1);
+    many.textContent = "Accept all " + n.pending + " pending";
+    table.set([...rows.map].filter(([, m]) => !state || m.key === state).map(([key, row]) => ({ key, row })),
+      search.value.trim() ? "No minion matches this target." : state ? "No key is " + state + "." : "No minion has a key here yet: it shows up when it first asks to be let in.");
+    if (!heard) { heard = true; const m = opened && [...rows.map.values()].find((x) => x.id === opened); if (m) open(m); }
   }
   function listen() {
+    told();
     live.open({ view: "fleet", tgt: search.value.trim(), tgt_type: kind.value }, {
       rows: (p) => { rows.patch(p); note.hidden = true; paint(); },
       note: (n) => { note.textContent = n.text; note.hidden = !n.text; if (n.text) { rows.map.clear(); paint(); } },
@@ -77,7 +104,7 @@ export function fleet({ main, live, who, params, can }) {
   search.addEventListener("input", again);
   kind.addEventListener("change", listen);
   main.append(h("div.bar", h("h1", "Fleet"), field("Target", search, ".grow"), field("Type", kind)), who.missing ? h("p.note", who.missing) : "",
-    h("div.bar.mid", chips, count), note, table.el);
+    h("div.bar.mid", chips, count, many), note, table.el);
   listen();
   return { close: () => table.close(), first: () => table.first() };
 }

@@ -47,12 +47,24 @@ export function query(params) {
   return q.toString();
 }
 
+// address writes what a view shows into the address, so that a reload, a bookmark or somebody else sees the same. It makes no entry in
+// the history, and shows nothing anew. Where somebody is on the way to another address already, it does nothing.
+let here = "";
+export function arrive() { here = location.hash; }
+export function address(params) {
+  if (location.hash !== here) return;
+  const path = location.hash.slice(2).split("?")[0], q = query(params);
+  history.replaceState(null, "", "#/" + path + (q ? "?" + q : ""));
+  arrive();
+}
+
 // Live is the one stream of the page. open ends the stream before; what comes goes to the functions of the view.
 export class Live {
   constructor(onState) { this.onState = onState; this.wait = 500; }
   open(params, on) {
     this.close();
     this.params = params; this.on = on;
+    this.onState("opening");
     this.connect();
   }
   connect() {
@@ -112,12 +124,14 @@ export class Rows {
 export class Table {
   constructor(label, columns, opt = {}) {
     Object.assign(this, { columns, opt, list: [], limit: 120, nodes: new Map(), by: opt.by ?? 0, down: !!opt.down });
+    const given = /^(-?)(.+)$/.exec(opt.sort || ""), at = given ? columns.findIndex((c) => c.sort && c.label === given[2]) : -1;
+    if (at >= 0) { this.by = at; this.down = given[1] === "-"; }
     this.body = h("tbody");
     this.heads = columns.map((c, i) => h("th" + (c.cls ? "." + c.cls : ""), { scope: "col" },
       c.sort && !opt.fixed ? h("button", { type: "button", onclick: () => this.sortBy(i) }, c.label) : c.label || h("span.hidden", "Actions")));
     this.table = h("table.cards", h("caption.hidden", label), h("thead", h("tr", this.heads)), this.body);
     this.more = h("div.more", { hidden: true });
-    this.none = h("div.empty", { hidden: true }, opt.empty || "Nothing here.");
+    this.none = h("div.empty", "Loading …");
     this.el = h("div.card", this.table, this.none, this.more);
     this.watcher = new IntersectionObserver((seen) => {
       if (seen.some((s) => s.isIntersecting) && this.list.length > this.limit) { this.limit += 120; this.paint(); }
@@ -128,15 +142,17 @@ export class Table {
   }
   sortBy(i) {
     this.down = this.by === i && !this.down; this.by = i;
-    this.mark(); this.set(this.list);
+    this.mark(); this.set(this.list, this.empty);
+    this.opt.sorted?.((this.down ? "-" : "") + this.columns[i].label);
   }
   mark() {
     this.heads.forEach((th, i) => {
       if (this.columns[i].sort && !this.opt.fixed) th.setAttribute("aria-sort", i !== this.by ? "none" : this.down ? "descending" : "ascending");
     });
   }
-  // set shows a list of {key, row}; the same row object means that nothing has changed.
-  set(list) {
+  // set shows a list of {key, row}; the same row object means that nothing has changed. empty is what is said when there is none.
+  set(list, empty) {
+    this.empty = empty;
     if (!this.opt.fixed) {
       const of = this.columns[this.by].sort, sign = this.down ? -1 : 1;
       list = list.map((r) => [of(r.row), r]).sort(([a, x], [b, y]) => sign * (typeof a === "number" ? a - b : compare(a, b)) || compare(x.key, y.key)).map(([, r]) => r);
@@ -160,6 +176,7 @@ export class Table {
       if (n.tr === at) at = at.nextSibling;
       else if (n.tr === held && at) { at.before(n.tr); } else this.body.insertBefore(n.tr, at);
     }
+    this.none.textContent = this.empty;
     this.none.hidden = this.list.length > 0;
     this.more.hidden = this.list.length <= this.limit;
     this.more.textContent = this.list.length - shown.length + " more";
@@ -170,6 +187,7 @@ export class Table {
       const v = c.cell(r.row, r.key);
       const td = h("td" + (c.cls ? "." + c.cls : ""), v);
       if (c.label) td.dataset.label = c.label;
+      if (c.cls === "name") td.title = td.textContent.replace(/^[\s└]+/, ""); // which may be cut
       if (v === "" || v === null) td.classList.add("blank");
       return td;
     }));
@@ -194,16 +212,29 @@ const collator = new Intl.Collator("en", { numeric: true });
 export const compare = (a, b) => collator.compare(a, b);
 export const keysOn = () => localStorage.getItem("keys") !== "off";
 
-// The panel at the side shows one thing; onclose is called when it goes.
+// rowKey is the key of the row of a table that an element is in.
+const rowKey = (el) => el?.closest?.("tr")?.dataset.key;
+
+// The panel at the side shows one thing. When it goes the focus is where it was, in a row that has been made anew meanwhile as well;
+// onclose is called when somebody closes it, and not when its view goes.
 export const panel = {
-  open(title, ...content) {
+  open(title, content, onclose) {
     const d = document.getElementById("panel");
     const was = d.open;
+    if (!was) { this.from = document.activeElement; this.row = rowKey(this.from); }
+    d.onclose = () => {
+      onclose?.();
+      if (document.activeElement !== document.body && !d.contains(document.activeElement)) return; // the browser has given it back
+      const row = this.row !== undefined && [...document.querySelectorAll("#main tr")].find((tr) => tr.dataset.key === this.row);
+      ((row && row.querySelector("button,a")) || document.getElementById("main")).focus();
+    };
     d.replaceChildren(h("div.head", h("h1", { id: "panel-title" }, title), h("button", { type: "button", onclick: () => d.close() }, "Close")), h("div.body", content));
     if (!was) d.showModal();
     return d.querySelector(".body");
   },
   close() { document.getElementById("panel").close(); },
+  drop() { const d = document.getElementById("panel"); d.onclose = null; d.close(); },
+  isOpen: () => document.getElementById("panel").open,
 };
 
 export function say(text) { document.getElementById("say").textContent = text; }
@@ -213,22 +244,48 @@ export function debounce(ms, f) {
   return (...a) => { clearTimeout(t); t = setTimeout(() => f(...a), ms); };
 }
 
+// copier is a button that copies a text. Pages without TLS have no clipboard of their own: there it is selected, and copied as by hand.
+export function copier(text, what) {
+  const b = h("button.small", { type: "button", "aria-label": "Copy " + what, onclick: async () => {
+    let done = false;
+    try { await navigator.clipboard.writeText(text); done = true; } catch {
+      const from = document.activeElement, field = h("textarea.hidden", { readonly: true, "aria-hidden": "true" });
+      field.value = text;
+      b.after(field);
+      field.select();
+      done = document.execCommand("copy");
+      field.remove();
+      from?.focus();
+    }
+    b.textContent = done ? "Copied" : "Not copied";
+    say(done ? "Copied." : "It could not be copied.");
+    setTimeout(() => { b.textContent = "Copy"; }, 2000);
+  } }, "Copy");
+  return b;
+}
+
 export const tag = (kind, text) => h("span.tag." + kind, text);
 export const field = (label, input, cls = "") => h("label" + cls, label, input);
+
+// moment is a time as people here write it, with the name of the time zone.
+const local = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "long" });
+export const moment = (at) => (isNaN(at) ? "" : local.format(at));
 
 // Times: "3 s ago"; the moment itself stands in the title.
 export function ago(stamp) {
   if (!stamp) return "";
-  const at = new Date(stamp), s = Math.max(0, (Date.now() - at) / 1000);
-  if (isNaN(at)) return "";
-  const text = s < 2 ? "now" : s < 90 ? Math.round(s) + " s ago" : s < 5400 ? Math.round(s / 60) + " min ago" : s < 129600 ? Math.round(s / 3600) + " h ago" : Math.round(s / 86400) + " d ago";
-  return h("time", { datetime: stamp, title: at.toLocaleString() }, text);
+  const at = new Date(stamp);
+  return isNaN(at) ? "" : h("time", { datetime: stamp, title: moment(at) }, since(at));
+}
+function since(at) {
+  const s = Math.max(0, (Date.now() - at) / 1000);
+  return s < 2 ? "now" : s < 90 ? Math.round(s) + " s ago" : s < 5400 ? Math.round(s / 60) + " min ago" : s < 129600 ? Math.round(s / 3600) + " h ago" : Math.round(s / 86400) + " d ago";
 }
 // renew writes the times of the document anew.
 export function renew() {
   for (const t of document.querySelectorAll("time[datetime]")) {
-    const now = ago(t.getAttribute("datetime"));
-    if (now && t.textContent !== now.textContent) t.textContent = now.textContent;
+    const now = since(new Date(t.getAttribute("datetime")));
+    if (t.textContent !== now) t.textContent = now;
   }
 }
 export function span(us) {

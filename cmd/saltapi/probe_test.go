@@ -29,18 +29,28 @@ func portOfOnesOwn(t *testing.T) int {
 	return p.Number
 }
 
+// hasIPv6 tells whether the machine has a loopback of IPv6: containers often have none.
+func hasIPv6(t *testing.T) bool {
+	t.Helper()
+	ln, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Logf("no IPv6 here: %v", err)
+		return false
+	}
+	return ln.Close() == nil
+}
+
 // TestProbe: what is served is told as taken, by every name of the address; who is served there notices nothing.
 func TestProbe(t *testing.T) {
 	for _, tt := range []struct{ serves, asked string }{
 		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"}, {"127.0.0.1", ""}, {"", "127.0.0.1"}, {"0.0.0.0", "0.0.0.0"}, {"127.0.0.1", "localhost"},
 		{"::1", "::1"}, {"::1", ""}, {"::1", "::"}, {"", "::1"},
 	} {
-		port := portOfOnesOwn(t)
-		ln, err := net.Listen("tcp", net.JoinHostPort(tt.serves, strconv.Itoa(port)))
-		if err != nil && strings.Contains(tt.serves, ":") {
-			t.Logf("no IPv6 here: %v", err)
+		if strings.Contains(tt.serves+tt.asked, ":") && !hasIPv6(t) {
 			continue
 		}
+		port := portOfOnesOwn(t)
+		ln, err := net.Listen("tcp", net.JoinHostPort(tt.serves, strconv.Itoa(port)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,15 @@ import (
 // ts, tok, id and sig, and for version 2 rid of what an old master does not take. The nonce is what Open and OpenPillar want with the reply. ErrNotSignedIn.
 // Source: salt/channel/client.py, AsyncReqChannel._package_load.
 func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) {
+	return m.seal(load, false)
+}
+
+// SealShared is Seal for a request whose reply is large and goes to OpenShared: a brine master may seal it in a cheaper box.
+func (m *Minion) SealShared(load *payload.Map) (frame []byte, nonce string, err error) {
+	return m.seal(load, true)
+}
+
+func (m *Minion) seal(load *payload.Map, shared bool) (frame []byte, nonce string, err error) {
 	c := m.current()
 	if c == nil {
 		return nil, "", ErrNotSignedIn
@@ -20,6 +29,9 @@ func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error)
 	full, err := m.complete(c, load, nonce)
 	if err != nil {
 		return nil, "", err
+	}
+	if shared && c.brine && c.version >= protocolVersion {
+		full.Set(fieldBox, boxGCM)
 	}
 	packed, err := payload.MarshalLoad(full)
 	if err != nil {

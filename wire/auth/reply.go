@@ -18,6 +18,14 @@ const fieldBrine = "brine"
 // asks for signatures only if sign_pub_messages says so, and by default it does not.
 const fieldSigns = "brine_signs"
 
+// fieldBox is in requests of a brine minion to a brine master whose answers may be large, and names the kind of box that it can open
+// beside Salt's, which costs a third (crypt.SealGCM, decision 0064). It is no part of what sig covers, as the nonce is not: the box of the request
+// vouches for both.
+const (
+	fieldBox = "brine_box"
+	boxGCM   = "aes-256-gcm"
+)
+
 // acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
 func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	shared := m.shared.Load()

@@ -24,6 +24,7 @@ type Opened struct {
 
 	nonce    string     // of a sealed request above version 1
 	hasNonce bool       // pillars are refused without
+	gcm      bool       // SealIn may make a GCM box
 	box      *crypt.Box // nil for a clear request
 	pub      string     // accepted key of the envelope's id, version 3
 }
@@ -42,18 +43,27 @@ const maxRawHead = 5
 
 // SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that took its
 // place and is returned for the next answer: it is to be given away only when nobody needs the frame any more. pairs may seal it together
-// with another one; nil: nobody does.
+// with another one; nil: nobody does. Who asked for it (fieldBox) gets a GCM box.
 func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) ([]byte, error)) (frame, used []byte, err error) {
 	if o.box == nil {
 		frame, err = pack(room[:0])
 		return frame, frame, err
 	}
 	lead := maxRawHead + crypt.Lead(len(o.nonce))
+	if o.gcm {
+		lead = maxRawHead + crypt.GCMLead
+	}
 	used, err = pack(slices.Grow(room[:0], lead)[:lead])
 	if err != nil {
 		return nil, used, err
 	}
-	used = o.box.SealInPlace(used, maxRawHead, o.nonce, pairs)
+	if o.gcm {
+		if used, err = o.box.SealGCM(used, maxRawHead, o.nonce); err != nil {
+			return nil, used, err
+		}
+	} else {
+		used = o.box.SealInPlace(used, maxRawHead, o.nonce, pairs)
+	}
 	var head [maxRawHead]byte
 	top := payload.AppendRawHead(head[:0], len(used)-maxRawHead)
 	frame = used[maxRawHead-len(top):]
@@ -195,6 +205,10 @@ func (o *Opened) takeNonce() *refusal {
 		return badLoad("nonce is no text, or too long")
 	}
 	o.nonce, o.hasNonce = string(nonce), true
+	if o.Version >= protocolVersion {
+		o.gcm = len(nonce) > 0 && o.Load.Str(fieldBox) == boxGCM
+		o.Load.Delete(fieldBox)
+	}
 	return nil
 }
 

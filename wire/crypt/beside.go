@@ -37,6 +37,14 @@ func (b *Box) macBeside(data, dst []byte, beside payload.Beside) []byte {
 	return b.outerMAC(inner, dst)
 }
 
+// hashBeside has a hash take what waits for it.
+func hashBeside(beside payload.Beside) {
+	if other, text, done, ok := beside(); ok {
+		other.Write(text)
+		done()
+	}
+}
+
 // innerMAC is the inner hash of an HMAC before it has taken any text, and its state.
 func (b *Box) innerMAC() (h hash.Hash, sum laneSum, begun uint64, err error) {
 	h = sha256.New()

@@ -30,6 +30,21 @@ int brine_aes192_cbc(int seal, const unsigned char *key, const unsigned char *iv
 	return ok;
 }
 
+int brine_aes256_gcm(int seal, const unsigned char *key, const unsigned char *iv, const unsigned char *aad, size_t aadlen,
+	unsigned char *text, size_t n, unsigned char *tag) {
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	int len = 0, got = -1;
+	if (n <= INT_MAX && aadlen <= INT_MAX && ctx != NULL && EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, iv, seal) > 0 &&
+		EVP_CipherUpdate(ctx, NULL, &len, aad, (int)aadlen) > 0 &&
+		(seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, 16, tag) > 0))
+		got = EVP_CipherUpdate(ctx, text, &len, text, (int)n) > 0 && EVP_CipherFinal_ex(ctx, text + len, &len) > 0 &&
+			(!seal || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, 16, tag) > 0);
+	EVP_CIPHER_CTX_free(ctx);
+	if (got != 1)
+		ERR_clear_error();
+	return got;
+}
+
 EVP_PKEY *brine_rsa_load(const unsigned char *der, long len) {
 	EVP_PKEY *key = d2i_PrivateKey(EVP_PKEY_RSA, NULL, &der, len);
 	if (key == NULL)

@@ -22,4 +22,10 @@ int brine_rsa_raw(EVP_PKEY *key, const unsigned char *block, size_t n, unsigned 
 // is done. The key has 24 bytes, iv 16.
 int brine_aes192_cbc(int seal, const unsigned char *key, const unsigned char *iv, unsigned char *text, size_t n);
 
+// brine_aes256_gcm encrypts (seal is 1) n bytes in place and writes tag, or decrypts them and checks tag; aad is authenticated with them. It
+// returns 1, 0 when the tag does not match (what text holds then is worth nothing), -1 before anything is done. The key has 32 bytes, iv 12,
+// tag 16.
+int brine_aes256_gcm(int seal, const unsigned char *key, const unsigned char *iv, const unsigned char *aad, size_t aadlen,
+	unsigned char *text, size_t n, unsigned char *tag);
+
 #endif

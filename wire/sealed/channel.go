@@ -54,12 +54,12 @@ type Rules struct {
 
 // Ask asks the master.
 func (c *Channel) Ask(ctx context.Context, load *payload.Map, r Rules) (any, error) {
-	return c.ask(ctx, load, r, c.Session.Open)
+	return c.ask(ctx, load, r, c.Session.Seal, c.Session.Open)
 }
 
 // AskPillar asks for a pillar, whose answer is sealed to the key of the minion alone.
 func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*payload.Map, error) {
-	v, err := c.ask(ctx, load, r, func(reply []byte, nonce string) (any, error) { return c.Session.OpenPillar(reply, nonce) })
+	v, err := c.ask(ctx, load, r, c.Session.Seal, func(reply []byte, nonce string) (any, error) { return c.Session.OpenPillar(reply, nonce) })
 	m, _ := v.(*payload.Map)
 	return m, err
 }
@@ -68,24 +68,28 @@ func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*p
 // has returned. Session must have such a way to open them; else it is Ask.
 func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (any, error) {
 	if s, ok := c.Session.(sharer); ok {
-		return c.ask(ctx, load, r, func(reply []byte, nonce string) (any, error) { return s.OpenShared(reply, nonce, c.Beside) })
+		return c.ask(ctx, load, r, s.SealShared, func(reply []byte, nonce string) (any, error) { return s.OpenShared(reply, nonce, c.Beside) })
 	}
 	return c.Ask(ctx, load, r)
 }
 
 type sharer interface {
+	SealShared(load *payload.Map) (frame []byte, nonce string, err error)
 	OpenShared(reply []byte, nonce string, beside payload.Beside) (any, error)
 }
 
-type opener func(reply []byte, nonce string) (any, error)
+type (
+	sealer func(load *payload.Map) (frame []byte, nonce string, err error)
+	opener func(reply []byte, nonce string) (any, error)
+)
 
 // ask makes the tries. Each error but the cause of ctx names the request.
-func (c *Channel) ask(ctx context.Context, load *payload.Map, r Rules, open opener) (any, error) {
+func (c *Channel) ask(ctx context.Context, load *payload.Map, r Rules, seal sealer, open opener) (any, error) {
 	cmd, renewals := payload.Command(load), 0
 	var last error
 	for try := 0; try < max(1, r.Tries); {
 		number := c.number()
-		v, err := c.once(ctx, load, r, open)
+		v, err := c.once(ctx, load, r, seal, open)
 		switch {
 		case err == nil:
 			return v, nil
@@ -112,7 +116,7 @@ func (c *Channel) ask(ctx context.Context, load *payload.Map, r Rules, open open
 }
 
 // once makes one try.
-func (c *Channel) once(ctx context.Context, load *payload.Map, r Rules, open opener) (any, error) {
+func (c *Channel) once(ctx context.Context, load *payload.Map, r Rules, seal sealer, open opener) (any, error) {
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
@@ -120,7 +124,7 @@ func (c *Channel) once(ctx context.Context, load *payload.Map, r Rules, open ope
 	}
 	var nonce string
 	attempt := func(ctx context.Context) ([]byte, error) {
-		frame, fresh, err := c.Session.Seal(load) // anew each time: no nonce goes out twice
+		frame, fresh, err := seal(load) // anew each time: no nonce goes out twice
 		if err != nil {
 			return nil, err
 		}

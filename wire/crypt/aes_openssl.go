@@ -20,3 +20,17 @@ func largeCBC(key, iv, text []byte, seal bool) bool {
 	}
 	return C.brine_aes192_cbc(dir, uchars(key), uchars(iv), uchars(text), C.size_t(len(text))) == 1
 }
+
+// largeGCM encrypts a text in place and fills tag, or decrypts it and checks tag (ok). done is false when nothing was done.
+func largeGCM(k gcmKeys, nonce string, text, tag []byte, seal bool) (done, ok bool) {
+	if len(text) < fromOpenSSL || nonce == "" {
+		return false, false
+	}
+	dir := C.int(0)
+	if seal {
+		dir = 1
+	}
+	aad := []byte(nonce)
+	got := C.brine_aes256_gcm(dir, uchars(k.key), uchars(k.nonce), uchars(aad), C.size_t(len(aad)), uchars(text), C.size_t(len(text)), uchars(tag))
+	return got >= 0, got == 1
+}

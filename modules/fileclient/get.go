@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -43,46 +44,80 @@ func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, 
 		w.Env = env
 	}
 	name, remote := serverPath(url)
-	sum, err := c.Hash(ctx, url, w.Env)
-	if err == nil && sum == "" && remote {
-		err = c.absent(ctx, name, w.Env)
-	}
-	if err != nil || sum == "" || sum == false {
-		return "", false, err
+	t := &transfer{c: c, name: name, want: w, sum: c.serverHash(ctx, url, w)}
+	if t.sum.has() {
+		if found, err := t.found(ctx); !found {
+			return "", false, err
+		}
 	}
 	if !remote {
 		return "", false, unsupported(url)
 	}
-	if info, err := os.Stat(w.Dest); w.Dest != "" && (strings.HasSuffix(w.Dest, "/") || err == nil && info.IsDir()) {
-		w.Dest = filepath.Join(w.Dest, filepath.Base(name))
-	}
-	t := &transfer{c: c, name: name, want: w, sum: sum}
-	path = w.Dest
-	if w.Dest == "" {
-		rel, ok := slot(w.Env, name)
-		if !ok {
-			return "", false, leads(url + " of " + w.Env)
-		}
-		path = c.cached("files", rel)
-		t.open = func() (*sink, error) { return inCache(c.cached("files"), rel) }
-	} else {
-		if ok, err := parent(path, w.MakeDirs); !ok {
-			return "", false, err
-		}
-		t.open = func() (*sink, error) { return atPlace(path) }
+	if path, err = t.place(url); path == "" || err != nil {
+		return "", false, err
 	}
 	if t.same(path) {
 		return path, true, nil
 	}
 	err = c.once(ctx, "file "+path+" "+w.Env+" "+name, t.run)
+	if errors.Is(err, errAbsent) {
+		return "", false, t.absent(ctx)
+	}
 	return path, err == nil, err
 }
 
+// serverHash is the hash of a file. It may come later when nothing is in the way of beginning before: the file goes to a place in the cache that
+// is empty.
+func (c *Client) serverHash(ctx context.Context, url string, w Want) *promise {
+	name, remote := serverPath(url)
+	if rel, ok := slot(w.Env, name); ok && remote && w.Dest == "" {
+		if _, err := os.Lstat(c.cached("files", rel)); errors.Is(err, fs.ErrNotExist) {
+			return c.promise(ctx, url, w.Env)
+		}
+	}
+	return kept(c.Hash(ctx, url, w.Env))
+}
+
+// found tells whether the server has the file, by the hash that has come.
+func (t *transfer) found(ctx context.Context) (bool, error) {
+	switch {
+	case t.sum.err != nil:
+		return false, t.sum.err
+	case !t.sum.absent():
+		return true, nil
+	case t.sum.v == "":
+		return false, t.absent(ctx)
+	}
+	return false, nil
+}
+
+// place finds where the file goes: "" when the folder of it is not to be made.
+func (t *transfer) place(url string) (path string, err error) {
+	c, w := t.c, t.want
+	if w.Dest == "" {
+		rel, ok := slot(w.Env, t.name)
+		if !ok {
+			return "", leads(url + " of " + w.Env)
+		}
+		t.open = func() (*sink, error) { return inCache(c.cached("files"), rel) }
+		return c.cached("files", rel), nil
+	}
+	path = w.Dest
+	if info, err := os.Stat(path); strings.HasSuffix(path, "/") || err == nil && info.IsDir() {
+		path = filepath.Join(path, filepath.Base(t.name))
+	}
+	if ok, err := parent(path, w.MakeDirs); !ok {
+		return "", err
+	}
+	t.open = func() (*sink, error) { return atPlace(path) }
+	return path, nil
+}
+
 // absent is nil when the server has no such file, and an error when it could not look: as a hash it tells the same of both.
-func (c *Client) absent(ctx context.Context, name, env string) error {
-	v, err := c.opt.Ask(ctx, payload.M("path", name, "saltenv", env, "cmd", payload.CmdFileFind))
+func (t *transfer) absent(ctx context.Context) error {
+	v, err := t.c.opt.Ask(ctx, payload.M("path", t.name, "saltenv", t.want.Env, "cmd", payload.CmdFileFind))
 	if _, told := v.(*payload.Map); err == nil && !told {
-		err = &modules.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+name))}
+		err = &modules.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+t.name))}
 	}
 	return err
 }
@@ -92,18 +127,13 @@ type transfer struct {
 	c    *Client
 	name string
 	want Want
-	sum  any // the server's hash of the file
+	sum  *promise
 	open func() (*sink, error)
-}
-
-func (t *transfer) hash() (kind, sum string) {
-	m, _ := t.sum.(*payload.Map)
-	return m.Str("hash_type"), m.Str("hsum")
 }
 
 // same tells whether the file in its place is the server's.
 func (t *transfer) same(path string) bool {
-	kind, want := t.hash()
+	kind, want := t.sum.hash()
 	if hashers[kind] == nil || !isFile(path) {
 		return false
 	}
@@ -115,7 +145,7 @@ func (t *transfer) same(path string) bool {
 func (t *transfer) run(ctx context.Context) error {
 	for try := 1; ; try++ {
 		got, err := t.fetch(ctx)
-		kind, want := t.hash()
+		kind, want := t.sum.hash()
 		if err != nil || got == want || hashers[kind] == nil {
 			return err
 		}
@@ -123,14 +153,19 @@ func (t *transfer) run(ctx context.Context) error {
 			return &modules.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s", t.name, got, want)}
 		}
 		t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Bad download of file %s, attempt %d of %d", payload.Show(t.name), try, wholeTries))
-		if t.sum, err = t.c.Hash(ctx, scheme+t.name, t.want.Env); err != nil { // it may be another file by now
-			return err
+		t.sum = kept(t.c.Hash(ctx, scheme+t.name, t.want.Env)) // it may be another file by now
+		if t.sum.err != nil {
+			return t.sum.err
 		}
 	}
 }
 
-// errOther means that what came is not what was asked for.
-var errOther = errors.New("fileclient: not the file that was asked for")
+var (
+	// errOther means that what came is not what was asked for.
+	errOther = errors.New("fileclient: not the file that was asked for")
+	// errAbsent means that the server has no such file, as it told when pieces of it had been asked for already.
+	errAbsent = errors.New("fileclient: no such file")
+)
 
 // fetch brings the file once, and returns the hash of what came. It is put in its place only if that is the wanted one.
 func (t *transfer) fetch(ctx context.Context) (got string, err error) {
@@ -138,19 +173,46 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
 	}
-	kind, want := t.hash()
+	kind := t.c.opt.HashType // a guess, as long as the server has not told
+	if t.sum.has() {
+		kind, _ = t.sum.hash()
+	}
 	var sum hash.Hash
 	if newHash := hashers[kind]; newHash != nil {
 		sum = newHash()
 	}
 	err = t.pieces(ctx, newBulk(out.File), sum)
-	if err == nil && sum != nil {
-		if got = hex.EncodeToString(sum.Sum(nil)); got != want {
-			err = errOther
-		}
+	if err == nil {
+		got, err = t.judge(ctx, out.File, kind, sum)
 	}
 	if err = out.finish(err); errors.Is(err, errOther) {
 		err = nil
+	}
+	return got, err
+}
+
+// judge waits for the server's hash, where it has not come, and compares. What was hashed in another way is read again.
+func (t *transfer) judge(ctx context.Context, f *os.File, guess string, sum hash.Hash) (got string, err error) {
+	if err := t.sum.wait(ctx); err != nil {
+		return "", err
+	}
+	kind, want := t.sum.hash()
+	switch newHash := hashers[kind]; {
+	case t.sum.absent():
+		return "", errAbsent
+	case newHash == nil:
+		return "", nil
+	case kind != guess:
+		sum = newHash()
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "", err
+		}
+		if _, err := io.Copy(sum, f); err != nil {
+			return "", err
+		}
+	}
+	if got = hex.EncodeToString(sum.Sum(nil)); got != want {
+		err = errOther
 	}
 	return got, err
 }
@@ -204,7 +266,10 @@ func (t *transfer) take(r *reader, h *hashing, out io.Writer, p *piece) (n int64
 
 // whole tells whether all has come, as far as the hash tells.
 func (t *transfer) whole(h *hashing) bool {
-	_, want := t.hash()
+	if !t.sum.has() {
+		return false
+	}
+	_, want := t.sum.hash()
 	h.settle()
 	return h.sum != nil && hex.EncodeToString(h.sum.Sum(nil)) == want
 }

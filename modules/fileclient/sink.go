@@ -36,7 +36,8 @@ func tempName(name string) string {
 	return filepath.Join(filepath.Dir(name), wholefile.TempPrefix+rand.Text())
 }
 
-const forWriting = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+// forWriting lets a file be read, too: its hash may be of another kind than was guessed.
+const forWriting = os.O_RDWR | os.O_CREATE | os.O_EXCL
 
 // inCache opens a sink at a name below a folder of the cache, which no link on the way leads out of.
 func inCache(folder, name string) (*sink, error) {

@@ -30,14 +30,15 @@ type (
 		// Inside says that it came from this process and not by the socket.
 		Inside bool
 
-		copies bool        // Reply keeps nothing of the frame
-		vouch  func()      // tells the socket that its sender is known; nil: it is, or it did not come by the socket
-		guest  bool        // it counts among those of connections that have shown nothing,
-		shown  atomic.Bool // and no longer
-		big    bool        // it counts among the large ones
-		known  atomic.Bool // its sender is, and it counts among the large ones no longer
-		begun  atomic.Bool // a worker has it
-		over   atomic.Bool // of one that came by the socket: it was answered
+		copies bool                                  // Reply keeps nothing of the frame
+		lend   func(frame []byte, out *atomic.Int32) // Reply without a copy; nil: there is no such way
+		vouch  func()                                // tells the socket that its sender is known; nil: it is, or it did not come by the socket
+		guest  bool                                  // it counts among those of connections that have shown nothing,
+		shown  atomic.Bool                           // and no longer
+		big    bool                                  // it counts among the large ones
+		known  atomic.Bool                           // its sender is, and it counts among the large ones no longer
+		begun  atomic.Bool                           // a worker has it
+		over   atomic.Bool                           // of one that came by the socket: it was answered
 	}
 	// WorkerReady says that a worker has nothing in hand: it has started, or what it had is done.
 	WorkerReady struct {
@@ -147,15 +148,25 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 		return router.Serve(open, func(m zmq.Message) {
 			size := int64(len(m.Payload))
 			r := &HandleRequest{big: size > bigRequest, copies: true, Frame: m.Payload, At: time.Now(), From: m.From}
-			r.Reply = func(frame []byte) {
+			ended := func() bool {
 				if !held.end(r) {
-					return
+					return false
 				}
 				held.bytes.Add(-size)
 				held.leave(r, size)
 				held.shows(r, size)
 				opt.meter.answered(r.At)
-				_ = router.Answer(m, frame) // a peer that has gone is counted by the adapter
+				return true
+			}
+			r.Reply = func(frame []byte) {
+				if ended() {
+					_ = router.Answer(m, frame) // a peer that has gone is counted by the adapter
+				}
+			}
+			r.lend = func(frame []byte, out *atomic.Int32) {
+				if ended() {
+					_ = router.AnswerLent(m, frame, out)
+				}
 			}
 			room := held.room(size, opt.bytesMax)
 			if !m.Known() {
@@ -211,7 +222,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 	}
 	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
 	if m.copies {
-		r.scratch = s.scratch
+		r.scratch, r.lend = s.scratch, m.lend
 	}
 	r.stranger = m.guest
 	if m.vouch != nil {

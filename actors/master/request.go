@@ -29,8 +29,9 @@ type request struct {
 	at       time.Time                   // when it arrived
 	given    time.Time                   // when a worker got it; the zero time before
 
-	scratch  *scratch           // where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
-	reply    func(frame []byte) // sends to the peer
+	scratch  *scratch                              // where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
+	reply    func(frame []byte)                    // sends to the peer
+	lend     func(frame []byte, out *atomic.Int32) // the same without a copy (zmq.Router.AnswerLent); nil: there is no such way
 	answered atomic.Bool
 }
 
@@ -58,17 +59,27 @@ func (r *request) finish(v any, log *slog.Logger) {
 		r.answer(frame)
 		return
 	}
-	room, leave := r.scratch.take(v)
-	defer func() { leave(room) }()
+	place := r.scratch.take(v)
+	used := place.room
+	defer func() { place.leave(used) }()
 	o := r.opened.Load()
-	frame, used, err := o.SealIn(room, r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
-	room = used
+	frame, used, err := o.SealIn(place.room, r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
 	if err != nil {
 		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()
 		return
 	}
-	r.answer(frame)
+	r.answerFrom(&place, frame)
+}
+
+// answerFrom is answer for a frame that may stand in a room from which it can be sent.
+func (r *request) answerFrom(place *answerRoom, frame []byte) {
+	out := place.lends(frame)
+	if out == nil || r.lend == nil {
+		r.answer(frame)
+	} else if r.answered.CompareAndSwap(false, true) {
+		r.lend(frame, out)
+	}
 }
 
 // Lost answers a request whose worker died of it: the peer must not wait, and a REQ socket without a reply

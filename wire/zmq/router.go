@@ -132,7 +132,11 @@ func (r *Router) Answer(m Message, payload []byte) error {
 // Reply sends one payload to the peer of a request, from any goroutine, and never blocks. The slices may be
 // reused afterwards. Errors: ErrClosed, ErrNoPeer, ErrBusyPeer.
 func (r *Router) Reply(peer, payload []byte) error {
-	err := r.sock.send(peer, nil, payload)
+	return r.counted(r.sock.send(peer, nil, payload))
+}
+
+// counted counts a reply, by what became of it, and gives its error a name.
+func (r *Router) counted(err error) error {
 	switch zmq4.AsErrno(err) {
 	case zmq4.EHOSTUNREACH:
 		err = ErrNoPeer

@@ -319,12 +319,17 @@ func (s *socket) discard() error {
 
 // send writes one message without blocking.
 func (s *socket) send(frames ...[]byte) error {
+	return s.sending(func(s *socket) error { return s.write(frames) })
+}
+
+// sending sends something while no other goroutine uses the socket.
+func (s *socket) sending(write func(*socket) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
 		return ErrClosed
 	}
-	err := s.write(frames)
+	err := write(s)
 	if !s.waiting {
 		return err
 	}

@@ -1,0 +1,36 @@
+package zmq
+
+// #cgo pkg-config: libzmq
+// #include "lent.h"
+import "C"
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/pebbe/zmq4"
+)
+
+// AnswerLent is Answer without a copy: libzmq sends from where the payload stands. Both payload and out must lie outside of Go's heap. out is not 0
+// from the call on until libzmq needs the payload no more: when all of it has gone to the network, or its peer has. Until then
+// payload must stay as it is, and both must stay mapped. With an error out is 0.
+func (r *Router) AnswerLent(m Message, payload []byte, out *atomic.Int32) error {
+	bytes := onWire(0) + onWire(len(payload))
+	m.account.gave(bytes)
+	err := r.counted(r.sock.sending(func(s *socket) error { return s.sendLent(m.Peer, payload, out) }))
+	if err != nil {
+		m.account.gave(-bytes)
+	}
+	return err
+}
+
+// sendLent sends a payload to a peer, from where it stands. s.mu is held.
+func (s *socket) sendLent(peer, payload []byte, out *atomic.Int32) error {
+	raw := *(*unsafe.Pointer)(unsafe.Pointer(s.raw)) // the library's own socket, the first field of the binding's
+	no := C.brine_send_lent(raw, unsafe.Pointer(unsafe.SliceData(peer)), C.size_t(len(peer)),
+		unsafe.Pointer(unsafe.SliceData(payload)), C.size_t(len(payload)), (*C.int)(unsafe.Pointer(out)))
+	if no != 0 {
+		return zmq4.Errno(no)
+	}
+	return nil
+}

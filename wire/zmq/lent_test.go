@@ -1,0 +1,133 @@
+package zmq
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// loan is memory outside of Go's heap that answers are sent from.
+type loan struct {
+	mem []byte
+	out *atomic.Int32
+}
+
+func newLoan(t *testing.T, size int) loan {
+	t.Helper()
+	mem, err := syscall.Mmap(-1, 0, size+64, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loan{mem[:size], (*atomic.Int32)(unsafe.Pointer(&mem[size]))}
+	t.Cleanup(func() {
+		if l.back(t); syscall.Munmap(mem) != nil {
+			t.Error("memory cannot be given back")
+		}
+	})
+	return l
+}
+
+// back waits until libzmq needs the memory no more.
+func (l loan) back(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); l.out.Load() != 0; {
+		if time.Now().After(end) {
+			t.Fatal("libzmq has not given the memory back")
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// TestAnswerLent: answers that stand in memory which is used again once it is back arrive as they were.
+func TestAnswerLent(t *testing.T) {
+	l := newLoan(t, 1<<20)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+		l.back(t)
+		n := copy(l.mem, bytes.Repeat(m.Payload, len(l.mem)/len(m.Payload)))
+		if err := r.AnswerLent(m, l.mem[:n], l.out); err != nil {
+			t.Error(err)
+		}
+	})
+	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
+	for i := range 40 {
+		text := []byte{'a' + byte(i), 1, 2, byte(i)}
+		got, err := q.Do(testContext(t), text)
+		if err != nil || !bytes.Equal(got, bytes.Repeat(text, 1<<18)) {
+			t.Fatalf("answer %d: %d bytes, %v", i, len(got), err)
+		}
+	}
+}
+
+// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at last.
+func TestLentToNobody(t *testing.T) {
+	held := make(chan Message, 1)
+	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
+	addr, deaf := deafRelay(t, r.Addr())
+	q := NewReq(ReqOptions{Endpoint: addr})
+	asked := make(chan error, 1)
+	ctx, cancel := context.WithCancel(testContext(t))
+	go func() {
+		_, err := q.Do(ctx, []byte("x"))
+		asked <- err
+	}()
+	m := receive(t, "request", held)
+	close(deaf)
+	nobody := m
+	nobody.Peer = []byte("nobody")
+	l := newLoan(t, 1<<20)
+	if err := r.AnswerLent(nobody, l.mem, l.out); !errors.Is(err, ErrNoPeer) || l.out.Load() != 0 {
+		t.Errorf("to nobody: %v, out is %d", err, l.out.Load())
+	}
+	stop()
+	if err := r.AnswerLent(m, l.mem, l.out); !errors.Is(err, ErrClosed) || l.out.Load() != 0 {
+		t.Errorf("after the end: %v, out is %d", err, l.out.Load())
+	}
+	cancel()
+	<-asked
+	if err := q.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLentToTheDeaf: memory from which a peer is sent something that it does not read is out until the connection ends.
+func TestLentToTheDeaf(t *testing.T) {
+	const many = 64 // megabytes: more than the network holds on the way
+	loans := make([]loan, many)
+	for i := range loans {
+		loans[i] = newLoan(t, 1<<20)
+	}
+	held := make(chan Message, 1)
+	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
+	addr, deaf := deafRelay(t, r.Addr())
+	q := NewReq(ReqOptions{Endpoint: addr})
+	asked := make(chan error, 1)
+	ctx, cancel := context.WithCancel(testContext(t))
+	go func() {
+		_, err := q.Do(ctx, []byte("x"))
+		asked <- err
+	}()
+	m := receive(t, "request", held)
+	close(deaf)
+	for _, l := range loans {
+		if err := r.AnswerLent(m, l.mem, l.out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if loans[many-1].out.Load() == 0 {
+		t.Error("the last megabyte is back although nobody has read it")
+	}
+	stop() // after its linger
+	for _, l := range loans {
+		l.back(t)
+	}
+	cancel()
+	<-asked
+	if err := q.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -124,6 +124,11 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "event_return_niceness: 5", "", "event_return_niceness"},
 		{roleMaster, "publisher_acll: {ann: [test.ping]}", "", "publisher_acll"},
 		{roleMaster, "log_granular_levels: {salt: debug}", "", "log_granular_levels"},
+		{roleMaster, "pillar_path: /srv/pillar2", "", "pillar_path"}, // options of spm
+		{roleMinion, "pillar_path: /srv/pillar2", "", "pillar_path"},
+		{roleMaster, "reactor_path: /srv/reactor2", "", "reactor_path"},
+		{roleMinion, "reactor_path: /srv/reactor2", "", "reactor_path"},
+		{roleMaster, "formula_path: /srv/formulas", "", "formula_path"},
 		{roleMaster, "master_type: func", "", ""}, // an option of minions
 		{roleMinion, "master_type: func\nmaster: a.b", "master_type", ""},
 		{roleMinion, "master_type: failover\nmaster: [a, b]", "master_type", ""},

@@ -127,10 +127,11 @@ func size(info fs.FileInfo) int64 {
 	return perEntry
 }
 
-// growth is by how much a piece lets the files of a minion grow.
+// growth is by how much a piece lets the files of a minion grow. A link that an operator has made within the directory is written
+// through, so what it leads to counts.
 func growth(root *os.Root, rel string, offset int64, n int) int64 {
 	end := offset + int64(n)
-	if info, err := root.Lstat(rel); err == nil && info.Mode().IsRegular() {
+	if info, err := root.Stat(rel); err == nil && info.Mode().IsRegular() {
 		if offset == 0 {
 			return end - info.Size()
 		}

@@ -106,6 +106,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinkWithin: a piece that is written through a link takes no more room than one that is written to the file itself.
+func TestLinkWithin(t *testing.T) {
+	s, dir := newStore(t, 100_000)
+	if err := s.Write("m1", "a", 0, make([]byte, 60_000), someTime); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "m1/files/link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write("m1", "link", 0, make([]byte, 60_000), someTime); err != nil {
+		t.Errorf("the same size again: %v", err)
+	}
+	if err := s.Write("m1", "link", 60_000, make([]byte, 40_000), someTime); !errors.Is(err, ErrFull) {
+		t.Errorf("more than there is room for: %v", err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "m1/files/a")); err != nil || info.Size() != 60_000 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+}
+
 func TestRel(t *testing.T) {
 	for _, tt := range []struct {
 		names []any

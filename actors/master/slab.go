@@ -36,7 +36,7 @@ func (s *slab) room(n int) []byte {
 		s.take(n)
 	}
 	s.used, s.touched = true, true
-	return s.mem[:0]
+	return s.mem[:0:len(s.mem)] // what is behind it is out
 }
 
 // take claims memory. What is mapped goes when nobody knows the slab any more.

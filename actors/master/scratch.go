@@ -33,11 +33,15 @@ const (
 // newScratch has as many places for large answers as there are processors: more take no less time, and a megabyte each.
 func newScratch() *scratch {
 	n := max(2, runtime.GOMAXPROCS(0))
-	s := &scratch{slabs: make(chan *slab, n), loans: make(chan *slab, mostLoans), pairs: crypt.NewPairs()}
+	loans := mostLoans
+	if !slabsOutside {
+		loans = 0
+	}
+	s := &scratch{slabs: make(chan *slab, n), loans: make(chan *slab, loans), pairs: crypt.NewPairs()}
 	for i := range n {
 		s.slabs <- newSlab(i < mostSlabs)
 	}
-	for range mostLoans {
+	for range loans {
 		s.loans <- newSlab(true)
 	}
 	return s

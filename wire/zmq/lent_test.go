@@ -63,10 +63,11 @@ func TestAnswerLent(t *testing.T) {
 	}
 }
 
-// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at last.
-func TestLentToNobody(t *testing.T) {
+// askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test ends.
+func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
+	t.Helper()
 	held := make(chan Message, 1)
-	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
+	r, stop = startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
 	addr, deaf := deafRelay(t, r.Addr())
 	q := NewReq(ReqOptions{Endpoint: addr})
 	asked := make(chan error, 1)
@@ -75,8 +76,21 @@ func TestLentToNobody(t *testing.T) {
 		_, err := q.Do(ctx, []byte("x"))
 		asked <- err
 	}()
-	m := receive(t, "request", held)
+	m = receive(t, "request", held)
 	close(deaf)
+	t.Cleanup(func() {
+		cancel()
+		<-asked
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r, m, stop
+}
+
+// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at last.
+func TestLentToNobody(t *testing.T) {
+	r, m, stop := askedByTheDeaf(t)
 	nobody := m
 	nobody.Peer = []byte("nobody")
 	l := newLoan(t, 1<<20)
@@ -87,11 +101,6 @@ func TestLentToNobody(t *testing.T) {
 	if err := r.AnswerLent(m, l.mem, l.out); !errors.Is(err, ErrClosed) || l.out.Load() != 0 {
 		t.Errorf("after the end: %v, out is %d", err, l.out.Load())
 	}
-	cancel()
-	<-asked
-	if err := q.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestLentToTheDeaf: memory from which a peer is sent something that it does not read is out until the connection ends.
@@ -101,18 +110,7 @@ func TestLentToTheDeaf(t *testing.T) {
 	for i := range loans {
 		loans[i] = newLoan(t, 1<<20)
 	}
-	held := make(chan Message, 1)
-	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
-	addr, deaf := deafRelay(t, r.Addr())
-	q := NewReq(ReqOptions{Endpoint: addr})
-	asked := make(chan error, 1)
-	ctx, cancel := context.WithCancel(testContext(t))
-	go func() {
-		_, err := q.Do(ctx, []byte("x"))
-		asked <- err
-	}()
-	m := receive(t, "request", held)
-	close(deaf)
+	r, m, stop := askedByTheDeaf(t)
 	for _, l := range loans {
 		if err := r.AnswerLent(m, l.mem, l.out); err != nil {
 			t.Fatal(err)
@@ -124,10 +122,5 @@ func TestLentToTheDeaf(t *testing.T) {
 	stop() // after its linger
 	for _, l := range loans {
 		l.back(t)
-	}
-	cancel()
-	<-asked
-	if err := q.Close(); err != nil {
-		t.Error(err)
 	}
 }

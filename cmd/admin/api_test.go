@@ -14,6 +14,7 @@ import (
 	"brine/cmd/tooltest"
 	"brine/config"
 	"brine/wire/control"
+	"brine/wire/control/controltest"
 )
 
 // TestAPINumber: without a number the first salt-api that runs is asked, and the others are named; with one it is that one, whether it runs or not.
@@ -28,7 +29,7 @@ func TestAPINumber(t *testing.T) {
 		for _, n := range running {
 			at := &session.Session{Master: &config.Master{}}
 			at.Master.SockDir = filepath.Join(c.Common.SockDir, control.APIFolder(n))
-			tooltest.ServeControl(t, at, control.Handlers{})
+			controltest.Serve(t, at.Master.SockDir, control.Handlers{})
 		}
 		return c
 	}

@@ -6,6 +6,7 @@ import (
 
 	"brine/cmd/tooltest"
 	"brine/wire/control"
+	"brine/wire/control/controltest"
 	"brine/wire/payload"
 )
 
@@ -21,7 +22,7 @@ func TestMasterRunsBatches(t *testing.T) {
 			if tt.help != nil {
 				h := control.Handlers{}
 				control.On(h, func(context.Context, control.GetHelp) (*payload.Map, error) { return tt.help, nil })
-				tooltest.ServeControl(t, r.Session, h)
+				controltest.Serve(t, r.Master.SockDir, h)
 			}
 			b := &batchRun{saltTool: &saltTool{Session: r.Session}}
 			if got := b.masterRunsBatches(t.Context()); got != tt.want {

@@ -15,6 +15,7 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/runners"
 	"brine/wire/control"
+	"brine/wire/control/controltest"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
@@ -174,7 +175,7 @@ func TestAskedJobs(t *testing.T) {
 		asked <- q.Command() + " " + q.JID
 		return false, errors.New("no room")
 	})
-	tooltest.ServeControl(t, r.Session, h)
+	controltest.Serve(t, r.Master.SockDir, h)
 	jobs := newJobCache(r.Session)
 	if load, err := jobs.Load("1"); load != nil || err != nil {
 		t.Errorf("load of an unknown job: %v, %v", load, err)
@@ -207,7 +208,7 @@ func TestLargeRun(t *testing.T) {
 		kept = q.Load
 		return true, nil
 	})
-	tooltest.ServeControl(t, r.Session, h)
+	controltest.Serve(t, r.Master.SockDir, h)
 	load := payload.M("fun", "runner.test.arg", "return", payload.M("fun", "runner.test.arg", "success", true, "return", strings.Repeat("x", 30<<20)))
 	err := newJobCache(r.Session).keep(t.Context(), someJID, "m", load)
 	var large *tooLargeToKeep

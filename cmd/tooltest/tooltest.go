@@ -4,8 +4,6 @@ package tooltest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +13,6 @@ import (
 	"brine/cmd/optparse"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/wire/control"
-	"brine/wire/ipc"
 	"brine/wire/payload"
 )
 
@@ -72,37 +68,4 @@ func WriteIn(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// ServeControl answers on the control socket of a session's master until the test ends.
-func ServeControl(t *testing.T, s *session.Session, h control.Handlers) {
-	t.Helper()
-	if err := os.MkdirAll(s.Master.SockDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	server := ipc.NewControlServer(ipc.ControlOptions{Path: control.At(s.Master.SockDir).Path()})
-	if err := server.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() {
-		served <- server.Serve(ctx, func(ctx context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) {
-			head := control.ReadHead(q)
-			if head.Check() != nil || h[head.Command] == nil {
-				return control.Refusal(), nil
-			}
-			got, err := h[head.Command](ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			return control.Reply(got), nil
-		})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
 }

@@ -3,14 +3,13 @@ package console
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http/httptest"
 	"reflect"
 	"testing"
 	"time"
 
 	"brine/wire/control"
-	"brine/wire/ipc"
+	"brine/wire/control/controltest"
 	"brine/wire/payload"
 )
 
@@ -18,31 +17,7 @@ import (
 func serveBeside(t *testing.T, h control.Handlers) (*httptest.Server, *fakeFront) {
 	t.Helper()
 	dir := t.TempDir()
-	server := ipc.NewControlServer(ipc.ControlOptions{Path: control.At(dir).Path()})
-	if err := server.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() {
-		served <- server.Serve(ctx, func(ctx context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) {
-			answer := h[control.ReadHead(q).Command]
-			if answer == nil {
-				return control.Refusal(), nil
-			}
-			got, err := answer(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			return control.Reply(got), nil
-		})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
+	controltest.Serve(t, dir, h)
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
 	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Master: control.At(dir), Version: "1", MasterUsers: []string{"daemon"}}))
 	t.Cleanup(s.Close)

@@ -30,6 +30,7 @@ type pendingReturn struct {
 	ret    *payload.Return // nil: it is read from the journal when its turn comes
 	bytes  int64           // of the return itself, wherever it is
 	asked  *SendReturn     // still to be told that the return is kept
+	held   *SendReturn     // what the next ReturnSender gets of it, if it is not on disk as it is
 	bulky  bool            // it is held in memory; in the journal stands the reason why it is not there
 	tries  int             // attempts that have failed
 	failed bool            // an attempt has failed

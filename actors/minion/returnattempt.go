@@ -24,6 +24,9 @@ func (r *returnSender) fly(ctx actor.Context) {
 		supervisor.Go(ctx, "return", func(ctx context.Context) error {
 			err := r.opt.deliver(ctx, l, p)
 			if err == nil { // not left to the actor, which may be about to end: the journal ends later
+				if p.held != nil {
+					p.held.taken.Store(true)
+				}
 				r.opt.over(p.key)
 			}
 			self.Send(&delivered{ret: p, err: err, sender: r})

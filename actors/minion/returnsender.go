@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"brine/modules/fleet/ledger"
@@ -29,8 +30,9 @@ type (
 		Body   []byte          // Return packed for the journal
 		Kept   func()
 		Failed func(why error)
-		bulk   int64 // bytes of a Body that is larger than the journal may take, and not held beside Return
-		reason bool  // it says why there is no other return
+		bulk   int64       // bytes of a Body that is larger than the journal may take, and not held beside Return
+		taken  atomic.Bool // the master has acknowledged it; said by the attempt, whose ReturnSender may be dead
+		reason bool        // it says why there is no other return
 	}
 	// TakeReturn delivers a return that somebody else has put into the journal.
 	TakeReturn struct {
@@ -200,6 +202,10 @@ func (r *returnSender) onStarted(ctx actor.Context) {
 	unkept := *r.opt.unkept
 	*r.opt.unkept = nil
 	for _, m := range unkept { // as messages: one of them may kill; before the list, in which the reasons for some of them stand
+		if m.taken.Load() {
+			m.kept()
+			continue
+		}
 		self.Send(m)
 	}
 	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
@@ -298,13 +304,15 @@ func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
 func (r *returnSender) keep(p *pendingReturn, err error) {
 	if err != nil {
 		p.bulky = false // nothing stands in its place
-		*r.opt.unkept = append(*r.opt.unkept, p.asked)
+		p.held = p.asked
+		*r.opt.unkept = append(*r.opt.unkept, p.held)
 		return
 	}
 	r.size += p.size
 	p.asked.kept()
 	if p.bulky {
-		*r.opt.unkept = append(*r.opt.unkept, &SendReturn{Key: p.key, JID: p.jid, Return: p.ret, bulk: p.bytes})
+		p.held = &SendReturn{Key: p.key, JID: p.jid, Return: p.ret, bulk: p.bytes}
+		*r.opt.unkept = append(*r.opt.unkept, p.held)
 	} else if len(r.waiting) >= maxLoaded {
 		p.ret = nil
 	}

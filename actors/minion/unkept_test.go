@@ -217,6 +217,23 @@ func TestLargeReturnSenderDies(t *testing.T) {
 	once(t, f, jid(1))
 }
 
+// TestLargeReturnTakenSenderDies harms the ReturnSender that holds a large return while the master acknowledges it: the next
+// one does not send it again.
+func TestLargeReturnTakenSenderDies(t *testing.T) {
+	r := bulkRig(t)
+	f := r.master()
+	f.set(func() { f.late = true })
+	f.publish(jid(1), "t.bulk", int64(bulk))
+	r.whole(t, jid(1), bulk)
+	harm(t, r, "Master-master.test_4506/ReturnSender", supervisor.FaultPanic)
+	r.awaitSpool(t, 0)
+	f.set(func() { f.late = false })
+	r.run(jid(2), "t.echo", "x")
+	r.awaitIdle(t)
+	r.awaitSpool(t, 0)
+	once(t, f, jid(1))
+}
+
 // TestSpoolReplaces makes room, when the master is away, by putting the reason in the place of the oldest returns.
 func TestSpoolReplaces(t *testing.T) {
 	r := bulkRig(t)

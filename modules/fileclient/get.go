@@ -249,6 +249,10 @@ func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) err
 	return nil
 }
 
+// shortPiece is the length below which a first piece is taken for the whole file, in bytes, until the hash says something else: servers
+// send more at a time, and none is asked for what is behind the end.
+const shortPiece = 64 << 10
+
 // take writes a piece, and has more asked for. The hash of what is not the first one comes later, if more comes.
 func (t *transfer) take(r *reader, h *hashing, out io.Writer, p *piece) (n int64, err error) {
 	if p.loc > 0 && !p.packed {
@@ -257,7 +261,11 @@ func (t *transfer) take(r *reader, h *hashing, out io.Writer, p *piece) (n int64
 		n, err := out.Write(p.data)
 		return int64(n), err
 	}
-	if n, err = unpack(io.MultiWriter(out, h), p.data, p.packed); err == nil && !t.whole(h) { // of a small file it is all
+	n, err = unpack(io.MultiWriter(out, h), p.data, p.packed)
+	if err == nil && n < shortPiece { // of a small file it is all, as the hash tells
+		err = t.sum.wait(r.ctx)
+	}
+	if err == nil && !t.whole(h) {
 		r.ahead(p)
 	}
 	r.giveBack(p)

@@ -61,6 +61,9 @@ func NewPillars(opts *payload.Map, log func(slog.Level, string)) (*Pillars, erro
 			return nil, err
 		}
 		for _, r := range remotes {
+			if len(r.idle) > 0 {
+				log(slog.LevelWarn, fmt.Sprintf("git_pillar remote '%s': %s is not honoured, by Salt neither: a branch is looked for, then a tag", redactURL(r.id), strings.Join(r.idle, ", ")))
+			}
 			if p.repo(r) == nil {
 				p.repos = append(p.repos, newRepo(r, filepath.Join(opts.Str("cachedir"), folder), globalLock(opts, RolePillar)))
 			}

@@ -36,6 +36,7 @@ type remote struct {
 	refspecs         []refspec
 	refTypes         []string
 	noMapping        bool
+	idle             []string // of a pillar: what is set and changes nothing
 	interval         time.Duration
 	envs, globalEnvs map[string]envConf
 	revmap           map[string][]string // environments by the reference that is mapped to them
@@ -61,6 +62,9 @@ var (
 	fileOnly     = []string{"all_saltenvs", "name", "saltenv"}
 	pillarOnly   = []string{"name", "mountpoint", "all_saltenvs"}
 	refKinds     = []string{"branch", "tag", "sha"}
+	// pillarIdle are those of pillarParams that change nothing, in Salt as here: its pillars look for a branch, then for a tag, whatever
+	// they say (salt/utils/gitfs.py, checkout; only the file server's envs and get_tree read them).
+	pillarIdle = []string{"ref_types", "disable_saltenv_mapping"}
 )
 
 // parseRemotes reads a list of remotes (gitfs_remotes, or the arguments of ext_pillar: git). What is wrong with one remote is told
@@ -130,9 +134,22 @@ func newRemote(role, id string, conf any, hasConf bool, opts *payload.Map) (*rem
 	if err := r.fill(get, own); err != nil {
 		return nil, err
 	}
+	if role == RolePillar {
+		r.idle = idleOf(own)
+	}
 	r.globalEnvs = envConfs(option(opts, role, "saltenv"))
 	r.mapEnvs()
 	return r, r.auth.check(r.url, role)
+}
+
+// idleOf names what a pillar's remote sets by itself and what changes nothing; of the options for all of them config tells.
+func idleOf(own *payload.Map) (names []string) {
+	for _, key := range pillarIdle {
+		if own.Has(key) {
+			names = append(names, key)
+		}
+	}
+	return names
 }
 
 // check refuses parameters that there are not.

@@ -71,3 +71,17 @@ func Negotiate(header string, offered ...string) (string, error) {
 	return "", &Error{http.StatusNotAcceptable, "Your client sent this Accept header: " + header +
 		". But this resource only emits these media types: " + strings.Join(offered, ", ") + "."}
 }
+
+// AcceptsGzip says whether a client wants an answer compressed, by its header Accept-Encoding: it does not where it likes identity as well
+// or better (cherrypy/lib/encoding.py, gzip).
+func AcceptsGzip(header string) bool {
+	for _, a := range readAccept(header) {
+		switch {
+		case a.value == "identity" && a.quality != 0:
+			return false
+		case a.value == "gzip" || a.value == "x-gzip":
+			return a.quality != 0
+		}
+	}
+	return false
+}

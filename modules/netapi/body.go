@@ -9,6 +9,7 @@ import (
 	"brine/config/yaml"
 	"brine/modules/text/args"
 	"brine/modules/text/pyjson"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
@@ -158,10 +159,10 @@ func typed(v any) any {
 	return v
 }
 
-// unquote reads + as a blank and %XX as a byte; what is no such code stays. Bytes that are no UTF-8 become U+FFFD.
+// unquote reads + as a blank and %XX as a byte; what is no such code stays. Bytes that are no UTF-8 become U+FFFD, as in Python.
 func unquote(s string) string {
 	if !strings.ContainsAny(s, "+%") {
-		return strings.ToValidUTF8(s, "\uFFFD")
+		return pytext.DecodeUTF8([]byte(s))
 	}
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -175,7 +176,7 @@ func unquote(s string) string {
 			out = append(out, c)
 		}
 	}
-	return strings.ToValidUTF8(string(out), "\uFFFD")
+	return pytext.DecodeUTF8(out)
 }
 
 func digit(c byte) int {

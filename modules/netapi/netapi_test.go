@@ -40,6 +40,7 @@ func TestRead(t *testing.T) {
 		{"application/x-www-form-urlencoded", "fun=test.arg&arg=1&arg=foo%3Dbar&arg=%5B1%2C2%5D&empty=&x=12&x=13", `{"fun": "test.arg", "arg": [1, "foo=bar", [1, 2]], "x": ["12", "13"]}`, 200},
 		{"application/x-www-form-urlencoded", "arg=true&kwarg=%7Bx%3A%201%7D", `{"arg": [true], "kwarg": {"x": 1}}`, 200},
 		{"application/x-www-form-urlencoded", "a=%zz+%4", `{"a": "%zz %4"}`, 200},
+		{"application/x-www-form-urlencoded", "a=%FC%DFe&b=\xfc\xdf&c=%E2%98", `{"a": "��e", "b": "��", "c": "�"}`, 200},
 	} {
 		b, err := Read(tt.kind, []byte(tt.body))
 		if statusOf(err) != tt.status {
@@ -73,6 +74,15 @@ func TestNegotiate(t *testing.T) {
 		got, err := Negotiate(header, TypeJSON, TypeYAML)
 		if got != want || (want == "") != (statusOf(err) == http.StatusNotAcceptable) {
 			t.Errorf("%q: got %q, %v, want %q", header, got, err, want)
+		}
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{"": false, "gzip": true, "x-gzip": true, "gzip, deflate, br": true, "gzip;q=0": false, "deflate": false, "*": false,
+		"gzip;q=0, *": false, "identity, gzip": false, "gzip, identity;q=0.5": true, "identity;q=0, gzip;q=0.1": true, "notgzip": false} {
+		if AcceptsGzip(header) != want {
+			t.Errorf("%q: want %t", header, want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (c *call) fail(err error) {
 		c.setCookie()
 	}
 	page := known.Page()
-	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
+	if netapi.AcceptsGzip(strings.Join(c.r.Header.Values("Accept-Encoding"), ", ")) {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		_, err := z.Write(page)

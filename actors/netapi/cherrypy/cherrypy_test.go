@@ -146,6 +146,10 @@ func TestOptions(t *testing.T) {
 		if a := s.ask("GET", "/salt", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+"/salt/" {
 			t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
 		}
+		if a := s.ask("GET", "/salt?a=1", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+"/salt/?a=1" {
+			t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
+		}
+		s.expect("a body without the slash", s.ask("POST", "/salt", "[]"), 401, "")
 		s.expect("outside", s.ask("GET", "/", ""), 404, "")
 		s.expect("beside", s.ask("GET", "/saltier", ""), 404, "")
 		for _, path := range []string{"login", "logout", "minions", "jobs"} {

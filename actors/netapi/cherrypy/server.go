@@ -134,9 +134,12 @@ func (c *call) below() (string, bool) {
 	if prefix == "" {
 		return path, true
 	}
-	if path == prefix {
+	if path == prefix && (c.r.Method == http.MethodGet || c.r.Method == http.MethodHead) {
 		c.movedToSlash()
 		return "", false
+	}
+	if path == prefix { // a redirect would lose the body
+		return "/", true
 	}
 	rest, ok := strings.CutPrefix(path, prefix+"/")
 	if !ok {
@@ -154,6 +157,9 @@ func (c *call) movedToSlash() {
 		scheme = "https"
 	}
 	to := scheme + "://" + c.r.Host + c.r.URL.Path + "/"
+	if c.r.URL.RawQuery != "" {
+		to += "?" + c.r.URL.RawQuery
+	}
 	c.head.Set("Allow", "GET, HEAD, POST")
 	c.crossOrigin()
 	c.head.Set("Location", to)

@@ -144,6 +144,9 @@ func (c *call) chunk(low *payload.Map) (any, error) {
 	if name == netapi.Local {
 		low.Delete("full_return") // it means nothing here
 	}
+	if name == netapi.Runner && low.Has("timeout") {
+		low = ofFunction(low, "timeout")
+	}
 	v, err := c.api.Unlisted(c.ctx, low, c.opt.Gather)
 	switch {
 	case err != nil:
@@ -154,6 +157,23 @@ func (c *call) chunk(low *payload.Map) (any, error) {
 		return textNobody, nil
 	}
 	return v, nil
+}
+
+// ofFunction makes a key of a runner's chunk one of its function: rest_tornado waits for runners as long as it takes, and what is called
+// timeout is none of its business (salt/netapi/rest_tornado/saltnado.py, _disbatch_runner).
+func ofFunction(low *payload.Map, key string) *payload.Map {
+	kw := payload.NewMap(1)
+	switch m := low.Value("kwarg").(type) {
+	case *payload.Map:
+		kw = m.Clone()
+	case nil:
+	default:
+		return low // which is refused
+	}
+	kw.Set(key, low.Value(key))
+	low = low.Clone().Set("kwarg", kw)
+	low.Delete(key)
+	return low
 }
 
 // lacks is what Python says of a chunk without what a job has to have; "" when it has.

@@ -269,9 +269,14 @@ func TestChunks(t *testing.T) {
 	ask(h, "GET", "/jobs/2026", "", auth)
 	ask(h, "GET", "/jobs", "", auth)
 	ask(h, "POST", "/run", `{"client": "local", "tgt": "a", "fun": "b", "arg": "one", "full_return": true, "token": "f00"}`, auth)
+	ask(h, "POST", "/", `[{"client": "runner", "fun": "a.b", "timeout": 1}, {"client": "runner", "fun": "a.b", "kwarg": {"x": 1}, "timeout": 2},
+		{"client": "runner", "fun": "a.b", "kwarg": "x", "timeout": 3}]`, auth)
 	for i, want := range []*payload.Map{payload.M("fun", "jobs.list_job", "jid", "2026", "client", "runner", "token", someToken),
 		payload.M("fun", "jobs.list_jobs", "client", "runner", "token", someToken),
-		payload.M("client", "local", "tgt", "a", "fun", "b", "arg", []any{"one"}, "token", "f00")} {
+		payload.M("client", "local", "tgt", "a", "fun", "b", "arg", []any{"one"}, "token", "f00"),
+		payload.M("client", "runner", "fun", "a.b", "token", someToken, "kwarg", payload.M("timeout", int64(1))),
+		payload.M("client", "runner", "fun", "a.b", "kwarg", payload.M("x", int64(1), "timeout", int64(2)), "token", someToken),
+		payload.M("client", "runner", "fun", "a.b", "kwarg", "x", "timeout", int64(3), "token", someToken)} {
 		if got := f.ran[i+1]; !got.Equal(want) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}

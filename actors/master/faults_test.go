@@ -127,11 +127,7 @@ func TestRunnerDies(t *testing.T) {
 	if running := r.m.core.functions.list(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
 		t.Errorf("running: %v", running)
 	}
-	if err := r.m.Supervisor().Inject("Runner-"+jid, supervisor.FaultPanic); err != nil {
-		t.Fatal(err)
-	}
-	ref, _ := r.m.Supervisor().Lookup("Runner-" + jid)
-	ref.Send(&CleanDone{})
+	r.endRunner(jid, true)
 	equal(t, "success", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
 	equal(t, "answer", actortest.Wait(t, "answer", answer), "")
 	r.eventually("end of the runner", func() error {

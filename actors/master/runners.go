@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"brine/modules/runners"
@@ -34,8 +35,8 @@ func (m *RunRunner) done(v any, err error) {
 	}
 }
 
-// runnerOutcome is what a runner function came to.
-type runnerOutcome struct{ result *runners.Result }
+// runnerOutcome says that a runner function has ended.
+type runnerOutcome struct{}
 
 // runFunc runs a runner or wheel function and fires its events.
 type runFunc func(ctx context.Context, req runners.Request, fire func(tag string, data *payload.Map)) *runners.Result
@@ -50,19 +51,33 @@ type runnerOptions struct {
 	log   *slog.Logger
 }
 
-// runnerActor runs one runner function and tells what came of it. Its first incarnation runs the function; a
-// later one only tells that the runner has died.
+// runnerEnd is how a run ended. It is told once, by the function or for it, whichever comes first: the function may go on after
+// its actor has died. All incarnations of a Runner share it.
+type runnerEnd struct {
+	told atomic.Pointer[runnerTold]
+	over atomic.Bool // the end is answered
+}
+
+// runnerTold is what the event of the end says.
+type runnerTold struct {
+	data *payload.Map
+	died error // the function has not told it itself
+}
+
+// runnerActor runs one runner function. Its first incarnation runs the function; a later one only tells that the runner has
+// died, unless its end was told before.
 type runnerActor struct {
 	opt runnerOptions
 	req *RunRunner
+	end *runnerEnd
 }
 
 func (a *runnerActor) Receive(ctx actor.Context) {
-	switch m := ctx.Message().(type) {
+	switch ctx.Message().(type) {
 	case *actor.Started:
 		a.onStarted(ctx)
 	case *runnerOutcome:
-		a.onOutcome(ctx, m)
+		a.finish(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
@@ -70,57 +85,89 @@ func (a *runnerActor) Receive(ctx actor.Context) {
 
 func (a *runnerActor) onStarted(ctx actor.Context) {
 	if supervisor.Incarnation(ctx) > 1 {
-		a.onDied(ctx)
+		a.tellDeath()
+		a.finish(ctx)
 		return
 	}
-	self, opt, req, limit := supervisor.Self(ctx), a.opt, a.req.Req, a.req.Limit
-	supervisor.Go(ctx, req.Fun, func(ctx context.Context) error {
+	self, req, limit := supervisor.Self(ctx), a.req.Req, a.req.Limit
+	supervisor.Go(ctx, req.Fun, func(life context.Context) error {
+		ctx := life
 		if limit > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, limit)
 			defer cancel()
 		}
-		self.Send(&runnerOutcome{result: opt.run(ctx, req, opt.fire)})
+		a.opt.run(ctx, req, func(tag string, data *payload.Map) { a.fire(life, tag, data) })
+		self.Send(&runnerOutcome{})
 		return nil
 	})
 }
 
-// onDied ends a run whose actor died: the event that everybody waits for says so.
-func (a *runnerActor) onDied(ctx actor.Context) {
-	supervisor.Failed(ctx)
-	req := a.req.Req
-	text := fmt.Sprintf("Exception occurred in %s %s: the runner died", req.Kind, req.Fun)
-	data := payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args, "return", text, "success", false)
-	a.opt.fire(runners.Tag(req.Kind, req.JID)+"/ret", data)
-	a.opt.ended()
-	a.req.done(nil, errors.New(text))
+// fire takes the events of the function. One that fails when the actor has no more time was ended by that.
+func (a *runnerActor) fire(life context.Context, tag string, data *payload.Map) {
+	switch {
+	case tag != a.tag():
+		a.opt.fire(tag, data)
+	case life.Err() != nil && data.Value("success") != true:
+		a.tellDeath()
+	default:
+		a.tell(&runnerTold{data: data})
+	}
+}
+
+// tag is that of the event which everybody waits for.
+func (a *runnerActor) tag() string { return runners.Tag(a.req.Req.Kind, a.req.Req.JID) + "/ret" }
+
+// tellDeath ends a run that does not tell it itself.
+func (a *runnerActor) tellDeath() {
+	data := runners.Died(a.req.Req)
+	a.tell(&runnerTold{data: data, died: errors.New(data.Str("return"))})
+}
+
+// tell stores the end of the run, then fires its event: who has heard of it finds it.
+func (a *runnerActor) tell(t *runnerTold) {
+	if !a.end.told.CompareAndSwap(nil, t) {
+		return
+	}
+	ret, req := payload.NewReturn(t.data), a.req.Req
+	a.opt.store(
+		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", ret.Fun(), "arg", ret.Field(payload.FieldFunArgs),
+			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
+		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
+			"fun", ret.Fun(), "return", t.data, "success", t.data.Value("success"))})
+	a.opt.fire(a.tag(), t.data.Clone())
+}
+
+// finish answers who waits, once, and ends the actor.
+func (a *runnerActor) finish(ctx actor.Context) {
+	if a.end.over.CompareAndSwap(false, true) {
+		a.answer(ctx, a.end.told.Load())
+	}
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
-func (a *runnerActor) onOutcome(ctx actor.Context, m *runnerOutcome) {
-	data, req := m.result.Data, a.req.Req
-	told := payload.NewReturn(data)
-	a.opt.store(
-		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", told.Fun(), "arg", told.Field(payload.FieldFunArgs),
-			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
-		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
-			"fun", told.Fun(), "return", data, "success", m.result.Success)})
-	a.opt.log.Info("Runner completed: " + req.JID)
+func (a *runnerActor) answer(ctx actor.Context, told *runnerTold) {
 	a.opt.ended()
-	a.req.done(m.result.Return, nil)
-	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
+	if told.died != nil {
+		supervisor.Failed(ctx)
+		a.opt.log.Warn("Runner died: "+a.req.Req.JID, "fun", a.req.Req.Fun)
+		a.req.done(nil, told.died)
+		return
+	}
+	a.opt.log.Info("Runner completed: " + a.req.Req.JID)
+	a.req.done(told.data.Value("return"), nil)
 }
 
 // start adds a Runner under the master's supervisor.
 func (f *ownFunctions) start(m *RunRunner) error {
 	name := "Runner-" + m.Req.JID
 	f.busy.Store(name, m.Req)
-	ended := func() { f.busy.Delete(name) }
+	ended, end := func() { f.busy.Delete(name) }, &runnerEnd{}
 	_, err := f.tree.Load().Add(supervisor.Spec{
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id, log: f.log, ended: ended,
+			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id, log: f.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}
 		},
 	})

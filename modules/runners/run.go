@@ -75,10 +75,7 @@ func (r *Result) exit(m *payload.Map) int {
 // and <tag>/ret after. A function that fails gives a result whose return is the text Salt shows; Run itself does
 // not fail. The caller stores Result.Data. Source: salt/client/mixins.py, SyncClientMixin.low.
 func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag string, data *payload.Map)) *Result {
-	if req.User == "" {
-		req.User = "UNKNOWN"
-	}
-	data := payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User)
+	data := began(req)
 	if fire == nil {
 		fire = func(string, *payload.Map) {}
 	}
@@ -98,7 +95,7 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 		}
 	}
 	fire(Tag(req.Kind, req.JID)+"/new", data.Clone())
-	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", req.User))
+	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", data.Str("user")))
 	value, err := Call(c, f, req.Args, req.KW)
 	var badArgs *modules.ArgumentError
 	switch {
@@ -108,6 +105,15 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 		return failed(req, data, err, fire)
 	}
 	return finished(c, req, data, value, fire)
+}
+
+// began is what the events of a run begin with.
+func began(req Request) *payload.Map {
+	user := req.User
+	if user == "" {
+		user = "UNKNOWN"
+	}
+	return payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", user)
 }
 
 // lowError is what Salt finds wrong with the fields of a load; nil when they fit the function.
@@ -164,6 +170,12 @@ func finished(c *modules.Call, req Request, data *payload.Map, value any,
 	data.Set("return", value).Set("success", res.Success)
 	fire(Tag(req.Kind, req.JID)+"/ret", data.Clone())
 	return res
+}
+
+// Died is the event of the end of a run that was killed before it could tell it.
+func Died(req Request) *payload.Map {
+	text := fmt.Sprintf("Exception occurred in %s %s: the runner died", req.Kind, req.Fun)
+	return began(req).Set("fun_args", funArgs(req)).Set("return", text).Set("success", false).Set("retcode", 1)
 }
 
 func failed(req Request, data *payload.Map, err error, fire func(string, *payload.Map)) *Result {

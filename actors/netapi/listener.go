@@ -78,7 +78,7 @@ func (l *listener) Receive(ctx actor.Context) {
 
 func (l *listener) onStarted(ctx actor.Context) {
 	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, l.handler), ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf}
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf, ConnState: atRest}
 	var err error
 	if l.opt.Certificate != "" {
 		if server.TLSConfig, err = newCertificate(l.opt).config(); err != nil {
@@ -146,8 +146,8 @@ func (l *limited) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := addressOf(c)
-		if l.room.Enter(from) {
-			return &limitedConn{Conn: c, leave: func() { l.room.Leave(from) }}, nil
+		if l.enter(from) {
+			return &limitedConn{Conn: c, room: l.room, from: from}, nil
 		}
 		_ = c.Close() // there is no room to say why
 		if more, due := l.lines.Due("connections", door.Network(from)); due {
@@ -156,19 +156,51 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
+// enter takes a place. Where there is none, one that is kept alive for requests that may come gives way.
+func (l *limited) enter(from string) bool {
+	if l.room.Enter(from) {
+		return true
+	}
+	idle := l.room.GiveWay(from)
+	if idle == nil {
+		return false
+	}
+	_ = idle.Close() // nobody waits for anything on it
+	return l.room.Enter(from)
+}
+
 // limitedConn gives its place back once.
 type limitedConn struct {
 	net.Conn
-	leave func()
-	once  sync.Once
+	room *netapi.Room
+	from string
+	once sync.Once
 }
 
 // NetConn is the connection below, for who sets its options.
 func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 
 func (c *limitedConn) Close() error {
-	c.once.Do(c.leave)
+	c.once.Do(func() {
+		c.room.Wake(c.from, c)
+		c.room.Leave(c.from)
+	})
 	return c.Conn.Close()
+}
+
+// atRest notes which connections are kept alive without a request.
+func atRest(conn net.Conn, state http.ConnState) {
+	if secured, is := conn.(*tls.Conn); is {
+		conn = secured.NetConn()
+	}
+	c, is := conn.(*limitedConn)
+	switch {
+	case !is:
+	case state == http.StateIdle:
+		c.room.Rest(c.from, c)
+	default:
+		c.room.Wake(c.from, c)
+	}
 }
 
 // Secured is Listen with a certificate, where TLS is on.

@@ -24,6 +24,7 @@ type Room struct {
 	mu   sync.Mutex
 	all  int
 	from map[string]int
+	rest resting
 }
 
 // Enter takes a place for a connection of an address, if there is one for it. Who was let in leaves with the same word.
@@ -32,7 +33,7 @@ func (r *Room) Enter(from string) bool {
 	from = door.Network(from)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.fits(r.from[from], proxy) {
+	if !r.fits(r.all, r.from[from], proxy) {
 		return false
 	}
 	if r.from == nil {
@@ -43,17 +44,17 @@ func (r *Room) Enter(from string) bool {
 	return true
 }
 
-// fits tells whether there is a place for one more of whom has own.
-func (r *Room) fits(own int, proxy bool) bool {
+// fits tells whether there is a place for one more of whom has own, of all that are taken.
+func (r *Room) fits(all, own int, proxy bool) bool {
 	switch {
-	case r.all >= r.Most:
+	case all >= r.Most:
 		return false
 	case proxy:
 		return r.Most < addressPart || own < r.Most-r.Most/addressPart
 	case r.Each > 0:
 		return own < r.Each
 	}
-	return r.all < r.Most/freePart || own < max(1, r.Most/addressPart)
+	return all < r.Most/freePart || own < max(1, r.Most/addressPart)
 }
 
 // Leave gives the place back.

@@ -25,6 +25,7 @@ api_logfile: %s/api
 const (
 	apiPing = `[{"client": "local", "tgt": "m1", "fun": "test.ping", "username": "bench", "password": "x", "eauth": "auto"}]`
 	apiUp   = `[{"client": "runner", "fun": "manage.up", "username": "bench", "password": "x", "eauth": "auto"}]`
+	apiArg  = `[{"client": "runner", "fun": "test.arg", "arg": ["here"], "username": "bench", "password": "x", "eauth": "auto"}]`
 )
 
 // thirtyTwo is how many clients call at once.
@@ -42,18 +43,8 @@ func (t *turn) api(ctx context.Context) (err error) {
 	if !t.c.ours && t.c.short != "8" {
 		return errors.New("salt-api is measured against that of Salt 3008")
 	}
-	if err := t.configureMaster(); err != nil {
-		return err
-	}
-	port, err := loopback.Reserve()
+	port, err := t.apiMaster(ctx)
 	if err != nil {
-		return err
-	}
-	t.ports = append(t.ports, port)
-	if err := appendTo(filepath.Join(t.masterDir(), "master"), fmt.Sprintf(apiMore, port.Number, t.dir, t.dir)); err != nil {
-		return err
-	}
-	if _, err := t.startMaster(ctx); err != nil {
 		return err
 	}
 	for _, id := range trio {
@@ -64,7 +55,7 @@ func (t *turn) api(ctx context.Context) (err error) {
 	if err := t.await(ctx, 2*time.Minute, time.Second, func() error { return t.tell(ctx, "test.ping", "", len(trio)) }); err != nil {
 		return fmt.Errorf("first answer of three minions: %w", err)
 	}
-	a, err := t.startAPI(ctx, port.Number)
+	a, err := t.startAPI(ctx, port, apiPing, "true")
 	if err != nil {
 		return err
 	}
@@ -73,15 +64,32 @@ func (t *turn) api(ctx context.Context) (err error) {
 		t.apiCalls(ctx, a, apiUp, "m3", rowAPIUp, "", rowAPIUpRate), t.apiWorked(a), t.streams(ctx, a))
 }
 
-// startAPI starts salt-api and waits for its first answers.
-func (t *turn) startAPI(ctx context.Context, port int) (*apiServer, error) {
+// apiMaster starts a master whose configuration is for salt-api, too, and returns the port of that.
+func (t *turn) apiMaster(ctx context.Context) (int, error) {
+	if err := t.configureMaster(); err != nil {
+		return 0, err
+	}
+	port, err := loopback.Reserve()
+	if err != nil {
+		return 0, err
+	}
+	t.ports = append(t.ports, port)
+	if err := appendTo(filepath.Join(t.masterDir(), "master"), fmt.Sprintf(apiMore, port.Number, t.dir, t.dir)); err != nil {
+		return 0, err
+	}
+	_, err = t.startMaster(ctx)
+	return port.Number, err
+}
+
+// startAPI starts salt-api and waits for its first answer to a call.
+func (t *turn) startAPI(ctx context.Context, port int, call, want string) (*apiServer, error) {
 	p, err := startProcess(t.c.name+" salt-api", filepath.Join(t.dir, "api.log"), t.env(), t.c.tool("salt-api"), "-c", t.masterDir(), "-l", "warning")
 	if err != nil {
 		return nil, err
 	}
 	a := &apiServer{process: p, base: fmt.Sprintf("http://127.0.0.1:%d", port),
 		client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: thirtyTwo, DisableCompression: true}}}
-	err = t.await(ctx, time.Minute, 50*time.Millisecond, func() error { return errors.Join(a.err(), a.call(ctx, apiPing, "true")) })
+	err = t.await(ctx, time.Minute, 50*time.Millisecond, func() error { return errors.Join(a.err(), a.call(ctx, call, want)) })
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("first answer of salt-api: %w", err), a.kill())
 	}

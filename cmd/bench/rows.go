@@ -67,6 +67,14 @@ const (
 	rowStreamLag   = "api-stream"
 	rowStreamLost  = "api-stream-lost"
 	rowStreamKB    = "api-stream-kb"
+
+	rowAPICrowd        = "api-crowd"
+	rowAPICrowdEvents  = "api-crowd-events"
+	rowAPICrowdLost    = "api-crowd-lost"
+	rowAPICrowdPeak    = "peak-api-crowd"
+	rowAPICrowdPSS     = "pss-api-crowd"
+	rowAPICrowdMaster  = "peak-master-crowd"
+	rowAPICrowdMasterP = "pss-master-crowd"
 )
 
 // rows lists the table from top to bottom, with the targets for two cores.
@@ -117,6 +125,13 @@ func rows() []Row {
 		{Key: rowStreamLag, Title: "2,000 event streams (500), the latest", Unit: "ms", Limit: 1000},
 		{Key: rowStreamLost, Title: "  events missing, of all", Limit: 0},
 		{Key: rowStreamKB, Title: "  memory of one", Unit: "KB", Limit: 60},
+		{Key: rowAPICrowd, Title: "1,000 minions, 2,000 streams (200), jobs", Unit: "1/s", noGoal: true, higher: higher},
+		{Key: rowAPICrowdEvents, Title: "  returns delivered", Unit: "1/s", noGoal: true, higher: higher},
+		{Key: rowAPICrowdLost, Title: "  returns missing, of all", Limit: 0},
+		{Key: rowAPICrowdPeak, Title: "  salt-api, at most", Unit: "MB", noGoal: true},
+		{Key: rowAPICrowdPSS, Title: "  proportional", Unit: "MB", noGoal: true},
+		{Key: rowAPICrowdMaster, Title: "  master, at most", Unit: "MB", noGoal: true},
+		{Key: rowAPICrowdMasterP, Title: "  proportional", Unit: "MB", noGoal: true},
 	}
 }
 
@@ -131,5 +146,6 @@ func groups() []group {
 		{"many", []string{rowMany, rowManyStatic, rowManyMissing, rowManyMaster, rowManyMasterP, rowManyPeak}, (*turn).many},
 		{"served", []string{rowLarge, rowLargeMaster, rowLargeMinion, rowSmall}, (*turn).served},
 		{"api", []string{rowAPIPing, rowAPIRate1, rowAPIRate, rowAPIUp, rowAPIUpRate, rowAPIIdle, rowAPIIdleP, rowAPIWorked, rowStreamLag, rowStreamLost, rowStreamKB}, (*turn).api},
+		{"api-crowd", []string{rowAPICrowd, rowAPICrowdEvents, rowAPICrowdLost, rowAPICrowdPeak, rowAPICrowdPSS, rowAPICrowdMaster, rowAPICrowdMasterP}, (*turn).apiCrowd},
 	}
 }

@@ -14,7 +14,8 @@ import (
 // tarRecord is what the size of an archive is a multiple of, in bytes.
 const tarRecord = 10240
 
-// postKeys makes a pair of keys for a minion, accepts it, and answers with both in an archive. Every fault is a 500, as in Salt.
+// postKeys makes a pair of keys for a minion, accepts it, and answers with both in an archive. Every fault is a 500, as in Salt, but for a name
+// that no minion can have.
 func (c *call) postKeys(*any) error {
 	creds, err := firstMap(c.body.Data)
 	if err != nil {
@@ -26,6 +27,9 @@ func (c *call) postKeys(*any) error {
 		low.Set("id_", mid)
 	}
 	id, ok := low.Value("id_").(string)
+	if ok && !payload.ValidID(id) { // Unlike Salt: it writes below any name, "../x" too
+		return netapi.BadRequest("Not a valid minion id: " + payload.Show(id))
+	}
 	list, err := c.lowstate([]any{low}, "", "")
 	if err != nil || !ok {
 		c.log.Info("no keys were made", "err", err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/config"
 	"brine/modules/netapi"
@@ -108,8 +109,25 @@ func TestSession(t *testing.T) {
 	}
 	s.expect("the id before", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
 	id = again.Header.Get("X-Auth-Token")
-	s.expect("log-out", s.ask("POST", "/logout", "", "X-Auth-Token: "+id), 200, `{"return":"Your token has been cleared"}`)
+	if c := cookieOf(t, again); c.MaxAge != 36000 || c.Value != id || c.Path != "/" || time.Until(c.Expires) < 9*time.Hour || time.Until(c.Expires) > 10*time.Hour {
+		t.Errorf("cookie of a session: %v", c)
+	}
+	out := s.ask("POST", "/logout", "", "X-Auth-Token: "+id)
+	s.expect("log-out", out, 200, `{"return":"Your token has been cleared"}`)
+	if c := cookieOf(t, out); c.MaxAge != 0 || c.Value == id || !netapi.SessionID(c.Value) || !c.Expires.Before(time.Now()) {
+		t.Errorf("cookie of a session that has ended: %v", c)
+	}
 	s.expect("after", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
+}
+
+// cookieOf is the one cookie that an answer sets.
+func cookieOf(t *testing.T, a answer) *http.Cookie {
+	t.Helper()
+	c, err := http.ParseSetCookie(a.Header.Get("Set-Cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // TestOptions: what the section says holds.

@@ -3,6 +3,7 @@ package apiplay
 import (
 	"archive/tar"
 	"bufio"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -63,7 +64,25 @@ func (p *Player) Exchange(ctx context.Context, r Request, known ...string) (Answ
 	if err != nil {
 		return Answer{}, "", fmt.Errorf("%s: %w", r.Name, err)
 	}
+	if res.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = unpacked(body); err != nil {
+			return Answer{}, "", fmt.Errorf("%s: %w", r.Name, err)
+		}
+	}
 	return Normal(r.Name, res.StatusCode, res.Header, body, append(sent, known...)...), body, nil
+}
+
+// unpacked is a body without its compression; one that is not there (HEAD) stays so.
+func unpacked(body string) (string, error) {
+	if body == "" {
+		return "", nil
+	}
+	z, err := gzip.NewReader(strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	raw, err := io.ReadAll(z)
+	return string(raw), err
 }
 
 func (p *Player) request(ctx context.Context, r Request) (req *http.Request, sent []string, err error) {

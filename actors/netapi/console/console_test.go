@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -43,10 +44,23 @@ func (f *fakeFront) Run(_ context.Context, low *payload.Map) (any, error) {
 	switch low.Str("fun") {
 	case "key.list_all":
 		return payload.M("data", payload.M("success", true, "return", payload.M("minions", []any{"web1"}, "minions_pre", []any{"web2", "<b>x</b>"}))), nil
-	case "key.accept", "key.reject":
-		return payload.M("data", payload.M("success", true)), nil
+	case "key.accept", "key.reject", "key.delete":
+		return payload.M("data", payload.M("success", true, "return", f.keyAct(low))), nil
 	}
 	return nil, errors.New("unknown")
+}
+
+// keyAct tells where the keys that match are afterwards, as the functions of Salt do: of all ids that begin with web there is one.
+func (f *fakeFront) keyAct(low *payload.Map) *payload.Map {
+	ids := low.List("match")
+	if text, ok := low.Value("match").(string); ok {
+		ids = payload.AnyList(strings.Split(text, ","))
+	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id any) bool { return !strings.HasPrefix(id.(string), "web") })
+	if len(ids) == 0 {
+		return payload.M()
+	}
+	return payload.M(map[string]string{"key.accept": "minions", "key.reject": "minions_rejected"}[low.Str("fun")], ids)
 }
 
 func (f *fakeFront) Events(context.Context) (Stream, error) { return fakeStream{f.bus}, nil }
@@ -142,6 +156,11 @@ func TestRequests(t *testing.T) {
 		{"logged out", "", "POST", accept, `{"act":"accept"}`, nil, 401, "nobody is logged in"},
 		{"no right", "limited", "POST", accept, `{"act":"accept"}`, nil, 403, "no rule"},
 		{"accept", "admin", "POST", accept, `{"act":"accept"}`, nil, 200, `{"done":true}`},
+		{"reject", "admin", "POST", accept, `{"act":"reject"}`, nil, 200, `{"done":true}`},
+		{"accept a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"accept"}`, nil, 404, "no key of db1 any more to accept"},
+		{"reject a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"reject"}`, nil, 404, "no key of db1 any more to reject"},
+		{"delete a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"delete"}`, nil, 200, `{"done":true}`},
+		{"comma in an id", "admin", "POST", "/console/api/fleet/web1,web2/key", `{"act":"accept"}`, nil, 200, `{"done":true}`},
 		{"glob for an id", "admin", "POST", "/console/api/fleet/web*/key", `{"act":"accept"}`, nil, 404, "no such minion"},
 		{"odd act", "admin", "POST", accept, `{"act":"finger"}`, nil, 400, "accepted, rejected or deleted"},
 		{"grains", "admin", "GET", "/console/api/fleet/web1/grains", "", nil, 200, `{"id":"web1","grains":{"os":"Debian"}}`},
@@ -182,6 +201,17 @@ func TestCookie(t *testing.T) {
 	}
 	if res, _ = send(t, s, "admin", "POST", "/console/api/logout", "{}"); !strings.Contains(res.Header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("logout leaves the cookie: %q", res.Header.Get("Set-Cookie"))
+	}
+}
+
+// TestCommaInID: a key whose id holds a comma is that one, and not those of two other minions, which the functions would take it for.
+func TestCommaInID(t *testing.T) {
+	s, front := serve(t)
+	for _, act := range []string{"accept", "reject", "delete"} {
+		send(t, s, "admin", "POST", "/console/api/fleet/"+url.PathEscape("web1,web2")+"/key", `{"act":"`+act+`"}`)
+		if got := payload.Texts((<-front.calls).List("match")); !slices.Equal(got, []string{"web1,web2"}) {
+			t.Errorf("%s: asked for %q", act, got)
+		}
 	}
 }
 

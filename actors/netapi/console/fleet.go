@@ -229,6 +229,9 @@ func (c *console) keyAct(ctx context.Context, q request) (any, error) {
 	}
 	act, _ := q.body.(KeyAct)
 	low := payload.M("client", "wheel", "fun", "key."+act.Act, "match", id)
+	if strings.Contains(id, ",") { // which would name two others
+		low.Set("match", []any{id})
+	}
 	switch act.Act {
 	case "accept":
 		low.Set("include_rejected", true)
@@ -246,6 +249,18 @@ func (c *console) keyAct(ctx context.Context, q request) (any, error) {
 		if data := m.Map("data"); data != nil && data.Value("success") == false {
 			return nil, &problem{http.StatusBadGateway, "The master could not do it."}
 		}
+	}
+	return moved(got, act.Act, id)
+}
+
+// moved looks whether a key is now where it was to go: the functions do not mind when none matches, as one that has gone meanwhile.
+func moved(got any, act, id string) (any, error) {
+	to, told := map[string]string{"accept": "minions", "reject": "minions_rejected"}[act]
+	if !told {
+		return Done{true}, nil
+	}
+	if keys := wheelReturn(got); keys == nil || !slices.Contains(payload.Texts(keys.List(to)), id) {
+		return nil, &problem{http.StatusNotFound, "There is no key of " + id + " any more to " + act + "."}
 	}
 	return Done{true}, nil
 }

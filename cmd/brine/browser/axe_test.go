@@ -35,9 +35,15 @@ func (s *site) bringAxe(t *testing.T) {
 func (s *site) inBothThemes(f func(theme string)) {
 	s.t.Helper()
 	for _, theme := range []string{"dark", "light"} {
-		s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+		s.inTheme(theme)
 		f(theme)
 	}
+}
+
+// inTheme has the system of who looks be light or dark.
+func (s *site) inTheme(theme string) {
+	s.t.Helper()
+	s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
 }
 
 // axe looks for what keeps people out, in all views and panels, light and dark.

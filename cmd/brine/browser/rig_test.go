@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,6 +56,7 @@ type site struct {
 	door     *door
 	base     string // address of the page
 	page     context.Context
+	daemons  map[string]*exec.Cmd // by tool and id
 }
 
 func port(t *testing.T) int {
@@ -102,7 +104,7 @@ func newSite(t *testing.T, p plan) *site {
 	t.Helper()
 	tooltest.LookAtTree(t)
 	dir := folder(t)
-	s := &site{t: t, dir: dir, pub: port(t), ret: port(t), api: port(t)}
+	s := &site{t: t, dir: dir, pub: port(t), ret: port(t), api: port(t), daemons: map[string]*exec.Cmd{}}
 	if p.rest == "" {
 		p.rest = "rest_cherrypy: {host: 127.0.0.1, disable_ssl: True"
 	}
@@ -118,6 +120,7 @@ external_auth:
   sharedsecret:
     admin: ['.*', '@runner', '@wheel', '@jobs']
     limited: ['test.*', 'sys.*']
+    looker: ['@runner']
 netapi_enable_clients: [local, local_async, runner, wheel]
 %s, port: %d, console: True}
 %s`, s.dir, s.pub, s.ret, session.RunningUser(), p.salt == "", p.rest, s.api, p.more))
@@ -185,6 +188,7 @@ func (s *site) daemon(name string, cmd *exec.Cmd) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	s.daemons[name] = cmd
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		late := time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
@@ -226,9 +230,10 @@ func (s *site) until(what string, ok func() bool) {
 }
 
 // open opens the page in a browser of its own.
-func (s *site) open(width, height int) {
+func (s *site) open(width, height int, more ...chromedp.ExecAllocatorOption) {
 	s.t.Helper()
-	opt := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.UserDataDir(folder(s.t)))
+	opt := append(slices.Clip(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.UserDataDir(folder(s.t)))
+	opt = append(opt, more...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opt...)
 	s.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

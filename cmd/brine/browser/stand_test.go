@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,12 +13,17 @@ import (
 	"time"
 
 	"brine/actors/netapi/console"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 )
 
 // stand serves the page itself without a master: what the streams carry is the test's.
 type stand struct {
 	*site
 	newest atomic.Pointer[feed] // of the page's newest stream
+	sent   int                  // rows of an actor
+	down   atomic.Bool          // salt-api is away: no stream and no session
 }
 
 // feed is the way to one stream.
@@ -55,6 +61,10 @@ func newStand(t *testing.T, others http.HandlerFunc) *stand {
 	mux := http.NewServeMux()
 	mux.Handle("/console/", console.New(console.Options{}))
 	mux.HandleFunc("/console/api/session", func(w http.ResponseWriter, _ *http.Request) {
+		if s.down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		reply(w, console.Identity{User: "admin", Can: []string{"fleet", "keys", "grains", "jobs", "events", "actors", "stacks", "run"}, Eauths: []string{}, Brine: true})
 	})
 	mux.HandleFunc("/console/api/", others)
@@ -71,8 +81,12 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// stream passes on what is fed, until the page goes.
+// stream passes on what is fed, until the page goes, or a message without a name ends it.
 func (s *stand) stream(w http.ResponseWriter, r *http.Request) {
+	if s.down.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(m message) bool {
 		text, err := json.Marshal(m.data)
@@ -92,7 +106,7 @@ func (s *stand) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case m := <-own.in:
-			if !send(m) {
+			if m.name == "" || !send(m) {
 				return
 			}
 		}
@@ -110,4 +124,19 @@ func (s *stand) rows(table string, set map[string]any, gone ...string) {
 		raw[k] = text
 	}
 	s.send("rows", console.Patch{Table: table, Set: raw, Gone: gone})
+}
+
+// tickByHand loads the page anew without a clock that makes it draw: the seconds of its graphs are passed by window.tick(n), which lets
+// n seconds go by and then the page take notice.
+func (s *stand) tickByHand() {
+	s.t.Helper()
+	s.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`{
+			let clock = 1000; const every = setInterval, ticks = [];
+			performance.now = () => clock;
+			window.setInterval = (f, ms) => { if (ms === 1000) ticks.push(f); return every(() => {}, 1e9); };
+			window.tick = (n) => { clock += 1000 * n; ticks.at(-1)(); }; }`).Do(ctx)
+		return err
+	}), chromedp.Reload())
+	s.until("the page has a stream", func() bool { return s.newest.Load() != nil })
 }

@@ -1,4 +1,4 @@
-import { h, api, address, query, Rows, Table, panel, say, tag, field, ago, span, spark } from "./lib.js";
+import { h, api, address, query, Rows, Table, panel, say, tag, field, ago, span, spark, inWords, perSecond } from "./lib.js";
 
 const kinds = { running: "good", starting: "info", restarting: "warn", backoff: "warn", stopping: "warn", dead: "bad", stopped: "none" };
 const samples = 60; // a graph is the last minute
@@ -14,7 +14,7 @@ export function actors({ main, live, params, who, can }) {
   const table = new Table("Actors", [
     { label: "Actor", cls: "name", cell: (a) => h("span", h("span.twig", { "aria-hidden": "true" }, a.depth ? "  ".repeat(a.depth - 1) + "└ " : ""), h("button.text", { type: "button", onclick: () => open(a.path) }, a.name), a.note ? h("small", " " + a.note) : "") },
     { label: "State", cell: (a) => tag(kinds[a.state] || "none", a.state + (a.stuck ? ", " + a.stuck + " stuck" : "")) },
-    { label: "Messages/s", cls: "num", cell: (a) => h("span", graph(a.path), " ", h("span.share", a.rate ? a.rate.toFixed(a.rate < 10 ? 1 : 0) : "0")) },
+    { label: "Messages/s", cls: "num", cell: (a) => h("span", graph(a.path), " ", h("span.share", perSecond(a.rate))) },
     { label: "Busy", cls: "num", cell: (a) => busy(a.busy) },
     { label: "Waiting", cls: "num", cell: (a) => (a.mailbox ? h("span", a.mailbox, h("small", " " + span(a.oldest_ms * 1000))) : "") },
     { label: "p99", cls: "num", cell: (a) => (a.p99_us ? span(a.p99_us) : "") },
@@ -33,23 +33,34 @@ export function actors({ main, live, params, who, can }) {
     return h("span.busy", h("span.meter", { "aria-hidden": "true" }, bar), h("span.share", (share * 100).toFixed(share < 0.1 && share > 0 ? 1 : 0) + " %"));
   }
   function graph(path) {
-    const el = spark(past.get(path) || [0]);
+    const el = spark(past.get(path) || []);
     graphs.set(path, el);
     return el;
   }
-  // sample is taken each second: what a graph shows moves on also where nothing changes.
+  // sample is taken each second: what a graph shows moves on also where nothing changes. Seconds in which the page slept, or nothing new
+  // could come, are not known.
+  let sampled = 0;
   function sample() {
+    const since = performance.now() - sampled, slept = sampled && since > 2500 ? Math.min(samples, Math.round(since / 1000) - 1) : 0;
+    const known = live.up && note.hidden;
+    sampled = performance.now();
     for (const path of past.keys()) if (!rows.map.has(path)) past.delete(path);
     for (const path of graphs.keys()) if (!rows.map.has(path)) graphs.delete(path); // also of those that lived for less than a second
     for (const a of rows.map.values()) {
       let list = past.get(a.path);
       if (!list) past.set(a.path, (list = []));
-      list.push(a.rate);
-      if (list.length > samples) list.shift();
+      for (let i = 0; i < slept; i++) list.push(null);
+      list.push(known ? Math.max(0, a.rate) : null);
+      list.splice(0, list.length - samples);
       const el = graphs.get(a.path);
       if (el?.isConnected) el.replaceChildren(...spark(list).childNodes);
     }
-    if (shown?.graph.isConnected && past.has(shown.path)) shown.graph.replaceChildren(...spark(past.get(shown.path)).childNodes);
+    if (shown?.graph.isConnected) drawShown();
+  }
+  function drawShown() {
+    const list = past.get(shown.path) || [];
+    shown.graph.replaceChildren(...spark(list).childNodes);
+    shown.words.textContent = inWords(list);
   }
   async function open(path) {
     let node;
@@ -58,7 +69,8 @@ export function actors({ main, live, params, who, can }) {
     address({ of, actor: path });
     try { ({ node } = await api("GET", "actor?" + query({ of, path }))); } catch (err) { if (opened === path) panel.open(path, h("p.error", err.message), gone); return; }
     if (opened !== path || !table.el.isConnected) return; // somebody has gone on meanwhile
-    shown = { path, graph: spark(past.get(path) || [0], "wide") };
+    shown = { path, graph: spark([], "wide"), words: h("p.dim.words") };
+    drawShown();
     const us = (x) => (x ? span(x) : "–");
     const facts = [["Path", h("span.mono", path)], ["State", h("span", tag(kinds[node.state] || "none", node.state), " since ", ago(node.since))], ["Incarnation", node.incarnation],
       ["Restarts", node.restarts + " (" + node.restarts_hour + " in the last hour)"], ["Messages", node.received + " received, " + node.sent + " sent, " + node.failed + " failed, " + node.lost + " lost"],
@@ -66,7 +78,7 @@ export function actors({ main, live, params, who, can }) {
       ["Handling", "p50 " + us(node.handling.p50_us) + ", p99 " + us(node.handling.p99_us) + ", longest " + us(node.handling.max_us)],
       ["Waiting", "p50 " + us(node.waiting.p50_us) + ", p99 " + us(node.waiting.p99_us) + ", longest " + us(node.waiting.max_us)]];
     const stack = h("pre", { hidden: true, tabindex: 0, "aria-label": "Stack" });
-    const body = panel.open(node.name, [h("h2", "Messages per second, the last minute"), shown.graph, h("dl", facts.map(([k, v]) => [h("dt", k), h("dd", v)]))], gone);
+    const body = panel.open(node.name, [h("h2", "Messages per second, the last minute"), shown.graph, shown.words, h("dl.facts", facts.map(([k, v]) => [h("dt", k), h("dd", v)]))], gone);
     if (can("stacks") && !of) body.append(h("button", { type: "button", onclick: async () => {
       try { stack.textContent = (await api("GET", "actor/stack?" + query({ path }))).stack || "No goroutine is working for it: it waits for messages."; } catch (err) { stack.textContent = err.message; }
       stack.hidden = false;

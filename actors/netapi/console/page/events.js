@@ -45,7 +45,7 @@ export function events({ main, live, params }) {
   function row(e) {
     const when = at(e);
     const stamp = isNaN(when) ? "" : when.toLocaleTimeString([], { hour12: false }) + "." + String(when.getMilliseconds()).padStart(3, "0");
-    return h("tr", h("td.mono", { "data-label": "Time", title: stamp && moment(when) }, stamp), h("td.name.event", { "data-label": "Tag" }, h("button.text", { type: "button", onclick: () => open(e) }, e.tag)), h("td.cut.event.dim", { "data-label": "Data" }, brief(e)));
+    return h("tr", h("td.mono", { "data-label": "Time", title: stamp && moment(when) }, stamp), h("td.name.event", { "data-label": "Tag", title: e.tag }, h("button.text", { type: "button", onclick: () => open(e) }, e.tag)), h("td.cut.event.dim", { "data-label": "Data" }, brief(e)));
   }
   function brief(e) {
     if (!e.data) return e.size + " bytes";

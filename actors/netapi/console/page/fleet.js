@@ -16,7 +16,7 @@ export function fleet({ main, live, who, params, can }) {
   const kind = h("select", types.map((t) => h("option", { selected: t === (params.get("tgt_type") || "compound") }, t)));
   const count = h("span.dim", { role: "status" });
   const chips = h("div.chips", { role: "group", "aria-label": "State of the key" });
-  const note = h("p.note.bad", { hidden: true, role: "alert" });
+  const note = h("p.note.bad", { hidden: true, role: "alert" }), wrong = h("p.note.bad", { hidden: true, role: "alert" });
   const table = new Table("Minions", [
     { label: "Minion", cls: "name", sort: (m) => m.id, cell: (m) => h("button.text", { type: "button", onclick: () => open(m) }, m.id) },
     { label: "Key", sort: (m) => m.key, cell: (m) => tag(keyKinds[m.key] || "none", m.key) },
@@ -33,37 +33,47 @@ export function fleet({ main, live, who, params, can }) {
     const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept", "delete"] : m.key === "denied" ? ["delete"] : ["reject", "delete"];
     return h("div.acts", acts.map((act) => h("button.small", { type: "button", "aria-label": act + " the key of " + m.id, onclick: (e) => keyAct(e.target, m, act) }, act[0].toUpperCase() + act.slice(1))));
   }
+  // tell says what has gone wrong with a key; it stays until the next act.
+  function tell(text) { wrong.textContent = text; wrong.hidden = !text; }
   async function keyAct(button, m, act) {
-    if (act === "delete" && !confirm("Delete every key that " + m.id + " has at this master?")) return;
-    button.disabled = true;
+    if (button.getAttribute("aria-disabled") || (act === "delete" && !confirm("Delete every key that " + m.id + " has at this master?"))) return;
+    button.setAttribute("aria-disabled", "true"); // and not disabled: that would lose the focus
+    tell("");
     try {
       await api("POST", "fleet/" + encodeURIComponent(m.id) + "/key", { act });
       say("The key of " + m.id + " is " + done[act] + ".");
       if (panel.isOpen()) panel.close();
     } catch (err) {
-      button.disabled = false;
+      button.removeAttribute("aria-disabled");
       const close = button.closest("dialog")?.querySelector(".error"); // what is behind the panel cannot be seen
       if (close) close.textContent = err.message;
-      else { note.textContent = err.message; note.hidden = false; }
+      else tell(err.message);
     }
   }
-  // acceptAll accepts the pending keys of those that are shown, one after the other, until the master refuses one.
+  // acceptAll accepts the pending keys of those that are shown, one after the other, until one is refused. Those that have gone meanwhile
+  // are passed over.
   async function acceptAll() {
     const ids = [...rows.map.values()].filter((m) => m.key === "pending").map((m) => m.id);
-    if (!confirm("Accept the keys of " + ids.length + " minions?\n" + ids.slice(0, 12).join(", ") + (ids.length > 12 ? ", …" : ""))) return;
-    many.disabled = true;
-    let n = 0;
-    try {
-      for (const id of ids) { await api("POST", "fleet/" + encodeURIComponent(id) + "/key", { act: "accept" }); n++; }
-    } catch (err) { note.textContent = err.message; note.hidden = false; }
-    many.disabled = false;
-    say(n + " of " + ids.length + " keys are accepted.");
+    if (many.getAttribute("aria-disabled") || !confirm("Accept the keys of " + ids.length + " minions?\n" + ids.slice(0, 12).join(", ") + (ids.length > 12 ? ", …" : ""))) return;
+    many.setAttribute("aria-disabled", "true");
+    tell("");
+    let n = 0, why = "";
+    for (const id of ids) {
+      try { await api("POST", "fleet/" + encodeURIComponent(id) + "/key", { act: "accept" }); n++; } catch (err) {
+        why = err.message;
+        if (err.status !== 404) break;
+      }
+    }
+    many.removeAttribute("aria-disabled");
+    const text = n + " of " + ids.length + " keys are accepted.";
+    if (why) tell(text + " " + why);
+    else say(text);
   }
   async function open(m) {
     opened = m.id; told();
     const facts = [["Key", m.key], ["Connection", linkText[m.connected] || "not known"], ["Version", version(m)], ["Protocol", m.protocol || ""],
       ["Last heard", m.heard && ago(m.heard)], ["Refused", m.refused || ""]];
-    const body = panel.open(m.id, [h("dl", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
+    const body = panel.open(m.id, [h("dl.facts", facts.filter(([, v]) => v !== "").map(([k, v]) => [h("dt", k), h("dd", v)])),
       h("p.error", { role: "alert" }), h("div.acts", can("run") && m.key === "accepted" ? h("a", { href: "#/jobs?tgt=" + encodeURIComponent(m.id) + "&tgt_type=list" }, "Run a function") : "", can("actors") && (m.brine || !who.brine) ? h("a", { href: "#/actors?of=" + encodeURIComponent(m.id) }, who.brine ? "Actors" : "Actors, if it is a minion of brine") : "", can("keys") ? keyButtons(m) : "")], () => { opened = ""; told(); });
     if (!can("grains")) return;
     try {
@@ -87,7 +97,9 @@ export function fleet({ main, live, who, params, can }) {
       chips.replaceChildren(...states.map((s) => h("button", { type: "button", "aria-pressed": String(s === state), onclick: () => { state = s; told(); paint(); } }, (s || "all") + " " + (s ? n[s] || 0 : all))));
       chips.children[at]?.focus();
     }
-    many.hidden = !can("keys") || !(n.pending > 1);
+    const held = document.activeElement === many;
+    many.hidden = !can("keys") || !(n.pending > 1) || (state && state !== "pending");
+    if (held && many.hidden) main.focus();
     many.textContent = "Accept all " + n.pending + " pending";
     table.set([...rows.map].filter(([, m]) => !state || m.key === state).map(([key, row]) => ({ key, row })),
       search.value.trim() ? "No minion matches this target." : state ? "No key is " + state + "." : "No minion has a key here yet: it shows up when it first asks to be let in.");
@@ -104,7 +116,7 @@ export function fleet({ main, live, who, params, can }) {
   search.addEventListener("input", again);
   kind.addEventListener("change", listen);
   main.append(h("div.bar", h("h1", "Fleet"), field("Target", search, ".grow"), field("Type", kind)), who.missing ? h("p.note", who.missing) : "",
-    h("div.bar.mid", chips, count, many), note, table.el);
+    h("div.bar.mid", chips, count, many), note, wrong, table.el);
   listen();
   return { close: () => table.close(), first: () => table.first() };
 }

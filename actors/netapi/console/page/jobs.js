@@ -145,7 +145,7 @@ function one({ main, live, who }, jid) {
   const tables = { job: head, ways, why, output };
   const note = h("p.note.bad", { hidden: true, role: "alert" });
   const notes = {};
-  const title = h("h1", "Job"), facts = h("dl");
+  const title = h("h1", "Job"), facts = h("dl.facts");
   const silent = h("section", { hidden: true, "aria-label": "Silent minions" });
   const said = h("section", { "aria-label": "Output" });
   const steps = h("div.steps");
@@ -204,7 +204,7 @@ function one({ main, live, who }, jid) {
     silent.hidden = !reasons.length;
     silent.replaceChildren(h("h2", reasons.length + (reasons.length === 1 ? " minion has not returned" : " minions have not returned")),
       h("div.card", h("table.cards", h("caption.hidden", "Reasons of silence"), h("thead", h("tr", h("th", { scope: "col" }, "Minion"), h("th", { scope: "col" }, "Reason"))),
-        h("tbody", reasons.slice(0, 200).map((r) => h("tr", h("td.name", { "data-label": "Minion", title: r.minion }, r.minion), h("td", { "data-label": "Reason" }, r.text, " ", h("small", "[" + r.code + "]")))))), reasons.length > 200 ? h("div.more", reasons.length - 200 + " more") : ""));
+        h("tbody", reasons.slice(0, 200).map((r) => h("tr", h("td.name", { "data-label": "Minion", title: r.minion }, r.minion), h("td", { "data-label": "Reason" }, h("span", r.text, " ", h("small", "[" + r.code + "]"))))))), reasons.length > 200 ? h("div.more", reasons.length - 200 + " more") : ""));
     if (painted !== output.seen) { painted = output.seen; outputs(); }
   }
   function outputs() {

@@ -67,6 +67,8 @@ export class Live {
     this.onState("opening");
     this.connect();
   }
+  // up tells whether what comes is of now.
+  up = false;
   connect() {
     const source = (this.source = new EventSource("api/stream?" + query(this.params)));
     const heard = () => {
@@ -76,7 +78,7 @@ export class Live {
       return true;
     };
     source.onerror = () => this.lost(source);
-    source.addEventListener("hello", () => { if (heard()) { this.wait = 500; this.onState("live"); } });
+    source.addEventListener("hello", () => { if (heard()) { this.wait = 500; this.up = true; this.onState("live"); } });
     source.addEventListener("beat", heard);
     source.addEventListener("bye", () => { if (heard()) { this.close(); this.onState("out"); } });
     for (const name of ["rows", "note", "event"]) {
@@ -100,6 +102,7 @@ export class Live {
     }, this.wait);
   }
   shut() {
+    this.up = false;
     clearTimeout(this.watch); clearTimeout(this.again);
     this.source?.close();
     this.source = null;
@@ -167,6 +170,7 @@ export class Table {
   draw() {
     const shown = this.list.slice(0, this.limit), keep = new Set(shown.map((r) => r.key));
     const held = this.body.contains(document.activeElement) ? document.activeElement.closest("tr") : null;
+    const heldAt = held ? [...this.body.children].indexOf(held) : -1;
     for (const [key, n] of this.nodes) if (!keep.has(key)) { n.tr.remove(); this.nodes.delete(key); }
     let at = this.body.firstChild;
     for (const r of shown) {
@@ -176,6 +180,7 @@ export class Table {
       if (n.tr === at) at = at.nextSibling;
       else if (n.tr === held && at) { at.before(n.tr); } else this.body.insertBefore(n.tr, at);
     }
+    if (held && !held.isConnected) (this.body.children[Math.min(heldAt, this.body.children.length - 1)]?.querySelector("button,a") || document.getElementById("main")).focus();
     this.none.textContent = this.empty;
     this.none.hidden = this.list.length > 0;
     this.more.hidden = this.list.length <= this.limit;
@@ -305,11 +310,28 @@ export function json(v, depth = 0) {
     ? h("details", h("summary", Object.keys(x).length + (Array.isArray(x) ? " elements" : " fields")), json(x, depth + 1)) : json(x, depth + 1))]));
 }
 
-// spark draws numbers as a line.
+export const perSecond = (n) => (n ? n.toFixed(n < 10 ? 1 : 0) : "0");
+
+// spark draws numbers as a line, one a unit of its width, of which there are 60. The newest is at the right, the highest at the top, zero
+// at the bottom; where a number is null there is none, and one alone is a dot. What it says in words is its hover text.
 export function spark(values, cls = "spark") {
   const el = svg("svg", { class: cls, viewBox: "0 0 60 20", preserveAspectRatio: "none", "aria-hidden": "true" });
-  const top = Math.max(...values, 1e-9);
-  const d = values.map((v, i) => (i ? "L" : "M") + (60 - values.length + i + 0.5).toFixed(1) + " " + (19 - (v / top) * 17).toFixed(1)).join("");
-  el.append(svg("path", { d }));
+  const top = Math.max(...values.map(Number), 1e-9), none = (v) => v === null || v === undefined;
+  const d = values.map((v, i) => {
+    if (none(v)) return "";
+    const first = none(values[i - 1]), x = (60 - values.length + i + 0.5).toFixed(1), y = (19 - (Math.max(0, v) / top) * 17).toFixed(1);
+    return (first ? "M" : "L") + x + " " + y + (first && none(values[i + 1]) ? "h0" : "");
+  }).join("");
+  const title = svg("title");
+  title.textContent = inWords(values);
+  el.append(title, svg("path", { d }));
   return el;
+}
+
+// inWords is what a graph shows.
+export function inWords(values) {
+  const known = values.filter((v) => v !== null);
+  if (!known.length) return "no messages counted yet";
+  const now = values[values.length - 1];
+  return (now === null ? "not known now" : "now " + perSecond(now) + " messages/s") + ", at most " + perSecond(Math.max(...known)) + " in the last " + (values.length < 2 ? "second" : values.length + " s") + (known.length < values.length ? ", of which " + (values.length - known.length) + " s are not known" : "");
 }

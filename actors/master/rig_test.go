@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
+	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/crypt"
@@ -476,6 +478,18 @@ func (r *rig) eventually(what string, try func() error) {
 		}
 	}
 	r.t.Fatalf("%s: %v", what, err)
+}
+
+// harm lets an actor die as soon as it lives: it may be about to start, or to start again.
+func (r *rig) harm(path string, how supervisor.Fault) {
+	r.t.Helper()
+	r.eventually(path+" can be harmed", func() error {
+		err := r.m.Supervisor().Inject(path, how)
+		if err != nil && !errors.Is(err, supervisor.ErrGone) && !errors.Is(err, supervisor.ErrUnknown) {
+			r.t.Fatal(err)
+		}
+		return err
+	})
 }
 
 // discard is a logger for what a test does not look at.

@@ -75,9 +75,10 @@ func (r *rig) endRunner(jid string, crash bool) {
 		}
 		return
 	}
+	r.harm("Runner-"+jid, supervisor.FaultPanic)
 	ref, ok := r.m.Supervisor().Lookup("Runner-" + jid)
-	if err := r.m.Supervisor().Inject("Runner-"+jid, supervisor.FaultPanic); err != nil || !ok {
-		r.t.Fatal(ok, err)
+	if !ok {
+		r.t.Fatal("there is no runner")
 	}
 	ref.Send(&CleanDone{}) // any message sets the fault off
 }

@@ -159,9 +159,7 @@ func TestSchedulerOfMasterKilled(t *testing.T) {
 		if i%2 == 0 {
 			how = supervisor.FaultPanic
 		}
-		if err := r.m.Supervisor().Inject("Scheduler", how); err != nil {
-			t.Fatal(err)
-		}
+		r.harm("Scheduler", how)
 		if ref, ok := r.m.Supervisor().Lookup("Scheduler"); ok {
 			ref.Send(&LookAtSchedule{Now: time.Now()}) // it dies of this one
 		}
@@ -191,9 +189,7 @@ func TestScheduledRunKilled(t *testing.T) {
 		name = "Scheduled-" + runs[0].Str("jid")
 		return nil
 	})
-	if err := r.m.Supervisor().Inject(name, supervisor.FaultPanic); err != nil {
-		t.Fatal(err)
-	}
+	r.harm(name, supervisor.FaultPanic)
 	if ref, ok := r.m.Supervisor().Lookup(name); ok {
 		ref.Send(&scheduledOutcome{}) // it dies of this one
 	}

@@ -16,18 +16,24 @@ import (
 	"brine/wire/payload"
 )
 
+// freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
+func freePort(t *testing.T) int {
+	t.Helper()
+	port, err := loopback.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = port.Release() })
+	return port.Number
+}
+
 // redisAt starts a Redis server, or a cluster of one, on a port.
 func redisAt(t *testing.T, more ...string) int {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("no redis-server here: ", err)
 	}
-	reserved, err := loopback.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = reserved.Release() })
-	port := reserved.Number
+	port := freePort(t)
 	cmd := exec.Command("redis-server", append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""}, more...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -60,7 +66,7 @@ func TestTokenStores(t *testing.T) {
 			return payload.M("eauth_tokens.cache_driver", "redis", "cache.redis.host", "127.0.0.1", "cache.redis.port", int64(redisAt(t)), "cache.redis.db", "2")
 		},
 		"a cluster": func(t *testing.T) *payload.Map {
-			port := redisAt(t, "--cluster-enabled", "yes", "--cluster-port", "0")
+			port := redisAt(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t))) // by default port+10000, which anybody may have
 			if err := redisDo(t, port, "CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 				t.Skip("this redis-server makes no cluster of one: ", err)
 			}

@@ -288,7 +288,7 @@ func TestRedisCluster(t *testing.T) {
 		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error { return db.Do(ctx, words...).Err() })
 	}
 	startStore(t, func() error { return ask("PING") }, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
-		"--cluster-port", "0", "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
+		"--cluster-port", strconv.Itoa(freePort(t)), "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
 	if err := ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 		t.Skip("this redis-server makes no cluster of one: ", err)
 	}

@@ -1,6 +1,7 @@
 package zmq
 
 import (
+	"cmp"
 	"strconv"
 )
 
@@ -121,8 +122,12 @@ func (p *Pub) onFrames(frames [][]byte) {
 		p.stats.Malformed++
 	}
 	p.mu.Unlock()
+	over := one.cut
 	p.tellEnd(ended)
 	p.telling.Unlock()
+	if over { // what was on its way when it was cut
+		return
+	}
 	vouched := good && p.tell(Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1, Conn: one.conn})
 	p.spend(fd, one, vouched)
 }
@@ -144,9 +149,10 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 	p.check(fd, one)
 }
 
-// check cuts a connection that has said more than it may, once it is known which one it is. p.mu is held.
+// check cuts a connection that has said more than it may, once it is known which one it is: the event that it was made may come
+// long after its words. p.mu is held.
 func (p *Pub) check(fd int, one *subscriber) {
-	if one.used > p.opt.MaxTopics && one.addr != "" && one.said >= lateBytes && p.its(fd, one) {
+	if one.used > p.opt.MaxTopics && (one.cookie != 0 || one.addr != "") && one.said >= lateBytes && p.its(fd, one) {
 		p.cut(fd, one, "it subscribes to more than minions do")
 	}
 }
@@ -172,9 +178,17 @@ func (p *Pub) cut(fd int, one *subscriber, why string) {
 	p.stats.Cut++
 	if !p.said {
 		p.said = true
-		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", one.addr, "why", why)
+		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", cmp.Or(one.addr, peerOf(fd)), "why", why)
 	}
-	if peerOf(fd) == one.addr { // another connection may have the descriptor by now
+	if one.has(fd) {
 		sever(fd)
 	}
+}
+
+// has tells whether a descriptor is still the connection's; another one may have it by now.
+func (s *subscriber) has(fd int) bool {
+	if s.cookie != 0 {
+		return s.cookie == cookieOf(fd)
+	}
+	return s.addr == peerOf(fd)
 }

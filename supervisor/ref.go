@@ -211,17 +211,15 @@ func (r *Ref) refuse(sender *actor.PID, why error) {
 	system.Root.Send(sender, &actor.DeadLetterResponse{Target: system.NewLocalPID(r.path)})
 }
 
-// close refuses messages from now on; those waiting are lost.
-func (r *Ref) close() {
-	for _, it := range r.inbox.drain(true) {
-		r.lose(it.msg, ErrGone)
-	}
+// close refuses messages from now on, and returns those that were waiting.
+func (r *Ref) close() []item {
 	r.mu.Lock()
 	pid := r.pid
 	r.mu.Unlock()
 	if pid != nil {
 		r.sup.system.ProcessRegistry.Remove(pid)
 	}
+	return r.inbox.drain(true)
 }
 
 // process is the face of a Ref towards protoactor.

@@ -360,14 +360,18 @@ func (s *Supervisor) Inject(path string, how Fault) error {
 	return fmt.Errorf("harm %s: %w", path, ErrGone)
 }
 
-// forget drops a child from the map; its name is free again.
+// forget drops a child from the map; its name is free again. Who finds the name free finds the child gone: it takes no message that
+// would be lost.
 func (s *Supervisor) forget(ref *Ref) {
+	waiting := ref.close()
 	s.mu.Lock()
 	if s.refs[ref.spec.Name] == ref {
 		delete(s.refs, ref.spec.Name)
 	}
 	s.mu.Unlock()
-	ref.close()
+	for _, it := range waiting { // now, as what they do when they are lost may take the name
+		ref.lose(it.msg, ErrGone)
+	}
 }
 
 // haltOver is called by the core at the end of a halt.

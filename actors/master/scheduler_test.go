@@ -104,14 +104,19 @@ func TestScheduleOfMaster(t *testing.T) {
 // TestScheduleReturner: returners get what was successful, once for each run, with the options of the job.
 func TestScheduleReturner(t *testing.T) {
 	r := scheduled(t, `  kept: {function: test.arg, args: [one], hours: 1, return_job: false, return_kwargs: {filename: DIR/kept}}
+  other: {function: test.arg, args: [two], hours: 1, return_job: false, return_config: alternative}
   mark: {function: test.arg, seconds: 1, return_job: false, return_kwargs: {filename: DIR/mark}}
   fails: {function: error.error, args: [ValueError, boom], hours: 1, return_job: false, return_kwargs: {filename: DIR/kept}}
   asks: {function: jobs.active, hours: 1, return_job: false, return_kwargs: {filename: DIR/asks}}
+alternative.rawfile_json.filename: DIR/other
 `, "schedule_returner: rawfile_json")
 	r.lines("mark", 2)
 	r.lines("asks", 1) // at its start, and the master can be asked already
 	if kept := r.lines("kept", 1); len(kept) != 1 || !strings.Contains(kept[0], `"schedule": "kept"`) || !strings.Contains(kept[0], `"ret_kwargs"`) {
 		t.Errorf("got %v", kept)
+	}
+	if other := r.lines("other", 1); len(other) != 1 || !strings.Contains(other[0], `"schedule": "other"`) {
+		t.Errorf("with options of its own: got %v", other)
 	}
 }
 

@@ -2,6 +2,7 @@ package reactor
 
 import (
 	"log/slog"
+	"slices"
 
 	"brine/modules"
 	"brine/modules/text/pytext"
@@ -49,6 +50,7 @@ func (r *Reactor) fill(c *Call, low *payload.Map) error {
 		kw.Delete("arg")
 		kw.Delete("kwarg")
 		c.More = kw
+		r.tellUnread(c)
 		return r.fillNew(c, args)
 	}
 	arg, hasArg := kw.Get("arg")
@@ -92,6 +94,22 @@ func (r *Reactor) wrapped(c *Call, low *payload.Map) (*payload.Map, error) {
 		return nil, modules.ExecErr("there is no reaction '%s': it must be local, runner, wheel or caller", c.Kind)
 	}
 	return kw, nil
+}
+
+// ownKeys are those of a reaction that stand beside args and are read, or are put there by the compiler of reactions.
+var ownKeys = []string{"state", "name", "order", "__id__", "__sls__", "__env__", "__user__", "__state__"}
+
+// tellUnread names the keys beside args that change nothing, kwargs among them. Salt drops them in silence. Those of a job go to its
+// master.
+func (r *Reactor) tellUnread(c *Call) {
+	if c.Kind == KindLocal {
+		return
+	}
+	for key := range c.More.All() {
+		if name := pytext.Str(key); name != "fun" && !slices.Contains(ownKeys, name) {
+			r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+name+"': nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'.", nil)
+		}
+	}
 }
 
 // fillNew takes args: a map, or a list of maps with one key. A list of anything else is what caller takes for positions.

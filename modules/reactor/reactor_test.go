@@ -92,6 +92,27 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
+// TestUnread: what stands beside args and changes nothing is named, also where Salt says nothing.
+func TestUnread(t *testing.T) {
+	const text = "a: {caller.test.arg: [args: [1], kwargs: {x: 2}, order: 1, name: n]}\nb: {runner.test.arg: [args: {x: 1}, tgt: t]}\n" +
+		"c: {local.test.arg: [tgt: t, args: {x: 1}, ret: r]}\nd: {caller.test.arg: [arg: [1], kwarg: {x: 2}]}\n"
+	chunks, h, err := rendered(t, text, "t", payload.NewMap(0))
+	if err != nil || len(chunks) != 4 {
+		t.Fatalf("got %d, %v", len(chunks), err)
+	}
+	r := newReactor(t, h)
+	for _, c := range chunks {
+		if _, err := r.Call(c); err != nil {
+			t.Error(err)
+		}
+	}
+	const because = ": nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'."
+	want := []any{[]any{"WARNING", "Reactor 'a' is ignoring 'kwargs'" + because}, []any{"WARNING", "Reactor 'b' is ignoring 'tgt'" + because}}
+	if diff := cmp.Diff(want, h.lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // found is a file server with one file.
 type found struct{ url, path string }
 

@@ -219,12 +219,12 @@ func (c *core) bury(rec *record, f effect) {
 	if restarting {
 		tail = ", restarting..."
 	}
-	c.logf(rec, level, "Process %s (%s) died with exit status %d%s", d.Name, rec.inc.id, d.Status, tail)
-	if !asked || d.Status != 0 {
+	if !asked || d.Status != 0 { // before the log tells it: who has read that can ask for the death
 		rec.ref.died(d)
 		c.publishDeath(rec, d, restarting)
 		c.sup.bury(d)
 	}
+	c.logf(rec, level, "Process %s (%s) died with exit status %d%s", d.Name, rec.inc.id, d.Status, tail)
 }
 
 func (c *core) death(rec *record, f effect) stats.Death {

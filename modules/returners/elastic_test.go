@@ -136,6 +136,29 @@ func TestElasticReads(t *testing.T) {
 	}
 }
 
+// The names of indices and of kinds of documents are those of the options.
+func TestElasticNames(t *testing.T) {
+	r := elasticServer(t)
+	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL, "doc_type", "kind", "master_event_index", "events", "master_event_doc_type", "event",
+		"master_job_cache_index", "jobs", "master_job_cache_doc_type", "job")))
+	s.call("elasticsearch.returner", ret())
+	s.call("elasticsearch.event_return", []any{payload.M("tag", "a")})
+	s.call("elasticsearch.save_load", "20261123093900000001", payload.M("fun", "test.ping"))
+	if got := s.call("elasticsearch.get_load", "20261123093900000001").(*payload.Map).Str("fun"); got != "test.ping" {
+		t.Errorf("the load has fun %q", got)
+	}
+	var got []string
+	for _, a := range r.take() {
+		if path := uuidText.ReplaceAllString(a.path, "uuid"); strings.Count(path, "/") > 1 && !strings.Contains(path, "_alias") {
+			got = append(got, a.method+" "+path)
+		}
+	}
+	want := []string{"POST /salt-test_ping/kind", "PUT /events/event/uuid", "PUT /jobs/job/20261123093900000001", "GET /jobs/job/20261123093900000001"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Names of functions and jobs leave no index or document.
 func TestElasticPaths(t *testing.T) {
 	r := elasticServer(t)

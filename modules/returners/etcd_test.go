@@ -180,6 +180,26 @@ func TestEtcdKeys(t *testing.T) {
 	}
 }
 
+// What is written goes by the profile for writers, loads are read by that for readers, the rest by the profile for all.
+func TestEtcdProfiles(t *testing.T) {
+	here, there := etcdServerAt(t), etcdServerAt(t)
+	at := func(port int64) *payload.Map {
+		return payload.M("etcd.host", "127.0.0.1", "etcd.port", port, "etcd.require_v2", false)
+	}
+	const jid = "20261123093900000001"
+	opts := payload.M("here", at(here), "there", at(there), "etcd.returner", "here", "etcd.returner_write_profile", "there")
+	brine(t, opts).call("etcd.save_load", jid, payload.M("fun", "test.ping"), []any{})
+	has := func(want int, opts *payload.Map) {
+		t.Helper()
+		if got := brine(t, opts).call("etcd.get_load", jid).(*payload.Map).Len(); got != want {
+			t.Errorf("the load has %d fields, want %d", got, want)
+		}
+	}
+	has(0, opts)
+	has(1, opts.Clone().Set("etcd.returner_read_profile", "there"))
+	has(1, payload.M("there", at(there), "etcd.returner", "there"))
+}
+
 // A server that is away is asked again, and after wrong options, which may be mended. No error has the password.
 func TestEtcdFails(t *testing.T) {
 	const secret = "geheim"

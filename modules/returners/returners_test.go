@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -139,6 +140,7 @@ func TestSyslog(t *testing.T) {
 	}{
 		{payload.M("syslog", payload.M("tag", "x y")), "<14>", "x y: "},
 		{payload.M("syslog.tag", "brine", "syslog.level", "LOG_ERR", "syslog.facility", "LOG_LOCAL3", "syslog.options", []any{"LOG_CONS"}), "<155>", "brine: "},
+		{payload.M("syslog.tag", "brine", "syslog.options", []any{"LOG_NDELAY", "LOG_PID"}), "<14>", fmt.Sprintf("brine[%d]: ", os.Getpid())},
 	} {
 		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), reg, "syslog", ret()); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func parseError(err error, secret string) error {
 	cause := err
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {
 		cause = next
+	}
+	if file := (*fs.PathError)(nil); errors.As(err, &file) { // which file it is helps
+		cause = file
 	}
 	text := cause.Error()
 	if secret != "" {

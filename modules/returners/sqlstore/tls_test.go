@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,18 @@ func protected(t *testing.T, opts *payload.Map, name, place string, want string,
 	}
 }
 
+// TestConnectTimeout: a server that takes connections and says nothing is given up after connect_timeout.
+func TestConnectTimeout(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	opts := payload.M("returner.pgjsonb", payload.M("host", "127.0.0.1", "port", port, "user", "u", "pass", "p", "db", "d"))
+	protected(t, opts, "pgjsonb", "returner.pgjsonb", "timeout", "connect_timeout", 1)
+}
+
 // A server must be the one that the options name, and connections are protected when the options say so.
 func TestTLS(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
@@ -69,8 +82,11 @@ func TestTLS(t *testing.T) {
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "certificate", "sslmode", "verify-full", "sslrootcert", other)
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "certificate", "sslmode", "verify-ca", "sslrootcert", other)
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "require")
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "require", "sslcert", cert, "sslkey", key)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "/none", "sslmode", "require", "sslcert", "/none", "sslkey", key)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "private key does not match", "sslmode", "require", "sslcert", other, "sslkey", key)
 		var n int
-		if err := db.QueryRow("SELECT count(*) FROM salt_returns").Scan(&n); err != nil || n != 2 {
+		if err := db.QueryRow("SELECT count(*) FROM salt_returns").Scan(&n); err != nil || n != 3 {
 			t.Errorf("%d rows, %v", n, err)
 		}
 	})

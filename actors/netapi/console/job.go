@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -63,6 +64,8 @@ type jobView struct {
 	looked, reasoned        time.Time
 	returned                int64 // of which the output is shown
 	dirty, done             bool
+	silent                  rows         // what was last told of who has not returned
+	back                    *payload.Map // who has: ids
 }
 
 // showJob streams one job: its head, its way, the reasons of silence and what minions have said.
@@ -72,7 +75,7 @@ func (c *console) showJob(ctx context.Context, q request, o *output) error {
 	v := &jobView{c: c, o: o, who: q.who, jid: q.query("jid"), returned: -1, dirty: true,
 		head: newDiffer("job"), ways: newDiffer("ways"), why: newDiffer("why"), output: newDiffer("output")}
 	if !payload.IsJID(v.jid) {
-		return o.note("job", &problem{404, "This is no id of a job."})
+		return c.repeat(ctx, q, o, jobQuiet, func(context.Context) error { return o.note("job", &problem{404, "This is no id of a job."}) })
 	}
 	bus := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/job/"+v.jid+"/") }, func() {})
 	return c.repeat(ctx, q, o, jobsEvery, func(ctx context.Context) error {
@@ -129,25 +132,25 @@ func (v *jobView) look(ctx context.Context) error {
 	return v.reasons(ctx, head.Silent)
 }
 
-// reasons asks why minions are silent, while some are.
+// reasons asks why minions are silent, while some are. Whoever has returned is not, whatever was said of it before.
 func (v *jobView) reasons(ctx context.Context, silent int64) error {
-	now := rows{}
-	if silent > 0 {
-		if time.Since(v.reasoned) < whyEvery {
-			return nil
-		}
+	if silent == 0 {
+		v.silent = rows{}
+	} else if time.Since(v.reasoned) >= whyEvery {
 		got, err := ask(ctx, v.c, control.GetWhy{JID: v.jid})
 		v.reasoned = time.Now()
 		if err != nil {
 			return v.o.note("why", err)
 		}
+		v.silent = rows{}
 		for _, r := range got.Reasons {
 			if r.Code != "returned" && r.Code != "returned_late" {
-				now[r.Minion] = Silence{r.Minion, r.Code, strings.ToValidUTF8(r.Text, "�")}
+				v.silent[r.Minion] = Silence{r.Minion, r.Code, strings.ToValidUTF8(r.Text, "�")}
 			}
 		}
 	}
-	return v.o.rows(v.why, now, nil)
+	maps.DeleteFunc(v.silent, func(id string, _ any) bool { return v.back.Has(id) })
+	return v.o.rows(v.why, v.silent, nil)
 }
 
 // outputs asks for the returns when there are more than before.
@@ -159,7 +162,10 @@ func (v *jobView) outputs(ctx context.Context, returned int64) error {
 	if err != nil {
 		return v.o.note("output", err)
 	}
-	v.returned = int64(got.Len())
+	v.returned, v.back = int64(got.Len()), payload.NewMap(got.Len())
+	for id := range got.All() {
+		v.back.Set(id, true)
+	}
 	return v.o.rows(v.output, folded(got), nil)
 }
 

@@ -26,8 +26,11 @@ type Session struct {
 type Front interface {
 	// Login asks the master for a token. from is the address of who asks.
 	Login(ctx context.Context, from string, creds *payload.Map) (Session, error)
-	// Session is that of an id, and whether there is one; to ask for it keeps it alive.
-	Session(ctx context.Context, id string) (Session, bool)
+	// Session is that of an id; to ask for it keeps it alive. ErrNobody: there is none. Any other error tells why it is not known
+	// whether it still stands, as when the master is away.
+	Session(ctx context.Context, id string) (Session, error)
+	// MasterHere is an error at once when nobody answers at the sockets of the master.
+	MasterHere() error
 	// Logout forgets a session.
 	Logout(ctx context.Context, id string)
 	// Run calls a client of Salt (local, local_async, runner, wheel) with a token in the low data.
@@ -81,6 +84,7 @@ type console struct {
 	table   []route
 	streams chan map[string]int // streams by session; whoever holds the map may change it
 	holds   holds
+	pulse   chan pulse // whoever has taken it may change it
 }
 
 //go:embed page
@@ -94,7 +98,8 @@ func New(opt Options) http.Handler {
 	if opt.Cookie == "" {
 		opt.Cookie = "session_id"
 	}
-	c := &console{Options: opt, streams: make(chan map[string]int, 1), holds: newHolds()}
+	c := &console{Options: opt, streams: make(chan map[string]int, 1), holds: newHolds(), pulse: make(chan pulse, 1)}
+	c.pulse <- pulse{}
 	c.streams <- map[string]int{}
 	c.table = c.routes()
 	mux := http.NewServeMux()

@@ -12,7 +12,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"brine/modules/matchers"
 	"brine/wire/payload"
@@ -20,24 +22,51 @@ import (
 
 // fakeFront knows two users, and answers calls from a table.
 type fakeFront struct {
-	calls chan *payload.Map
-	bus   chan [2]any
+	calls   chan *payload.Map
+	bus     chan [2]any
+	away    atomic.Bool // the master is
+	mute    atomic.Bool // the master does not answer
+	ended   atomic.Bool // all sessions have
+	lowered atomic.Bool // admin has the rights of limited
+	out     atomic.Pointer[string]
 }
 
 func (f *fakeFront) Login(_ context.Context, _ string, creds *payload.Map) (Session, error) {
 	if creds.Str("password") != "right" {
 		return Session{}, &problem{http.StatusUnauthorized, "Could not authenticate using provided credentials"}
 	}
-	s, _ := f.Session(context.Background(), creds.Str("username"))
-	return s, nil
+	return f.Session(context.Background(), creds.Str("username"))
 }
 
-func (f *fakeFront) Session(_ context.Context, id string) (Session, bool) {
+func (f *fakeFront) MasterHere() error {
+	if f.away.Load() {
+		return errAway
+	}
+	return nil
+}
+
+func (f *fakeFront) Session(ctx context.Context, id string) (Session, error) {
 	rules, ok := map[string][]any{"admin": {".*", "@runner", "@wheel"}, "limited": {"test.*"}, "root": {"test.*"}, "sudo_ann": {"test.*"}, "daemon": {"test.*"}, "nobody": {}}[id]
-	return Session{ID: id, Token: "token of " + id, User: id, Rules: rules}, ok
+	if f.lowered.Load() {
+		rules = []any{"test.*"}
+	}
+	switch {
+	case !ok || f.ended.Load():
+		return Session{}, ErrNobody
+	case f.away.Load():
+		return Session{}, errAway
+	}
+	for f.mute.Load() {
+		select {
+		case <-ctx.Done():
+			return Session{}, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return Session{ID: id, Token: "token of " + id, User: id, Rules: rules}, nil
 }
 
-func (f *fakeFront) Logout(context.Context, string) {}
+func (f *fakeFront) Logout(_ context.Context, id string) { f.out.Store(&id) }
 
 func (f *fakeFront) Run(_ context.Context, low *payload.Map) (any, error) {
 	f.calls <- low

@@ -16,18 +16,27 @@ import (
 func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d, members, versions, minions := newDiffer("fleet"), c.membership(q), c.versions(q.who), c.roster
-	if c.Master == nil || !c.Master.Here() {
-		minions = c.keysWhenTold(ctx)
-	}
-	return c.repeat(ctx, q, o, fleetEvery, func(ctx context.Context) error {
-		minions, err := minions(ctx, q.who)
+	d, members, versions := newDiffer("fleet"), c.membership(q), c.versions(q.who)
+	var keys func(context.Context, Session) ([]Minion, error)
+	return c.repeat(ctx, q, o, fleetEvery, func(look context.Context) error {
+		from := c.roster
+		if c.Master == nil || !c.Master.Here() { // a master that comes back may have none yet
+			if keys == nil {
+				keys = c.keysWhenTold(ctx)
+			}
+			from = keys
+		}
+		minions, err := from(look, q.who)
 		if err != nil {
 			return o.rows(d, nil, err)
 		}
-		in, err := members(ctx)
+		in, err := members(look)
+		if err := o.note("target", err); err != nil {
+			return err
+		}
 		if err != nil {
-			return o.rows(d, nil, err)
+			d = newDiffer("fleet") // the page has dropped what it had
+			return nil
 		}
 		now := rows{}
 		versions(minions)

@@ -10,11 +10,14 @@ import (
 // serveSession says who is logged in: whoever asks without a session learns how to log in, and nothing of the master.
 func (c *console) serveSession(w http.ResponseWriter, q request) {
 	who, err := c.session(q.http)
-	if err != nil {
+	switch {
+	case away(err):
+		fail(w, errStatus(err), err.Error())
+	case err != nil:
 		reply(w, Identity{Can: []string{}, Eauths: c.eauths()})
-		return
+	default:
+		reply(w, c.identity(who))
 	}
-	reply(w, c.identity(who))
 }
 
 func (c *console) eauths() []string {
@@ -57,7 +60,12 @@ func (c *console) serveLogin(w http.ResponseWriter, q request) {
 }
 
 func (c *console) serveLogout(w http.ResponseWriter, q request) {
-	c.Front.Logout(q.http.Context(), q.who.ID)
+	cookie, err := q.http.Cookie(c.Cookie)
+	if err != nil || cookie.Value == "" {
+		fail(w, http.StatusUnauthorized, ErrNobody.Error())
+		return
+	}
+	c.Front.Logout(q.http.Context(), cookie.Value)
 	c.setCookie(w, "")
 	reply(w, Done{true})
 }

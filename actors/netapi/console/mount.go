@@ -58,11 +58,11 @@ func (f *front) Login(ctx context.Context, from string, creds *payload.Map) (Ses
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	who, ok := f.Session(ctx, id)
-	if !ok {
+	who, err := f.Session(ctx, id)
+	if errors.Is(err, ErrNobody) {
 		return who, &problem{http.StatusServiceUnavailable, "The master does not know the token that it has just given."}
 	}
-	return who, nil
+	return who, err
 }
 
 // mayLogIn looks at the address of a user who logs in.
@@ -82,16 +82,34 @@ func (f *front) mayLogIn(user, from string) bool {
 }
 
 // Session is that of an id, with the rules that hold for it now. A token that the master does not know any more is no session.
-func (f *front) Session(ctx context.Context, id string) (Session, bool) {
+func (f *front) Session(ctx context.Context, id string) (Session, error) {
 	token, err := f.API.Sessions().Token(ctx, id)
-	if err != nil || token == "" {
-		return Session{}, false
+	if err != nil {
+		return Session{}, fmt.Errorf("look for session: %w", err)
+	}
+	if token == "" {
+		return Session{}, ErrNobody
+	}
+	if err := f.MasterHere(); err != nil { // else the question waits
+		return Session{}, err
 	}
 	tok, err := f.API.Token(ctx, token)
-	if err != nil || tok == nil {
-		return Session{}, false
+	var known *rest.Error
+	switch {
+	case err == nil && tok == nil, errors.As(err, &known) && known.Status == http.StatusUnauthorized:
+		return Session{}, ErrNobody
+	case err != nil:
+		return Session{}, toldAs(err)
 	}
-	return Session{ID: id, Token: token, User: tok.Str("name"), Rules: f.Rules(tok)}, true
+	return Session{ID: id, Token: token, User: tok.Str("name"), Rules: f.Rules(tok)}, nil
+}
+
+// MasterHere dials the master.
+func (f *front) MasterHere() error {
+	if f.API.MasterHere() != nil {
+		return errAway
+	}
+	return nil
 }
 
 // Logout forgets a session and revokes its token, as rest_cherrypy does.

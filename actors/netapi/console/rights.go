@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	"brine/modules/eauth"
@@ -72,6 +73,11 @@ func mayRun(rules []any) bool {
 		}
 	}
 	return false
+}
+
+// sameRights tells whether two sessions are of the same user with the same rights.
+func sameRights(a, b Session) bool {
+	return a.User == b.User && slices.Equal(rightsOf(a.Rules), rightsOf(b.Rules))
 }
 
 // rightsOf lists the rights that rules grant, in a fixed order.

@@ -12,7 +12,8 @@ import (
 type request struct {
 	http *http.Request
 	who  Session
-	body any // as route.Body, read
+	held bool // by a stream: of who only the id is known yet, because the master is away
+	body any  // as route.Body, read
 }
 
 func (q request) query(name string) string { return q.http.URL.Query().Get(name) }
@@ -54,7 +55,7 @@ func (c *console) routes() []route {
 			Answer: Identity{}, raw: c.serveSession},
 		{Method: "POST", Path: "/console/api/login", Help: "Log in. The answer sets the cookie of the session.", Open: true,
 			Body: Login{}, Answer: Identity{}, read: taking[Login], raw: c.serveLogin},
-		{Method: "POST", Path: "/console/api/logout", Help: "End the session.", Answer: Done{}, raw: c.serveLogout},
+		{Method: "POST", Path: "/console/api/logout", Help: "End the session, also while the master is away.", Open: true, Answer: Done{}, raw: c.serveLogout},
 		{Method: "GET", Path: "/console/api/stream", Help: "Server-sent events of one view: hello, rows, note, event, beat.", Streams: true,
 			Params: streamParams(), Answer: Message{}, Tables: streamTables(), raw: c.serveStream},
 		{Method: "GET", Path: "/console/api/fleet/{id}/grains", Help: "The grains of a minion, as the master has them.", Right: rightGrains,
@@ -105,6 +106,10 @@ func (c *console) admit(r route, w http.ResponseWriter, h *http.Request) (reques
 	}
 	if !r.Open {
 		who, err := c.session(h)
+		if r.Streams && away(err) {
+			q.who, q.held = who, true
+			return q, nil
+		}
 		if err != nil {
 			return q, err
 		}

@@ -70,12 +70,11 @@ func guard(r *http.Request) error {
 
 // session is who asks, by cookie; nobody is an error.
 func (c *console) session(r *http.Request) (Session, error) {
-	if cookie, err := r.Cookie(c.Cookie); err == nil && cookie.Value != "" {
-		if s, ok := c.Front.Session(r.Context(), cookie.Value); ok {
-			return s, nil
-		}
+	cookie, err := r.Cookie(c.Cookie)
+	if err != nil || cookie.Value == "" {
+		return Session{}, ErrNobody
 	}
-	return Session{}, &problem{http.StatusUnauthorized, "nobody is logged in"}
+	return c.sessionOf(r.Context(), cookie.Value, sessionWithin)
 }
 
 // setCookie gives the page its session, or takes it.

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Message is one of the events of a stream; its name tells which of the fields is there.
+// Message is one of the events of a stream; its name tells which of the fields is there. The last is bye when the session has ended.
 type Message struct {
 	Hello *Hello     `json:"hello,omitempty"`
 	Rows  *Patch     `json:"rows,omitempty"`
 	Note  *Note      `json:"note,omitempty"`
 	Event *EventList `json:"event,omitempty"`
 	Beat  *Beat      `json:"beat,omitempty"`
+	Bye   *Problem   `json:"bye,omitempty"`
 }
 
 // Hello begins a stream.
@@ -25,7 +26,8 @@ type Hello struct {
 	At   int64  `json:"at" doc:"now, in microseconds since 1970"`
 }
 
-// Note says in words what keeps a table from being told; an empty text ends it.
+// Note says in words what keeps a table from being told; an empty text ends it. That of the table master is about all of them: the
+// master is away, and what the page has is the last that was known. It may come before hello.
 type Note struct {
 	Table string `json:"table"`
 	Text  string `json:"text"`
@@ -55,6 +57,7 @@ func streamTables() map[string]any {
 const (
 	beatEvery    = 5 * time.Second
 	checkEvery   = 15 * time.Second // that the session still stands
+	pulseEvery   = time.Second      // that the master is there
 	writeWithin  = 20 * time.Second // a page that does not read is left
 	masterEvery  = 500 * time.Millisecond
 	fleetEvery   = time.Second
@@ -68,11 +71,13 @@ const (
 
 // output is the way to one page. Only the goroutine of the stream writes to it.
 type output struct {
-	view  string
-	begun bool // hello has been said
-	w     http.ResponseWriter
-	ctl   *http.ResponseController
-	said  map[string]string // notes by table
+	view   string
+	begun  bool // hello has been said
+	w      http.ResponseWriter
+	ctl    *http.ResponseController
+	said   map[string]string // notes by table
+	away   func() bool       // whether the master is: then no table has trouble of its own
+	beaten time.Time         // when a stream that is held last wrote
 }
 
 // begin says hello, once: what the view listens to is being listened to by then.
@@ -126,17 +131,25 @@ func (o *output) note(table string, trouble error) error {
 	if trouble != nil {
 		text = trouble.Error()
 	}
-	if o.said[table] == text {
+	if o.said[table] == text || text != "" && o.away() {
 		return nil
 	}
 	o.said[table] = text
 	return o.send("note", Note{table, text})
 }
 
+// bye ends a stream whose session has ended, or may not see it any more.
+func (o *output) bye() error { return o.write("bye", Problem{"the session has ended"}) }
+
 // view is what a stream shows: what it needs, and what makes it.
 type view struct {
 	rights []string // one of them is needed
 	run    func(c *console, ctx context.Context, q request, o *output) error
+}
+
+// allowed tells whether somebody may see it.
+func (v view) allowed(who Session) bool {
+	return slices.ContainsFunc(v.rights, func(name string) bool { return may(who.Rules, name) })
 }
 
 func viewOf(name string) (view, bool) {
@@ -158,7 +171,7 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 		fail(w, http.StatusBadRequest, "there is no such view")
 		return
 	}
-	if !slices.ContainsFunc(v.rights, func(name string) bool { return may(q.who.Rules, name) }) {
+	if !q.held && !v.allowed(q.who) {
 		fail(w, http.StatusForbidden, "no rule of external_auth allows this")
 		return
 	}
@@ -172,39 +185,14 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 	defer cancel()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	o := &output{view: name, w: w, ctl: http.NewResponseController(w), said: map[string]string{}}
-	_ = v.run(c, ctx, q, o) // it ends with the page, which is told nothing any more
-}
-
-// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the context,
-// or the session.
-func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, look func(context.Context) error) error {
-	tick, beat, check := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery)
-	defer tick.Stop()
-	defer beat.Stop()
-	defer check.Stop()
-	if err := o.begin(); err != nil {
-		return err
-	}
-	for {
-		if err := look(ctx); err != nil {
-			return err
+	o := &output{view: name, w: w, ctl: http.NewResponseController(w), said: map[string]string{}, away: func() bool { return c.Front.MasterHere() != nil }}
+	if q.held {
+		who, err := c.hold(ctx, o, q.who.ID)
+		if err != nil || !v.allowed(who) {
+			_ = o.bye() // a page that has gone is told nothing any more
+			return
 		}
-		for waiting := true; waiting; {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-tick.C:
-				waiting = false
-			case <-beat.C:
-				if err := o.send("beat", Beat{time.Now().UnixMicro()}); err != nil {
-					return err
-				}
-			case <-check.C:
-				if _, ok := c.Front.Session(ctx, q.who.ID); !ok {
-					return o.send("bye", Problem{"the session has ended"})
-				}
-			}
-		}
+		q.who = who
 	}
+	_ = v.run(c, ctx, q, o) // it ends with the page, as above
 }

@@ -49,6 +49,13 @@ type look struct {
 	shows            string // a text that is there when it is drawn
 }
 
+// masterAway is one more.
+func masterAway() look {
+	return look{"away", "#/jobs", "jobs", func(s *stand) {
+		s.send("note", console.Note{Table: "master", Text: "The master is away: it does not run, or nobody answers at its sockets."})
+	}, "Not known while the master is away."}
+}
+
 func ptr(n int64) *int64 { return &n }
 
 func looks() []look {
@@ -180,7 +187,7 @@ func TestLooks(t *testing.T) {
 				s.tickByHand()
 				s.inTheme(theme)
 				s.anew("#/events", "events")
-				for _, l := range looks() {
+				for _, l := range append([]look{masterAway()}, looks()...) {
 					if l.hash != "" {
 						s.anew(l.hash, l.view)
 					}

@@ -14,15 +14,24 @@ const $ = (id) => document.getElementById(id);
 const main = $("main");
 let who = null, current = null;
 
-const live = new Live((state) => {
+// What is wrong with the stream. away: salt-api is there and the master is not; what is shown is the last that was known.
+const wrong = { lost: "connection lost, trying again", away: "master away" };
+const live = new Live((state, text) => {
   const link = $("link");
-  const was = link.classList.contains("lost");
+  const was = link.dataset.state in wrong;
   link.dataset.live = String(state === "live");
-  if (state === "opening" && !was) return; // it takes milliseconds: the text stays
-  link.classList.toggle("lost", state === "lost");
-  link.textContent = state === "live" ? "live" : state === "lost" ? "connection lost, trying again" : "";
-  if (state === "lost" && !was) say("The connection to salt-api is lost. It is tried again.");
-  if (state === "live" && was) say("The connection is there again.");
+  if (state === "opening") return; // it takes milliseconds: what is said stays
+  const before = link.dataset.state;
+  link.dataset.state = state;
+  link.classList.toggle("lost", state in wrong);
+  link.textContent = state === "live" ? "live" : wrong[state] || "";
+  $("away").hidden = state !== "away";
+  if (state === "away") {
+    $("away").textContent = text + " What is shown is the last that was known. This page goes on by itself when the master is back.";
+    for (const e of main.querySelectorAll(".empty, .waits")) if (e.textContent === "Loading …") e.textContent = "Not known while the master is away.";
+  }
+  if (state === "lost" && before !== "lost") say("The connection to salt-api is lost. It is tried again.");
+  if (state === "live" && was) say(before === "away" ? "The master is back." : "The connection is there again.");
   if (state === "out") login("The session has ended. Log in again.");
 });
 
@@ -37,7 +46,8 @@ function leave() {
 function login(text = "") {
   leave();
   who = null;
-  $("top").hidden = true;
+  $("top").hidden = $("away").hidden = true;
+  $("link").dataset.state = "";
   document.title = "Log in – brine";
   const user = h("input", { name: "username", autocomplete: "username", required: true, autocapitalize: "none", spellcheck: "false" });
   const pass = h("input", { name: "password", type: "password", autocomplete: "current-password" });
@@ -148,7 +158,11 @@ async function start() {
     if (got.user) enter(got);
     else login();
   } catch (err) {
-    main.replaceChildren(h("p.note.bad", err.message + " "), h("button", { onclick: start }, "Try again"));
+    if (main.dataset.trouble !== err.message) main.replaceChildren(h("p.note.bad", { role: "alert" }, err.message + " It is tried again."));
+    main.dataset.trouble = err.message;
+    setTimeout(start, 2000);
+    return;
   }
+  delete main.dataset.trouble;
 }
 start();

@@ -109,7 +109,7 @@ export function fleet({ main, live, who, params, can }) {
     told();
     live.open({ view: "fleet", tgt: search.value.trim(), tgt_type: kind.value }, {
       rows: (p) => { rows.patch(p); note.hidden = true; paint(); },
-      note: (n) => { note.textContent = n.text; note.hidden = !n.text; if (n.text) { rows.map.clear(); paint(); } },
+      note: (n) => { note.textContent = n.text; note.hidden = !n.text; if (n.text && n.table === "target") { rows.map.clear(); paint(); } },
     });
   }
   const again = debounce(250, listen);

@@ -218,7 +218,7 @@ function one({ main, live, who }, jid) {
       folds.set(key, { row: f, el });
       return el;
     }));
-    if (!list.length) said.append(h("p.dim", "Nothing has come back yet."));
+    if (!list.length) said.append(h("p.dim.waits", output.seen ? "Nothing has come back yet." : "Loading …"));
   }
   live.open({ view: "job", jid }, {
     rows: (p) => {

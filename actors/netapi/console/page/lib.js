@@ -82,7 +82,11 @@ export class Live {
     source.addEventListener("beat", heard);
     source.addEventListener("bye", () => { if (heard()) { this.close(); this.onState("out"); } });
     for (const name of ["rows", "note", "event"]) {
-      source.addEventListener(name, (e) => { if (heard()) this.on[name]?.(JSON.parse(e.data)); });
+      source.addEventListener(name, (e) => {
+        if (!heard()) return;
+        const m = JSON.parse(e.data);
+        if (name === "note" && m.table === "master") { this.up = !m.text; this.wait = 500; this.onState(m.text ? "away" : "live", m.text); } else this.on[name]?.(m);
+      });
     }
     heard();
   }
@@ -97,7 +101,10 @@ export class Live {
         const who = await api("GET", "session");
         if (this.params !== mine || this.source) return;
         if (!who.user) { this.close(); this.onState("out"); return; }
-      } catch { if (this.params === mine && !this.source) { this.source = source; this.lost(source); } return; }
+      } catch (err) {
+        if (this.params !== mine || this.source) return;
+        if (err.status !== 503) { this.source = source; this.lost(source); return; } // else the master is away, and the stream tells when it is back
+      }
       this.connect();
     }, this.wait);
   }

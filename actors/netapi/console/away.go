@@ -1,0 +1,160 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// ErrNobody is that there is no session.
+var ErrNobody = &problem{http.StatusUnauthorized, "nobody is logged in"}
+
+// What is said while it cannot be found out whether a session still stands. Nobody gets anything then.
+var (
+	errAway = &problem{http.StatusServiceUnavailable, "The master is away: it does not run, or nobody answers at its sockets."}
+	errMute = &problem{http.StatusServiceUnavailable, "The master does not answer: it is stopped, or overloaded."}
+)
+
+// Bounds of the question whether a session still stands.
+const (
+	sessionWithin = 3 * time.Second  // before who asks is told that the master does not answer
+	heldWithin    = 10 * time.Second // once he knows
+	holdEvery     = 500 * time.Millisecond
+	tableMaster   = "master" // of the note that says so
+)
+
+// away tells whether an error leaves open who somebody is.
+func away(err error) bool { return err != nil && !errors.Is(err, ErrNobody) }
+
+// sessionOf is the session of an id, or why it is not known. Of a session that may be one the id comes with the error.
+func (c *console) sessionOf(ctx context.Context, id string, within time.Duration) (Session, error) {
+	patience, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	who, err := c.Front.Session(patience, id)
+	var known *problem
+	switch {
+	case err == nil:
+		return who, nil
+	case errors.Is(err, ErrNobody):
+		return Session{}, ErrNobody
+	case !errors.As(err, &known):
+		err = errMute
+	}
+	return Session{ID: id}, err
+}
+
+// hold keeps a stream without showing anything until the master is there and has said whose session it is. The page is told why it
+// waits. The errors are ErrNobody and those of the stream.
+func (c *console) hold(ctx context.Context, o *output, id string) (Session, error) {
+	why := c.Front.MasterHere()
+	if why == nil {
+		why = errMute
+	}
+	for {
+		if err := o.held(why); err != nil {
+			return Session{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return Session{}, context.Cause(ctx)
+		case <-time.After(holdEvery):
+		}
+		who, err := c.sessionOf(ctx, id, heldWithin)
+		if !away(err) {
+			if err == nil {
+				err = o.held(nil)
+			}
+			return who, err
+		}
+		why = err
+	}
+}
+
+// held says why nothing can be shown, or that it can be again; a beat when that has been said.
+func (o *output) held(why error) error {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	if o.said[tableMaster] == text {
+		if time.Since(o.beaten) < beatEvery {
+			return nil
+		}
+		o.beaten = time.Now()
+		return o.write("beat", Beat{time.Now().UnixMicro()})
+	}
+	o.said[tableMaster], o.beaten = text, time.Now()
+	return o.write("note", Note{tableMaster, text})
+}
+
+// pulse is when the master was last looked for, and what came of it.
+type pulse struct {
+	at  time.Time
+	err error
+}
+
+// masterHere is Front.MasterHere for all streams together: each of them asks every second.
+func (c *console) masterHere() error {
+	p := <-c.pulse
+	if time.Since(p.at) > pulseEvery/2 {
+		p = pulse{time.Now(), c.Front.MasterHere()}
+	}
+	c.pulse <- p
+	return p.err
+}
+
+// stands sees that the master is there, and when it is asked to, or had to wait for that, that the session is, with the rights that it
+// had. The error ends the stream.
+func (c *console) stands(ctx context.Context, q request, o *output, check bool) error {
+	why := c.masterHere()
+	who := q.who
+	if why == nil && check {
+		who, why = c.sessionOf(ctx, q.who.ID, sessionWithin)
+	}
+	if away(why) {
+		who, why = c.hold(ctx, o, q.who.ID)
+	}
+	if why == nil && sameRights(who, q.who) {
+		return nil
+	}
+	if err := o.bye(); err != nil {
+		return err
+	}
+	return ErrNobody
+}
+
+// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the context,
+// or the session. While the master is away it does not look.
+func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, look func(context.Context) error) error {
+	tick, beat, check, pulse := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery), time.NewTicker(pulseEvery)
+	for _, t := range []*time.Ticker{tick, beat, check, pulse} {
+		defer t.Stop()
+	}
+	if err := o.begin(); err != nil {
+		return err
+	}
+	for {
+		if err := look(ctx); err != nil {
+			return err
+		}
+		for waiting := true; waiting; {
+			var err error
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-tick.C:
+				waiting = false
+			case <-beat.C:
+				err = o.send("beat", Beat{time.Now().UnixMicro()})
+			case <-check.C:
+				err = c.stands(ctx, q, o, true)
+			case <-pulse.C:
+				err = c.stands(ctx, q, o, false)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}

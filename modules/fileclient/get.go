@@ -169,10 +169,7 @@ var (
 
 // fetch brings the file once, and returns the hash of what came. It is put in its place only if that is the wanted one.
 func (t *transfer) fetch(ctx context.Context) (got string, err error) {
-	out, err := t.open()
-	if err != nil {
-		return "", fmt.Errorf("fetch %s: %w", payload.Show(t.name), err)
-	}
+	out := &landing{open: t.open}
 	kind := t.c.opt.HashType // a guess, as long as the server has not told
 	if t.sum.has() {
 		kind, _ = t.sum.hash()
@@ -181,9 +178,9 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 	if newHash := hashers[kind]; newHash != nil {
 		sum = newHash()
 	}
-	err = t.pieces(ctx, newBulk(out.File), sum)
+	err = t.pieces(ctx, out, sum)
 	if err == nil {
-		got, err = t.judge(ctx, out.File, kind, sum)
+		got, err = t.judge(ctx, out, kind, sum)
 	}
 	if err = out.finish(err); errors.Is(err, errOther) {
 		err = nil
@@ -192,7 +189,7 @@ func (t *transfer) fetch(ctx context.Context) (got string, err error) {
 }
 
 // judge waits for the server's hash, where it has not come, and compares. What was hashed in another way is read again.
-func (t *transfer) judge(ctx context.Context, f *os.File, guess string, sum hash.Hash) (got string, err error) {
+func (t *transfer) judge(ctx context.Context, out *landing, guess string, sum hash.Hash) (got string, err error) {
 	if err := t.sum.wait(ctx); err != nil {
 		return "", err
 	}
@@ -204,10 +201,7 @@ func (t *transfer) judge(ctx context.Context, f *os.File, guess string, sum hash
 		return "", nil
 	case kind != guess:
 		sum = newHash()
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return "", err
-		}
-		if _, err := io.Copy(sum, f); err != nil {
+		if err := out.readAgain(sum); err != nil {
 			return "", err
 		}
 	}

@@ -3,6 +3,8 @@ package fileclient
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -93,7 +95,9 @@ func TestLateAbsence(t *testing.T) {
 	if path, found, err := s.client.GetFile(t.Context(), "salt://nothing", Want{Env: "base"}); found || err != nil || path != "" {
 		t.Errorf("got %q, %v, %v", path, found, err)
 	}
-	s.clean(filepath.Join(s.client.opt.CacheDir, "files", "base"))
+	if _, err := os.Lstat(filepath.Join(s.client.opt.CacheDir, "files")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cache has a folder for it: %v", err)
+	}
 
 	s = newLateSite(t, "sha256")
 	fails := errors.New("the server fails")

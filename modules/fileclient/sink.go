@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +31,53 @@ func (s *sink) finish(err error) error {
 		return errors.Join(err, s.drop())
 	}
 	return nil
+}
+
+// landing opens a sink when something of the file has come: of one that is not there nothing is left, its folder neither.
+type landing struct {
+	open func() (*sink, error)
+	sink *sink
+	bulk *bulk
+}
+
+func (l *landing) Write(p []byte) (int, error) {
+	if err := l.begin(); err != nil {
+		return 0, err
+	}
+	return l.bulk.Write(p)
+}
+
+func (l *landing) begin() (err error) {
+	if l.sink != nil {
+		return nil
+	}
+	if l.sink, err = l.open(); err == nil {
+		l.bulk = newBulk(l.sink.File)
+	}
+	return err
+}
+
+// readAgain gives what has been written to another writer.
+func (l *landing) readAgain(to io.Writer) error {
+	if l.sink == nil {
+		return nil
+	}
+	_, err := l.sink.Seek(0, io.SeekStart)
+	if err == nil {
+		_, err = io.Copy(to, l.sink.File)
+	}
+	return err
+}
+
+// finish ends the sink; err says that the file is not whole. One that has come whole and has no bytes is made now.
+func (l *landing) finish(err error) error {
+	if err == nil {
+		err = l.begin()
+	}
+	if l.sink == nil {
+		return err
+	}
+	return l.sink.finish(err)
 }
 
 func tempName(name string) string {

@@ -82,7 +82,7 @@ func (o *output) held(why error) error {
 			return nil
 		}
 		o.beaten = time.Now()
-		return o.write("beat", Beat{time.Now().UnixMicro()})
+		return o.write("beat", Beat{At: time.Now().UnixMicro()})
 	}
 	o.said[tableMaster], o.beaten = text, time.Now()
 	return o.write("note", Note{tableMaster, text})
@@ -146,7 +146,7 @@ func (c *console) repeat(ctx context.Context, q request, o *output, every time.D
 			case <-tick.C:
 				waiting = false
 			case <-beat.C:
-				err = o.send("beat", Beat{time.Now().UnixMicro()})
+				err = o.send("beat", Beat{time.Now().UnixMicro(), o.brine()})
 			case <-check.C:
 				err = c.stands(ctx, q, o, true)
 			case <-pulse.C:

@@ -27,10 +27,13 @@ func (c *console) eauths() []string {
 	return c.Eauths()
 }
 
+// brine tells whether the master has a control socket.
+func (c *console) brine() bool { return c.Master != nil && c.Master.Here() }
+
 // identity is what the page needs to know of a session.
 func (c *console) identity(who Session) Identity {
 	id := Identity{User: who.User, Can: rightsOf(who.Rules), Eauths: c.eauths(), Version: c.Version}
-	if id.Brine = c.Master != nil && c.Master.Here(); !id.Brine {
+	if id.Brine = c.brine(); !id.Brine {
 		id.Missing = textNoSocket
 	}
 	return id

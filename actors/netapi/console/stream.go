@@ -22,8 +22,9 @@ type Message struct {
 
 // Hello begins a stream.
 type Hello struct {
-	View string `json:"view"`
-	At   int64  `json:"at" doc:"now, in microseconds since 1970"`
+	View  string `json:"view"`
+	At    int64  `json:"at" doc:"now, in microseconds since 1970"`
+	Brine bool   `json:"brine" doc:"as of the session: a master that has just begun may have its control socket a moment later"`
 }
 
 // Note says in words what keeps a table from being told; an empty text ends it. That of the table master is about all of them: the
@@ -35,7 +36,8 @@ type Note struct {
 
 // Beat says that all is well, every five seconds.
 type Beat struct {
-	At int64 `json:"at"`
+	At    int64 `json:"at"`
+	Brine bool  `json:"brine" doc:"as of hello, now"`
 }
 
 func streamParams() []param {
@@ -77,6 +79,7 @@ type output struct {
 	ctl    *http.ResponseController
 	said   map[string]string // notes by table
 	away   func() bool       // whether the master is: then no table has trouble of its own
+	brine  func() bool       // whether the master has a control socket
 	beaten time.Time         // when a stream that is held last wrote
 }
 
@@ -86,7 +89,7 @@ func (o *output) begin() error {
 		return nil
 	}
 	o.begun = true
-	return o.write("hello", Hello{o.view, time.Now().UnixMicro()})
+	return o.write("hello", Hello{o.view, time.Now().UnixMicro(), o.brine()})
 }
 
 // send writes one message under its name.
@@ -185,7 +188,8 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 	defer cancel()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	o := &output{view: name, w: w, ctl: http.NewResponseController(w), said: map[string]string{}, away: func() bool { return c.Front.MasterHere() != nil }}
+	o := &output{view: name, w: w, ctl: http.NewResponseController(w), said: map[string]string{}, brine: c.brine,
+		away: func() bool { return c.Front.MasterHere() != nil }}
 	if q.held {
 		who, err := c.hold(ctx, o, q.who.ID)
 		if err != nil || !v.allowed(who) {

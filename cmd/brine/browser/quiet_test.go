@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"brine/actors/netapi/console"
+
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -126,6 +128,25 @@ func TestMasterAway(t *testing.T) {
 	})
 	s.do(chromedp.Reload())
 	s.do(chromedp.WaitVisible("input[name=username]"))
+}
+
+// TestControlSocketComes: a page that was loaded when the master had no control socket yet shows what it tells as soon as there is one.
+func TestControlSocketComes(t *testing.T) {
+	s := newStand(t, http.NotFound)
+	s.bare.Store(true)
+	s.open(1280, 800)
+	s.show("#/fleet", "fleet")
+	s.rows("fleet", map[string]any{"accepted/web1": console.Minion{ID: "web1", Key: "accepted", Connected: "yes"}})
+	s.sees("web1")
+	if text := js[string](s.site, "document.body.innerText"); strings.Contains(text, "connected") {
+		t.Errorf("the page says %q", text)
+	}
+	s.bare.Store(false)
+	before := s.newest.Load()
+	s.send("beat", console.Beat{Brine: true})
+	s.until("the page has a new stream", func() bool { return s.newest.Load() != before })
+	s.rows("fleet", map[string]any{"accepted/web1": console.Minion{ID: "web1", Key: "accepted", Connected: "yes"}})
+	s.sees("1 minion, 1 connected")
 }
 
 // TestSessionEnds: salt-api goes and comes back, and the session ends behind the page's back.

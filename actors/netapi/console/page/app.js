@@ -17,6 +17,7 @@ let who = null, current = null;
 // What is wrong with the stream. away: salt-api is there and the master is not; what is shown is the last that was known.
 const wrong = { lost: "connection lost, trying again", away: "master away" };
 const live = new Live((state, text) => {
+  if (state === "brine") { if (who && !who.brine) know(); return; }
   const link = $("link");
   const was = link.dataset.state in wrong;
   link.dataset.live = String(state === "live");
@@ -34,6 +35,14 @@ const live = new Live((state, text) => {
   if (state === "live" && was) say(before === "away" ? "The master is back." : "The connection is there again.");
   if (state === "out") login("The session has ended. Log in again.");
 });
+
+// know asks anew who this is: the master has a control socket by now, which it had not when the page was loaded.
+async function know() {
+  try {
+    const got = await api("GET", "session");
+    if (got.user && got.brine && who && !who.brine) enter(got);
+  } catch { /* the stream will tell again */ }
+}
 
 function leave() {
   live.close();

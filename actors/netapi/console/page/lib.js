@@ -78,8 +78,9 @@ export class Live {
       return true;
     };
     source.onerror = () => this.lost(source);
-    source.addEventListener("hello", () => { if (heard()) { this.wait = 500; this.up = true; this.onState("live"); } });
-    source.addEventListener("beat", heard);
+    const brine = (e) => { if (JSON.parse(e.data).brine) this.onState("brine"); };
+    source.addEventListener("hello", (e) => { if (heard()) { this.wait = 500; this.up = true; this.onState("live"); brine(e); } });
+    source.addEventListener("beat", (e) => { if (heard()) brine(e); });
     source.addEventListener("bye", () => { if (heard()) { this.close(); this.onState("out"); } });
     for (const name of ["rows", "note", "event"]) {
       source.addEventListener(name, (e) => {

@@ -108,6 +108,8 @@ var (
 	// apisBefore3008 are requests that a salt-api before 3008 answers otherwise: a batch of no size is an accident, and ssh asks the
 	// right place whether a user may.
 	apisBefore3008 = []string{"batch-odd", "limited-ssh"}
+	// mastersRefusals are what brine's master refuses with a text where Salt's makes an answer: Salt's salt-api dies of the text.
+	mastersRefusals = []string{"keys-odd-mid"}
 	// wordsOf3006 are requests to log in without a name or a password: a master of 3006 dies of them (salt/auth/__init__.py, __auth_call).
 	wordsOf3006 = []string{"run-no-password", "run-no-user"}
 )
@@ -123,9 +125,9 @@ func crossings() []crossing {
 		{api: brine, master: reference, but: mastersWords},
 		{api: brine, master: "3007", but: before},
 		{api: brine, master: "3006", but: slices.Concat(before, wordsOf3006)},
-		{api: reference, master: brine, but: mastersWords},
-		{api: "3007", master: brine, but: slices.Concat(mastersWords, apisBefore3008)},
-		{api: "3006", master: brine, but: slices.Concat(mastersWords, apisBefore3008)},
+		{api: reference, master: brine, but: slices.Concat(mastersWords, mastersRefusals)},
+		{api: "3007", master: brine, but: slices.Concat(mastersWords, mastersRefusals, apisBefore3008)},
+		{api: "3006", master: brine, but: slices.Concat(mastersWords, mastersRefusals, apisBefore3008)},
 	}
 }
 

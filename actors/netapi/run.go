@@ -109,7 +109,7 @@ func (s *Server) aim(job *client.Job) error {
 	name, _ := job.Tgt.(string)
 	groups := s.now.Load().nodegroups
 	if !groups.Has(name) {
-		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable in %s", name, s.opt.Master.ConfFile))
+		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable", name)) // the path of the configuration is no client's business
 	}
 	words, err := matchers.Nodegroup(name, groups)
 	if err != nil {

@@ -302,6 +302,24 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestSleepOfNoNumber: time.sleep reads no number out of a text and does not wait backwards.
+func TestSleepOfNoNumber(t *testing.T) {
+	for _, tt := range []struct {
+		v    any
+		want string
+	}{
+		{"3", "TypeError: 'str' object cannot be interpreted as an integer"},
+		{nil, "TypeError: 'NoneType' object cannot be interpreted as an integer"},
+		{[]any{int64(1)}, "TypeError: 'list' object cannot be interpreted as an integer"},
+		{payload.NewMap(0), "TypeError: 'dict' object cannot be interpreted as an integer"},
+		{int64(-1), "ValueError: sleep length must be non-negative"},
+	} {
+		if res := newRig(t).run("test.sleep", []any{tt.v}, nil); res.Success || !strings.Contains(fmt.Sprint(res.Return), tt.want) {
+			t.Errorf("%v: got %v, %v, want %s", tt.v, res.Success, res.Return, tt.want)
+		}
+	}
+}
+
 // TestGuardedBanks: no function reaches what the master knows of who may speak as what, however its name is written.
 func TestGuardedBanks(t *testing.T) {
 	for _, bank := range []string{"speakers", "resources", "./speakers", "grains/../resources", "resources/x", "speakers/"} {

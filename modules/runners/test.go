@@ -58,8 +58,17 @@ func (r *runner) testStdoutPrint(*modules.Call, modules.Args) (any, error) {
 }
 
 func (r *runner) testSleep(c *modules.Call, a modules.Args) (any, error) {
-	r.print(pytext.Str(a.Get("s_time")))
-	return true, pause(c.Ctx, seconds(a.Get("s_time")))
+	v := a.Get("s_time")
+	r.print(pytext.Str(v))
+	switch v.(type) {
+	case string, []byte, []any, *payload.Map, nil: // time.sleep reads no numbers out of texts
+		return nil, modules.Raise("TypeError", "'%s' object cannot be interpreted as an integer", pytext.Type(v))
+	}
+	d := seconds(v)
+	if d < 0 {
+		return nil, modules.Raise("ValueError", "sleep length must be non-negative")
+	}
+	return true, pause(c.Ctx, d)
 }
 
 func (r *runner) testStream(c *modules.Call, _ modules.Args) (any, error) {

@@ -226,6 +226,10 @@ func TestReload(t *testing.T) {
 	s.srv.Reload(conf, payload.M("web", "m1"))
 	ask(200, "local", "web")
 	ask(400, "local", "db")
+	got := s.ask("POST", "/salt/run", `{"client":"local","tgt":"db","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`)
+	if !strings.Contains(got.body, "Node group db unavailable") || strings.Contains(got.body, "unavailable in") {
+		t.Errorf("an unknown node group: %s", got.body) // no path of the configuration
+	}
 	ask(200, "local_batch", "web")
 	ask(400, "runner", "web")
 	s.expect("the new prefix", s.ask("GET", "/other/", ""), 404, "")

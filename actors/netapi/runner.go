@@ -99,12 +99,20 @@ func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(st
 		return nil, err
 	}
 	note("runner " + started.JID + " " + call.Fun)
-	soon, cancel := context.WithTimeout(ctx, lackedWithin)
-	defer cancel()
-	if s.foreign(call.Fun) && s.theirs.lack(soon, call.Fun) {
+	if s.lacks(ctx, call.Fun) {
 		return nil, netapi.ErrUnexpected
 	}
 	return payload.M("tag", started.Tag, "jid", started.JID), nil
+}
+
+// lacks tells whether the master has no such function, where that can be found out soon.
+func (s *Server) lacks(ctx context.Context, fun string) bool {
+	if !s.foreign(fun) {
+		return false
+	}
+	soon, cancel := context.WithTimeout(ctx, lackedWithin)
+	defer cancel()
+	return s.theirs.lack(soon, fun)
 }
 
 // runner starts a runner and waits for its end, rest_timeout at most: its return, or with full_return its whole event.
@@ -157,6 +165,8 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 			return nil, err
 		case event.ByMinion(data):
 			continue
+		case data.Value("success") == false && s.lacks(ctx, call.Fun): // a master of 3006 says so before it has told its functions
+			return nil, netapi.ErrUnexpected
 		case modules.Truthy(low.Value("full_return")):
 			return payload.M("data", data, "tag", started.Tag+"/ret"), nil
 		}

@@ -79,7 +79,7 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 		reply = m.publish(load)
 	case cmd == payload.CmdRunner:
 		jid := payload.NewJID(time.Now())
-		m.fire("salt/run/"+jid+"/ret", payload.M("fun", "runner."+load.Str("fun"), "return", load.Map("kwarg"), "jid", jid))
+		m.fire("salt/run/"+jid+"/ret", payload.M("fun", "runner."+load.Str("fun"), "return", load.Map("kwarg"), "jid", jid, "success", !strings.HasPrefix(load.Str("fun"), "fails.")))
 		reply = payload.M("tag", "salt/run/"+jid, "jid", jid)
 	case cmd == payload.CmdWheel:
 		reply = payload.M("tag", "salt/wheel/1", "data", payload.M("return", payload.M("minions", []any{"m1"}, "pub", "PUB", "priv", "PRIV")))

@@ -124,6 +124,20 @@ func TestRunnersOfStrangers(t *testing.T) {
 	}
 }
 
+// TestRunnerThatFailsAtOnce: a master of 3006 says that it has no such function, maybe before it has told which it has. The answer is
+// Salt's for one that is not there; what one that is there has failed with is shown.
+func TestRunnerThatFailsAtOnce(t *testing.T) {
+	s := open(t, nil)
+	s.master.docs = make(chan string, 10)
+	const low = `{"client":"runner","fun":"fails.none","username":"ann","password":"sekrit","eauth":"pam","kwarg":{"why":"sad"}}`
+	none := make(chan answer, 1)
+	go func() { none <- s.ask("POST", "/run", low) }()
+	<-s.master.docs
+	s.master.fire("salt/run/docs/ret", payload.M("fun", "runner.doc.runner", "return", payload.M("fails.there", ""), "jid", "docs"))
+	s.expect("a function that is not there", <-none, 500, "An unexpected error occurred")
+	s.expect("one that is", s.ask("POST", "/run", strings.Replace(low, "fails.none", "fails.there", 1)), 200, "sad")
+}
+
 // TestSlowLargeBodies: who sends large bodies as slowly as he may does not take all the room for them.
 func TestSlowLargeBodies(t *testing.T) {
 	s := open(t, nil)

@@ -31,7 +31,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 		for k, v := range words.All() {
 			name, _ := k.(string)
 			switch {
-			case name == args.KwargMark:
+			case name == args.KwargMark, f.KWArgs && strings.HasPrefix(name, pubPrefix): // Unlike Salt: only the load says what is in it
 			case f.KWArgs || f.param(name) >= 0:
 				kw.Set(k, v)
 			default:
@@ -45,12 +45,15 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	if f.KWArgs && !data.Has(FieldReaction) {
 		for k, v := range data.All() {
 			if name := pytext.Str(k); !data.Has(scheduled) || slices.Contains(scheduledFields, name) {
-				kw.Set("__pub_"+name, v)
+				kw.Set(pubPrefix+name, v)
 			}
 		}
 	}
 	return positional, kw, nil
 }
+
+// pubPrefix begins the keywords by which a function sees the fields of its load.
+const pubPrefix = "__pub_"
 
 // FieldReaction is a field that, beside scheduled, the job of a reaction has.
 const FieldReaction = "reaction"

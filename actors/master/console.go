@@ -82,7 +82,7 @@ func (c *console) refuseForm(r *call, err error) (any, error) {
 
 // formAllowed finds whom a runner or wheel request acts for. Either user is the name, or refusal is the reply.
 func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refusal *payload.Map) {
-	if id.Kind == eauth.KindUser && len(id.List) == 0 {
+	if id.Everything() {
 		switch {
 		case id.Name == "":
 			return c.running, nil

@@ -31,7 +31,7 @@ func (j *jobs) claim(jid, who string) bool {
 
 // numberRun makes the job id of a run that somebody has asked for.
 func (j *jobs) numberRun(id *eauth.Identity) string {
-	if id.Kind == eauth.KindUser && len(id.List) == 0 {
+	if id.Everything() {
 		return j.ids.Next(time.Now())
 	}
 	return j.ids.NextForGuest(time.Now())

@@ -121,7 +121,7 @@ func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (
 	if err := os.WriteFile(filepath.Join(dir, jid), []byte(r.id), 0o600); err != nil {
 		return "", err
 	}
-	extra := payload.NewPublishExtras(pub.Sent())
+	extra := pub.Extras()
 	d.publications.begin(pub, extra, d.publications.publication(pub, extra), who, r.from)
 	return jid, nil
 }

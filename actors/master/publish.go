@@ -34,6 +34,10 @@ func (c *console) publish(r *call) (any, error) {
 	if err != nil {
 		return c.refuse(r, err, errorReply(refusedAuthentication[0], refusedAuthentication[1]))
 	}
+	closed := ""
+	if !one.Everything() { // from here on there is only what he may say
+		ask, closed = ask.ByUser(r.rules.fields)
+	}
 	if err := bounded(ask); err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	found, err := c.targets.expand(r.ctx, ask.Tgt(), ask.TgtType(), delimiterOf(extra.Delimiter()))
 	r.from.matched = time.Now()
-	list, bound, refusal := c.allow(r, one, ask, extra, funs, args, found.Minions)
+	list, bound, refusal := c.allow(r, one, ask, said{extra, closed, funs, args}, found.Minions)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -118,14 +122,11 @@ func clearReply(load *payload.Map) *payload.Map {
 func delimiterOf(said string) string { return cmp.Or(said, defaultDelimiter) }
 
 // asker is who asks for a publication.
-type asker struct {
-	*eauth.Identity
-	master bool // by the key of the master's own user
-}
+type asker struct{ *eauth.Identity }
 
 // owner is whom the jobs that he asks for belong to.
 func (a *asker) owner() string {
-	if a.Kind == eauth.KindUser && len(a.List) == 0 {
+	if a.Everything() {
 		return jobids.Master
 	}
 	if a.Name == "" { // is not the master
@@ -136,30 +137,43 @@ func (a *asker) owner() string {
 
 // asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.
 func (c *console) asker(r *call, ask payload.PublishRequest) (*asker, error) {
-	fields := loginFields(r.load)
-	key := ask.Key()
-	id, err := c.identity(r, fields)
+	id, err := c.identity(r, loginFields(r.load))
 	ask.DropKey()
 	if err != nil {
 		return nil, err
 	}
-	return &asker{id, r.rules.eauth.MasterKey(key)}, nil
+	return &asker{id}, nil
+}
+
+// said is what is judged of a publication.
+type said struct {
+	extra  payload.PublishExtras
+	closed string // a field that is not for him
+	funs   []string
+	args   [][]any
+}
+
+// rulesFor are the rules by which a publication is judged: those of who asks. Who may do everything may have himself judged by
+// others: so does a syndic beside this master, which has the key of its user, with those of the user of the master above. Nobody
+// else's word counts, whatever comes with it, so that rules that are sent along can only take away.
+func rulesFor(one *asker, extra payload.PublishExtras) (list []any, ok bool) {
+	given, sent, ok := extra.TakeAuthList()
+	if !sent || !one.Everything() {
+		return one.List, true
+	}
+	return given, ok
 }
 
 // allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
 // the job. list is what restricts the user, bound that he may reach no other minions than those.
-func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, extra payload.PublishExtras, funs []string, args [][]any,
-	minions []string) (list []any, bound bool, refusal *payload.Map) {
-	list = one.List
-	if given, ok := extra.TakeAuthList(); ok && one.master { // from a syndic of this master's user
-		list = given
-	}
-	if one.Kind != eauth.KindUser || len(list) > 0 {
-		want := eauth.Want{Funs: funs, Args: args, FindJob: true, Covers: func(target string) bool { return c.targets.covers(r.ctx, target, minions) }}
+func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said, minions []string) (list []any, bound bool, refusal *payload.Map) {
+	list, readable := rulesFor(one, s.extra)
+	if !one.Everything() || len(list) > 0 || !readable {
+		want := eauth.Want{Funs: s.funs, Args: s.args, FindJob: true, Covers: func(target string) bool { return c.targets.covers(r.ctx, target, minions) }}
 		grant := r.rules.eauth.Allowed(list, want)
-		why := r.rules.beyond(one.Identity, ask, extra, funs)
+		why := r.rules.beyond(one.Identity, ask, s.closed, s.funs)
 		if !grant.OK || why != "" {
-			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(funs), "why", why)
+			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(s.funs), "why", why)
 			return nil, false, c.refusePublication(ask, refusedAuthorization)
 		}
 		bound = grant.Bound

@@ -197,7 +197,7 @@ func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Lo
 	if name, _ := creds.Value("username").(string); name == "" { // some of Salt's backends let nobody in, if he knows the password
 		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
 	}
-	tok, err := s.opt.Client.MkToken(ctx, creds)
+	tok, err := s.opt.Client.MkToken(ctx, payload.NewCredentials(creds).LogIn())
 	var no *client.RemoteError
 	switch {
 	case errors.Is(err, client.ErrAuthentication), errors.As(err, &no), errors.Is(err, client.ErrEmptyReply):

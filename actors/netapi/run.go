@@ -42,11 +42,8 @@ func (s *Server) clients() map[string]func(ctx context.Context, low *payload.Map
 	}
 }
 
-// ownWords of a chunk do not go with the job: they are for this daemon, or fields of the job itself.
-var ownWords = []any{"client", "tgt", "fun", "arg", "kwarg", "timeout", "tgt_type", "expr_form", "ret", "jid", "full_return",
-	"listen", "batch", "subset", "sub", "cli", "progress", "raw", "failhard", "batch_wait", "gather_job_timeout"}
-
-// job is the job that a chunk asks for. Without target or function there is none.
+// job is the job that a chunk asks for. Without target or function there is none. Of the chunk it takes over by name what a user
+// may say of a job (payload.ExtrasFor): this daemon can speak with the key of the master's user, who may say more.
 func (s *Server) job(low *payload.Map) (client.Job, error) {
 	tgt, has := low.Get("tgt")
 	fun, hasFun := low.Get("fun")
@@ -54,12 +51,9 @@ func (s *Server) job(low *payload.Map) (client.Job, error) {
 		return client.Job{}, netapi.ErrUnexpected
 	}
 	kw, _ := low.Value("kwarg").(*payload.Map) // anything else is ignored
-	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"), JID: low.Str("jid"), Kwargs: low.Clone()}
+	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"), JID: low.Str("jid"), Kwargs: payload.ExtrasFor(low)}
 	if job.TgtType = low.Str("tgt_type"); job.TgtType == "" {
 		job.TgtType = low.Str("expr_form")
-	}
-	for _, word := range ownWords {
-		job.Kwargs.Delete(word)
 	}
 	var err error
 	if job.Timeout, err = seconds(low, "timeout"); err != nil {

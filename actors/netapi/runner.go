@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"brine/actors/netapi/aside"
@@ -19,15 +20,7 @@ import (
 var notArguments = []any{"username", "password", "eauth", "token", "client", "user", "key", "fun", "arg", "kwarg"}
 
 // credentials are those fields of a chunk that say who asks.
-func credentials(low *payload.Map) *payload.Map {
-	out := payload.NewMap(3)
-	for _, name := range []string{"token", "username", "password", "eauth"} {
-		if v, ok := low.Get(name); ok {
-			out.Set(name, v)
-		}
-	}
-	return out
-}
+func credentials(low *payload.Map) *payload.Map { return payload.NewCredentials(low).Shown() }
 
 // functionOf is the function of a chunk for a runner or the wheel.
 func functionOf(client string, low *payload.Map) (string, error) {
@@ -42,7 +35,7 @@ func functionOf(client string, low *payload.Map) (string, error) {
 }
 
 // runnerCall is the request that a chunk comes to. Keywords may stand in arg, in kwarg and beside them; the later counts. Those that
-// the function does not know are dropped.
+// the function does not know are dropped, and names that begin with __, which masters and their own tools use among themselves.
 func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, own ...any) (client.Call, error) {
 	fun, err := functionOf(name, low)
 	if err != nil {
@@ -59,6 +52,11 @@ func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, 
 		rest.Delete(field)
 	}
 	kw.Update(rest)
+	for _, k := range kw.Keys() {
+		if name, text := k.(string); !text || strings.HasPrefix(name, "__") {
+			kw.Delete(k)
+		}
+	}
 	f, known := s.opt.Runners(fun)
 	if !known || f == nil && s.theirs.surelyLack(fun) {
 		return client.Call{}, netapi.ErrUnexpected
@@ -179,19 +177,14 @@ const wheelPatience = 60 * time.Second
 
 // wheel runs a wheel function within the master: {tag, data}.
 func (s *Server) wheel(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
-	if _, err := functionOf(netapi.Wheel, low); err != nil {
+	fun, err := functionOf(netapi.Wheel, low)
+	if err != nil {
 		return nil, err
 	}
-	return s.callWheel(ctx, low)
+	return s.callWheel(ctx, payload.WheelFor(fun, low))
 }
 
-func (s *Server) callWheel(ctx context.Context, low *payload.Map) (*payload.Map, error) {
-	load := payload.M("cmd", payload.CmdWheel)
-	load.Update(low)
-	load.Set("cmd", payload.CmdWheel)
-	for _, own := range []string{"key", "user"} { // they say who asks, by other means than a token
-		load.Delete(own)
-	}
+func (s *Server) callWheel(ctx context.Context, load *payload.Map) (*payload.Map, error) {
 	reply, err := s.opt.Client.Request(ctx, load, wheelPatience)
 	if err != nil {
 		return nil, err
@@ -219,10 +212,10 @@ func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string
 	}
 	jid := payload.NewUniqueJID(time.Now(), s.opt.Master.UniqueJID)
 	tag := event.PrefixWheel + jid
-	low = low.Clone().Set("__jid__", jid).Set("__user__", userOfNobody).Set("__tag__", tag)
+	load := payload.WheelFor(fun, low).Set("__jid__", jid).Set("__user__", userOfNobody).Set("__tag__", tag)
 	err = s.calls.detach(ctx, func(ctx context.Context, note func(string)) (any, error) {
 		note("wheel " + jid + " " + fun)
-		got, err := s.callWheel(ctx, low)
+		got, err := s.callWheel(ctx, load)
 		if err != nil {
 			s.opt.Logger.Error("wheel call refused", "fun", fun, "jid", jid, "err", err)
 			return nil, err

@@ -81,6 +81,9 @@ type Identity struct {
 	List []any  // what he may do; for KindUser empty means everything
 }
 
+// Everything tells whether he may do everything: by a key, and no rules hold for him.
+func (id *Identity) Everything() bool { return id.Kind == KindUser && len(id.List) == 0 }
+
 // Denied is a failed authentication. Name and Error() are the two fields of Salt's error reply.
 type Denied struct {
 	Kind, Name, message string
@@ -197,7 +200,7 @@ func (s *Service) restricted(user, name string) (*Identity, error) {
 	return &Identity{Kind: KindUser, Name: name, List: list}, nil
 }
 
-// MasterKey tells whether key is that of the master's own user, the only one whose auth_list is trusted.
+// MasterKey tells whether key is that of the master's own user.
 func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
 
 // listOf is what somebody may do who has just logged in: the rules of the backend that eauth_acl_module names, or of his

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"brine/wire/payload"
 )
 
 // Standing is what a master knows for certain of minions that have not returned a job.
@@ -44,7 +46,7 @@ func (r *Run) ask(ctx context.Context) {
 // have returned say that they do not run the job.
 func (r *Run) findJob(ctx context.Context, ids []string) (Published, error) {
 	job := Job{Tgt: ids, TgtType: "list", Fun: funFindJob, Arg: []any{r.JID},
-		Kwargs: findJobKwargs(r.job.Kwargs), Timeout: r.track.gather}
+		Kwargs: payload.Whose(r.job.Kwargs), Timeout: r.track.gather}
 	if tgt := r.job; r.byID() && len(ids) > fewIDs && 2*len(ids) > len(r.Minions) {
 		whole := job
 		whole.Tgt, whole.TgtType = tgt.Tgt, tgt.TgtType

@@ -18,9 +18,9 @@ func (c *Client) GetToken(ctx context.Context, token string) (*payload.Map, erro
 // MkToken asks for a new token. credentials are eauth and the fields that it needs, username and password as a
 // rule, and token_expire if wanted. Refused credentials are ErrAuthentication.
 func (c *Client) MkToken(ctx context.Context, credentials *payload.Map) (*payload.Map, error) {
-	load := payload.M("cmd", payload.CmdMkToken)
+	load := payload.M("cmd", nil)
 	load.Update(credentials)
-	return c.askToken(ctx, load)
+	return c.askToken(ctx, load.Set("cmd", payload.CmdMkToken))
 }
 
 func (c *Client) askToken(ctx context.Context, load *payload.Map) (*payload.Map, error) {
@@ -122,7 +122,7 @@ func (c *Client) callLoad(cmd string, call Call) *payload.Map {
 		load.Set("kwarg", kwarg).Set("arg", arg)
 	}
 	if call.Credentials.Len() > 0 {
-		load.Update(call.Credentials)
+		load.Update(payload.NewCredentials(call.Credentials).Shown())
 		return load
 	}
 	return load.Set("key", c.Key()).Set("user", c.opt.User)

@@ -19,7 +19,8 @@ type Job struct {
 	JID     string // "" lets the master choose
 
 	// Kwargs are the extras of the load: delimiter, metadata, module_executors, and the credentials
-	// eauth, username, password or token. nil or empty: none.
+	// eauth, username, password or token. nil or empty: none. Who sends a job for somebody else makes them by
+	// payload.ExtrasFor.
 	Kwargs *payload.Map
 
 	// Others tells whose returns somebody else waits for, where several jobs have one jid. It is asked from another
@@ -77,7 +78,8 @@ func WithReturner(ret, more string) string {
 	return ret + more
 }
 
-// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub).
+// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub). Unlike Salt: a job for somebody who shows
+// credentials goes without the key of this client's own user, which a master might take for his.
 func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	tgtType := job.TgtType
 	fill(&tgtType, "glob")
@@ -85,10 +87,11 @@ func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	if arg == nil {
 		arg = []any{}
 	}
-	load := payload.M(
-		"cmd", payload.CmdPublish, "tgt", job.Tgt, "fun", job.Fun, "arg", arg, "key", c.Key(),
-		"tgt_type", tgtType, "ret", c.returners(job), "jid", job.JID,
-	)
+	load := payload.M("cmd", payload.CmdPublish, "tgt", job.Tgt, "fun", job.Fun, "arg", arg)
+	if who := payload.NewCredentials(job.Kwargs); !who.HasToken() && !who.HasEauth() {
+		load.Set("key", c.Key())
+	}
+	load.Update(payload.M("tgt_type", tgtType, "ret", c.returners(job), "jid", job.JID))
 	if job.Kwargs.Len() > 0 {
 		load.Set("kwargs", job.Kwargs)
 	}

@@ -291,16 +291,6 @@ func (r *Run) narrow() {
 	r.stream.narrow(func(tag string) bool { return mine(tag) || info != "" && belongs(tag, info) })
 }
 
-// findJobKwargs are the extras of the job itself, which hold the credentials, without those that change how
-// or where a function runs.
-func findJobKwargs(kwargs *payload.Map) *payload.Map {
-	kwargs = kwargs.Clone()
-	for _, k := range []string{"module_executors", "executor_opts", "ret_config", "ret_kwargs", "start_event", "metadata", "batch"} {
-		kwargs.Delete(k)
-	}
-	return kwargs
-}
-
 // isJobTag picks the events that may belong to a job.
 func isJobTag(tag string) bool {
 	return strings.HasPrefix(tag, "salt/job/") || strings.HasPrefix(tag, "syndic/")

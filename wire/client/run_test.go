@@ -110,7 +110,7 @@ func TestRunFindJob(t *testing.T) {
 	}
 	m.load()
 	want := payload.M(
-		"cmd", "publish", "tgt", []any{"idle", "slow"}, "fun", "saltutil.find_job", "arg", []any{jid1}, "key", "the key",
+		"cmd", "publish", "tgt", []any{"idle", "slow"}, "fun", "saltutil.find_job", "arg", []any{jid1},
 		"tgt_type", "list", "ret", "", "jid", "", "kwargs", payload.M("delimiter", ",", "token", "t"), "user", "root",
 	)
 	if got := m.load(); !want.Equal(got) {

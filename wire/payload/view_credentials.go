@@ -12,6 +12,12 @@ package payload
 //	user          text    that local user
 type Credentials struct{ view }
 
+// shown are the fields that say who asks for something; of a local user a tool has its own.
+var shown = []string{fieldToken, fieldUsername, fieldPassword, fieldEauth}
+
+// fieldTokenExpire is read where a token is made.
+const fieldTokenExpire = "token_expire"
+
 // NewCredentials is the view of a load, or of kwargs.
 func NewCredentials(fields *Map) Credentials { return Credentials{view{fields}} }
 
@@ -37,7 +43,21 @@ func (c Credentials) Username() string { return c.load.Str(fieldUsername) }
 func (c Credentials) Password() string { return c.load.Str(fieldPassword) }
 
 // TokenExpire is for how long a new token is wanted, as it came.
-func (c Credentials) TokenExpire() any { return c.Field("token_expire") }
+func (c Credentials) TokenExpire() any { return c.Field(fieldTokenExpire) }
+
+// Shown are the fields by which somebody shows who he is, in a map of their own: a tool sends them with what it asks for him.
+func (c Credentials) Shown() *Map { return c.some(shown...) }
+
+// LogIn are the fields of a log-in, in a map of their own: a tool sends them to get a token for him.
+func (c Credentials) LogIn() *Map {
+	return c.some(fieldUsername, fieldPassword, fieldEauth, fieldTokenExpire)
+}
+
+func (c Credentials) some(names ...string) *Map {
+	out := NewMap(len(names))
+	c.Pass(out, names...)
+	return out
+}
 
 // User is the local user, "" when that is no text, and whether there is such a field.
 func (c Credentials) User() (name string, named bool) { return c.load.Str(FieldUser), c.Has(FieldUser) }

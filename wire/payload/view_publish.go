@@ -46,6 +46,12 @@ func (p PublishRequest) TgtType() string { return p.load.Str(FieldTgtType) }
 // User is who asks.
 func (p PublishRequest) User() string { return p.load.Str(FieldUser) }
 
+// Waits tells whether the seconds that the tool waits are a number of them, of a day at most, or absent. A syndic counts with them.
+func (p PublishRequest) Waits() bool {
+	n, whole := p.load.Int(fieldTo)
+	return !p.Has(fieldTo) || whole && n >= 0 && n <= 24*60*60
+}
+
 // Functions are the functions, each with its arguments: one with arg, or the members of two lists.
 func (p PublishRequest) Functions() (funs []string, args [][]any) {
 	list, several := p.Fun().([]any)
@@ -64,9 +70,6 @@ func (p PublishRequest) Functions() (funs []string, args [][]any) {
 	}
 	return funs, args
 }
-
-// Key is that of a local user; "" when it is no text.
-func (p PublishRequest) Key() string { return p.load.Str(fieldKey) }
 
 // DropKey takes the key out of the load.
 func (p PublishRequest) DropKey() { p.load.Delete(fieldKey) }
@@ -101,51 +104,54 @@ func (p PublishRequest) WithoutSecrets() *Map {
 	return out
 }
 
-// PublishExtras are what a tool says of a job beside what is to be called by whom: kwargs of a publish request.
+// PublishExtras are what a tool says of a job beside what is to be called by whom: kwargs of a publish request. Who may say what
+// stands in SayOfExtras. A field has a method here, or nobody outside reads it.
 //
 //	delimiter         text  between the parts of a grain or pillar target; ":" when there is none
-//	auth_list         list  rules by which the master above has judged the user
+//	auth_list         list  rules by which the master above has judged the user; of a syndic
 //	nocache           bool  the job is not stored
 //	start_event       bool  minions tell when they begin
 //	ret_config, ret_kwargs, metadata, module_executors, executor_opts, master_id, id: to the minions
 //	token, or eauth with its fields: see Credentials
-type PublishExtras struct{ view }
-
-// NewPublishExtras is the view of kwargs.
-func NewPublishExtras(kwargs *Map) PublishExtras { return PublishExtras{view{kwargs}} }
+type PublishExtras struct{ said view }
 
 // Delimiter separates the parts of a target; "" is ":".
-func (x PublishExtras) Delimiter() string { return x.load.Str(fieldDelimiter) }
+func (x PublishExtras) Delimiter() string { return x.said.load.Str(fieldDelimiter) }
 
 // NoCache tells whether the job is not to be stored. Only true does.
-func (x PublishExtras) NoCache() bool { return x.load.Bool(fieldNoCache) }
+func (x PublishExtras) NoCache() bool { return x.said.load.Bool(fieldNoCache) }
 
-// TakeAuthList takes the rules of another master out, and tells whether there were any; nil when they are no list.
-func (x PublishExtras) TakeAuthList() (list []any, has bool) {
-	list, has = x.load.List(fieldAuthList), x.load.Has(fieldAuthList)
-	x.load.Delete(fieldAuthList)
-	return list, has
+// StartEvent tells whether minions are to tell when they begin. Only true does.
+func (x PublishExtras) StartEvent() bool { return x.said.load.Bool(fieldStartEvent) }
+
+// TakeAuthList takes the rules of another master out. given tells whether there were any, ok whether they are a list or there were
+// none; nothing is none.
+func (x PublishExtras) TakeAuthList() (list []any, given, ok bool) {
+	v := x.said.Field(fieldAuthList)
+	x.said.load.Delete(fieldAuthList)
+	list, ok = v.([]any)
+	return list, v != nil, ok || v == nil
 }
 
 // passed are the keywords that go into the publication as they came.
-var passed = []string{FieldRetConfig, FieldMetadata, "module_executors", "executor_opts", FieldRetKwargs}
+var passed = []string{FieldRetConfig, FieldMetadata, fieldExecutors, fieldExecutorOpts, FieldRetKwargs}
 
 // NewPublication is what the minions get of a request that has its id, in Salt's order. masterID is that of the
 // configuration, which the request may replace; nil: there is none. Source: salt/master.py, ClearFuncs._prep_pub.
 func NewPublication(p PublishRequest, extras PublishExtras, masterID any) Job {
 	pub := M(FieldFun, p.Fun(), FieldArg, p.Arg(), FieldTgt, p.Tgt(), FieldJID, p.Field(FieldJID), FieldRet, p.Field(FieldRet))
-	if extras.Has(FieldMasterID) {
-		extras.Pass(pub, FieldMasterID)
+	if extras.said.Has(FieldMasterID) {
+		extras.said.Pass(pub, FieldMasterID)
 	} else if masterID != nil {
 		pub.Set(FieldMasterID, masterID)
 	}
 	if d := extras.Delimiter(); d != "" && d != DefaultDelimiter {
 		pub.Set(fieldDelimiter, d)
 	}
-	extras.Pass(pub, FieldID)
+	extras.said.Pass(pub, FieldID)
 	p.Pass(pub, FieldTgtType, fieldTo)
-	extras.Pass(pub, passed...)
-	if extras.load.Bool(fieldStartEvent) {
+	extras.said.Pass(pub, passed...)
+	if extras.StartEvent() {
 		pub.Set(fieldStartEvent, true)
 	}
 	p.Pass(pub, FieldUser)

@@ -21,7 +21,7 @@ func TestRequestsOfWrongTypes(t *testing.T) {
 		p, c, e, m, f := payload.NewPublishRequest(load), payload.NewCredentials(load), payload.NewEventRequest(load), payload.NewMineRequest(load), payload.NewFilePiece(load)
 		peer, run := payload.NewPeerRequest(load), payload.NewRunRequest(load)
 		user, named := c.User()
-		texts := []string{p.JID(), p.Function(), p.TgtType(), p.User(), p.Key(), c.Token(), c.Eauth(), c.Username(), c.Password(), user, e.Tag(), e.Pretag(),
+		texts := []string{p.JID(), p.Function(), p.TgtType(), p.User(), c.Token(), c.Eauth(), c.Username(), c.Password(), user, e.Tag(), e.Pretag(),
 			m.TgtType(), peer.JID(), peer.Runs(), payload.Command(load)}
 		if diff := cmp.Diff(make([]string, len(texts)), texts); diff != "" {
 			t.Errorf("%T: %s", v, diff)
@@ -68,7 +68,7 @@ func TestPublication(t *testing.T) {
 	} {
 		extras := p.Extras()
 		if tt.extras != nil {
-			extras = payload.NewPublishExtras(tt.extras)
+			extras = payload.NewPublishRequest(payload.M("kwargs", tt.extras)).Extras()
 		}
 		job := payload.NewPublication(p, extras, tt.master)
 		if !bytes.Equal(packed(t, job.Map()), packed(t, tt.want)) {
@@ -81,7 +81,7 @@ func TestPublication(t *testing.T) {
 	bare := p.WithoutSecrets()
 	want := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "tgt_type", "glob", "ret", "r", "jid", "1", "user", "root", "to", 5,
 		"kwargs", payload.M("start_event", true, "metadata", "of a wrong type", "id", "m1", "delimiter", "|", "ret_config", nil, "later", 1))
-	if !bytes.Equal(packed(t, bare), packed(t, want)) || p.Key() != "k" || !p.Sent().Has("token") {
+	if !bytes.Equal(packed(t, bare), packed(t, want)) || p.Field("key") != "k" || !p.Sent().Has("token") {
 		t.Errorf("without secrets %v, of %v", bare, load)
 	}
 }
@@ -90,14 +90,19 @@ func TestPublication(t *testing.T) {
 func TestExtras(t *testing.T) {
 	p := payload.NewPublishRequest(payload.M("kwargs", payload.M("auth_list", []any{"x"}, "nocache", true)))
 	extras := p.Extras()
-	if list, has := extras.TakeAuthList(); len(list) != 1 || !has || extras.Has("auth_list") || !p.Sent().Has("auth_list") || !extras.NoCache() {
-		t.Errorf("took %v, %v of %v", list, has, p.Sent())
+	if list, given, ok := extras.TakeAuthList(); len(list) != 1 || !given || !ok || !p.Sent().Has("auth_list") || !extras.NoCache() {
+		t.Errorf("took %v, %v, %v of %v", list, given, ok, p.Sent())
 	}
-	if list, has := payload.NewPublishExtras(payload.M("auth_list", "x")).TakeAuthList(); list != nil || !has {
-		t.Errorf("rules that are no list: %v, %v", list, has)
+	if list, given, ok := extras.TakeAuthList(); list != nil || given || !ok {
+		t.Errorf("a second time: %v, %v, %v", list, given, ok)
 	}
-	if none := payload.NewPublishRequest(payload.M("kwargs", "x")).Extras(); none.Delimiter() != "" || none.Map() == nil || none.Map().Len() > 0 {
-		t.Errorf("of no map: %v", none.Map())
+	for _, wrong := range []any{"x", int64(1), payload.M("x", 1)} {
+		if list, given, ok := payload.NewPublishRequest(payload.M("kwargs", payload.M("auth_list", wrong))).Extras().TakeAuthList(); list != nil || !given || ok {
+			t.Errorf("rules that are no list: %v, %v, %v", list, given, ok)
+		}
+	}
+	if none := payload.NewPublishRequest(payload.M("kwargs", "x")).Extras(); none.Delimiter() != "" || none.NoCache() || none.StartEvent() {
+		t.Error("of no map there is something")
 	}
 }
 

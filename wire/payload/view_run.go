@@ -1,6 +1,9 @@
 package payload
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // RunRequest asks a master to run a runner or a wheel function: the load of a runner or wheel request. Every field of a wheel
 // request that is not its own is an argument of the function. Source: salt/master.py, ClearFuncs.runner and wheel.
@@ -43,15 +46,28 @@ func (r RunRequest) Apart() bool { return r.load.Has(FieldArg) && r.load.Has(fie
 
 // ofWheel are the fields of a wheel request that are not arguments.
 var ofWheel = []string{fieldCmd, FieldFun, fieldKey, FieldArg, fieldKwarg, FieldUser, "print_event", fieldToken, fieldUsername, fieldPassword, fieldEauth,
-	"client", "full_return", "__jid__", "__tag__", "__user__"}
+	"client", "full_return"}
+
+// ofFunction tells whether a field of a wheel request is an argument of the function. Names that begin with __ are between masters
+// and their own tools.
+func ofFunction(name string) bool {
+	return !strings.HasPrefix(name, "__") && !slices.Contains(ofWheel, name)
+}
 
 // WheelArguments are those of a wheel function.
 func (r RunRequest) WheelArguments() (args []any, kw *Map) {
 	args, kw = r.Arguments()
-	all := r.load.Clone()
-	for _, f := range ofWheel {
-		all.Delete(f)
-	}
+	all := pick(r.load, ofFunction)
 	all.Update(kw)
 	return args, all
+}
+
+// WheelFor is the load of a wheel request that a tool sends for a user, out of what he said: the function, its arguments in the
+// places where they may stand, and his credentials.
+func WheelFor(fun string, said *Map) *Map {
+	load := M(fieldCmd, CmdWheel, FieldFun, fun)
+	view{said}.Pass(load, FieldArg, fieldKwarg)
+	load.Update(pick(said, ofFunction))
+	load.Update(NewCredentials(said).Shown())
+	return load
 }

@@ -47,11 +47,19 @@ func (c *call) postToken(into *any) error {
 			}
 			who.Set(name, v)
 		}
-		asks[i] = creds.Clone().Set("client", netapi.Runner).Set("fun", "auth.mk_token").Set("kwarg", who)
+		asks[i] = chunkFor(creds).Set("client", netapi.Runner).Set("fun", "auth.mk_token").Set("kwarg", who)
 	}
 	list, err := c.lowstate(asks, "", "")
 	*into = list
 	return err
+}
+
+// chunkFor is what counts of a log-in in the chunk that makes a token: who asks, and for how long he wants the token.
+func chunkFor(creds *payload.Map) *payload.Map {
+	c := payload.NewCredentials(creds)
+	out := c.LogIn()
+	out.Update(c.Shown())
+	return out
 }
 
 // getMinions tells the grains of minions: of all, or of those whom a glob means.

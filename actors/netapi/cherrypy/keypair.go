@@ -21,11 +21,7 @@ func (c *call) postKeys(*any) error {
 	if err != nil {
 		return err
 	}
-	low := creds.Clone().Set("client", netapi.Wheel).Set("fun", "key.gen_accept")
-	if mid, ok := low.Get("mid"); ok {
-		low.Delete("mid")
-		low.Set("id_", mid)
-	}
+	low := genAccept(creds)
 	id, ok := low.Value("id_").(string)
 	if ok && !payload.ValidID(id) { // Unlike Salt: it writes below any name, "../x" too
 		return netapi.BadRequest("Not a valid minion id: " + payload.Show(id))
@@ -48,6 +44,19 @@ func (c *call) postKeys(*any) error {
 	c.head.Set("Cache-Control", "no-cache")
 	c.write(http.StatusOK, "application/x-tar", archive)
 	return nil
+}
+
+// genAccept is the chunk that makes the keys. Unlike Salt: nothing that stands beside the arguments of the function, or in another place
+// of the chunk, goes with it.
+func genAccept(said *payload.Map) *payload.Map {
+	low := payload.M("client", netapi.Wheel, "fun", "key.gen_accept")
+	for field, arg := range map[string]string{"id_": "id_", "mid": "id_", "keysize": "keysize", "force": "force"} {
+		if v, ok := said.Get(field); ok && (field != "id_" || !said.Has("mid")) {
+			low.Set(arg, v)
+		}
+	}
+	low.Update(payload.NewCredentials(said).Shown())
+	return low
 }
 
 // disposition names a file to be saved.

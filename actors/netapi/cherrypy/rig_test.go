@@ -35,6 +35,7 @@ type fakeMaster struct {
 	failed atomic.Int64 // log-ins
 	tokens atomic.Int64 // questions by tokens that are none
 	docs   chan string  // what it is asked on salt-api's own account; nil: it refuses that
+	loads  sync.Map     // *payload.Map → true: what it was asked
 	vain   atomic.Int64 // questions while it is gone: each would wait for its time
 }
 
@@ -50,6 +51,7 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 		m.vain.Add(1)
 	}
 	load, _ := req.Load.(*payload.Map)
+	m.loads.Store(load, true)
 	var reply any = payload.NewMap(0)
 	who := load
 	if payload.Command(load) == payload.CmdPublish {

@@ -33,6 +33,8 @@
 //	                   the same through salt-api, which is one address     TestAPILoginStorm [actors/netapi/cherrypy TestLogInStorm...]
 //	salt-api           sessions that are guessed, cut, ended; tokens left  TestAPISessions [actors/netapi/cherrypy attack]
 //	                   what rules do not give, in every form               TestAPILimited
+//	                   what only masters and syndics say, at each server   TestAPIWordsOfMasters [actors/netapi/cherrypy TestFieldsOfChunks,
+//	                                                                       actors/master TestAuthList, TestFieldsOfUsers]
 //	                   connections that are held in every way              TestAPICrowd [modules/netapi room, proxies]
 //	                   tokens without end; lists of functions for all      TestAPITokenStorm [actors/netapi/cherrypy TestTokenStorm, TestRunnersOf...]
 //	                   requests whose end is a matter of opinion; paths    [actors/netapi/cherrypy TestRequestShapes, TestStaticPaths]

@@ -78,11 +78,11 @@ func TestResourcesBelowSyndics(t *testing.T) {
 	equal(t, "of the syndic", syn.ask(below("late", "20260101000000000001")), nil)
 	register("early", "late", "own")
 	for range 2 {
-		for _, id := range []string{"early", "late"} {
-			forge(id, "20260101000000000002")
+		jid := r.publish(payload.NewMap(0))
+		for _, id := range []string{"early", "late", "own"} {
+			forge(id, jid)
 		}
-		forge("own", "20260101000000000002")
-		equal(t, "stored", r.stored("20260101000000000002").Keys(), []any{"own"})
+		equal(t, "stored", r.stored(jid).Keys(), []any{"own"})
 		if d := r.m.core.book.Peers.Get("m1").Denied; d == nil || d.N[ledger.DeniedReturn] < 2 {
 			t.Errorf("refused: %+v", d)
 		}

@@ -16,6 +16,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
 	"brine/modules/fleet/quota"
+	"brine/modules/fleet/speakers"
 	"brine/modules/host/steady"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -26,6 +27,8 @@ import (
 // jobReader reads what the job cache holds.
 type jobReader interface {
 	GetJID(jid string) (*payload.Map, error)
+	// Asked is the load of a job that somebody asked this master for, with its minions.
+	Asked(jid string) (*payload.Map, error)
 	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
 	Announce(jobstore.Load) error
 	// Note keeps a load past the death of the process until it is stored, without such files.
@@ -193,8 +196,9 @@ func (c *core) furnish(st *stores, mines *mine.Reader) error {
 	c.desks = &desks{
 		console: &console{owner: cfg.User, orderMasters: cfg.OrderMasters, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
 			functions: c.functions, events: c.events, complaints: c.complaints, log: c.log},
-		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs, events: c.events, record: c.record, meter: c.meter, log: c.log},
-		events:  &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
+		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs,
+			events: c.events, record: c.record, meter: c.meter, meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked}, log: c.log},
+		events: &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
 		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg),
 			kept: pillarCacheOf(cfg, st), tops: tops, turns: line, signIns: c.signIns, log: c.log},
 		files: &fileDesk{c.files, line},

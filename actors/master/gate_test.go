@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/speakers"
@@ -181,7 +180,7 @@ func TestReturnOfOthers(t *testing.T) {
 		id   string
 		want bool
 	}{{m1, "r1", true}, {m1, "m2", false}, {m1, "r2", false}, {m1, "r3", false}, {m2, "r2", true}, {m2, "r1", false}, {m2, "m2", true}} {
-		jid := r.m.core.jobs.ids.Next(time.Now())
+		jid := r.publish(payload.NewMap(0))
 		equal(t, "answer", tt.m.ask(ret("", jid, "resource_id", tt.id)), nil)
 		if got := r.stored(jid).Has(tt.id); got != tt.want {
 			t.Errorf("%s returns for %s: stored %v", tt.m.id, tt.id, got)
@@ -189,7 +188,7 @@ func TestReturnOfOthers(t *testing.T) {
 	}
 	equal(t, "register", m1.ask(cmd("_register_resources", "resources", payload.NewMap(0))), true)
 	equal(t, "register", m2.ask(cmd("_register_resources", "resources", payload.M("ssh", []any{"r1"}))), true)
-	jid := r.m.core.jobs.ids.Next(time.Now())
+	jid := r.publish(payload.NewMap(0))
 	m2.ask(ret("", jid, "resource_id", "r1"))
 	if !r.stored(jid).Has("r1") {
 		t.Error("a resource that was given up has no new manager")

@@ -52,7 +52,7 @@ func newPublications(opt publicationOptions, jobs *jobs, events *events, record 
 // In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
 func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishExtras, pub payload.Job, who found, from origin) {
 	traced := p.record.trace.Begin(ask.Map(), pub.Map(), len(who.Minions))
-	p.record.announced(ask, who, from)
+	p.record.announced(ask, pub, who, from)
 	p.record.trace.Announced(traced)
 	p.announce(ask, who)
 	one := jobstore.Load{JID: ask.JID(), Load: ask.WithoutSecrets(), Minions: who.Minions, NoCache: extra.NoCache()}

@@ -37,12 +37,13 @@ type record struct {
 	trace *tracing.Tracing // nil: nothing is traced
 }
 
-// announced begins the facts of a job.
-func (n *record) announced(ask payload.PublishRequest, who found, from origin) {
+// announced begins the facts of a job, of which pub is sent to the minions.
+func (n *record) announced(ask payload.PublishRequest, pub payload.Job, who found, from origin) {
 	job := ledger.Job{
 		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(), User: ask.User(),
 		Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at), Work: ledger.At(from.began), Matched: ledger.At(from.matched),
 		Announced: ledger.At(time.Now()), Minions: who.Minions, Missing: who.Missing,
+		Bound: pub.TgtType() == "list" && ask.TgtType() != "list",
 	}
 	if arg := ask.Args(); job.Fun == funFindJob && len(arg) > 0 {
 		job.Asks, _ = arg[0].(string)

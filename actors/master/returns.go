@@ -11,6 +11,7 @@ import (
 
 	"brine/actors/master/answers"
 	"brine/modules/fleet/ledger"
+	"brine/modules/fleet/speakers"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -34,6 +35,7 @@ type returnDesk struct {
 	events  *events
 	record  *record
 	meter   *meter
+	meant   *speakers.Jobs
 	log     *slog.Logger
 }
 
@@ -58,15 +60,20 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	if d.answers.Take(ret, r.from.at) {
 		return nil, nil
 	}
-	if !d.ofResource(r.id, ret) || !d.isReturn(ret) {
+	since, ok := d.ofResource(r.id, ret)
+	if !ok || !d.isReturn(ret) {
 		return nil, nil
 	}
-	who := speaker{id: r.id}
+	who, answer := speaker{id: r.id}, speakers.Answer{JID: ret.JID(), Minion: r.id, ID: ret.ID(), Since: since}
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
-	if !d.mayStore(who, ret) {
+	named := d.meant.Named(answer)
+	if !d.mayStore(who, ret, named) {
 		return false, nil
+	}
+	if !named && !d.counts(answer) {
+		return nil, nil
 	}
 	if !d.jobs.room.wait(context.Background(), 0) { // the minion keeps it, and sends it again
 		d.meter.fail(failedShed)
@@ -79,22 +86,33 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	return nil, errLater
 }
 
-// ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's. False: the minion does not
-// manage it.
-func (d *returnDesk) ofResource(minion string, ret *payload.Return) bool {
+// ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's, and tells
+// since when it does. Not ok: the minion does not manage it.
+func (d *returnDesk) ofResource(minion string, ret *payload.Return) (since time.Time, ok bool) {
 	id, has := ret.Resource()
 	if !has {
-		return true
+		return since, true
 	}
 	if minion == "" || !auth.ValidID(id) {
-		return false
+		return since, false
 	}
-	if id != minion && !d.gate.managed.MayReturn(minion, id) {
-		d.gate.deny(minion, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is no resource that it manages")
-		return false
+	if since, ok = d.gate.managed.Since(minion, id); id != minion && !ok {
+		why := "a return for " + payload.Show(id) + ", which is no resource that it has registered"
+		d.gate.deny(minion, ledger.DeniedReturn, 1, why)
+		return since, false
 	}
 	ret.TakeResource()
-	return true
+	return since, true
+}
+
+// counts tells whether a job that does not name who answers takes the return all the same.
+func (d *returnDesk) counts(a speakers.Answer) bool {
+	if d.meant.Counts(a) {
+		return true
+	}
+	why := "a return for " + payload.Show(a.ID) + " in job " + payload.Show(a.JID) + ", which expects none of it"
+	d.gate.deny(a.Minion, ledger.DeniedReturn, 1, why)
+	return false
 }
 
 // isReturn tells whether a load has what a return needs. The job id becomes a part of a tag.
@@ -108,15 +126,18 @@ func (d *returnDesk) returnsTo(jid string) bool {
 	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && d.jobs.knows(jid)
 }
 
-// mayStore takes a return out of the quota of who sent it, unless it is the first to a job that the master gave to that minion.
-// Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic answers for
-// minions that the master does not know.
-func (d *returnDesk) mayStore(who speaker, ret *payload.Return) bool {
-	announced, meant, again := d.record.book.Stance(ret.JID(), ret.ID())
+// mayStore takes a return out of the quota of who sent it, unless it is the first to a job that names who answers.
+// Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic
+// answers for minions that the master does not know.
+func (d *returnDesk) mayStore(who speaker, ret *payload.Return, named bool) bool {
+	announced, _, again := d.record.book.Stance(ret.JID(), ret.ID())
 	if again && d.record.book.Told(ret.JID(), ret.ID()) { // it could not be stored before
 		return true
 	}
-	if announced && !again && (meant || who.syndic) || d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
+	if announced && !again && (named || who.syndic) {
+		return true
+	}
+	if d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
 		return true
 	}
 	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", d.gate.opt.hourly.jobs))
@@ -214,7 +235,7 @@ func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from ori
 			continue
 		}
 		ret := said.Return(id, v)
-		if !d.isReturn(ret) || jid == "req" || !d.mayStore(who, ret) {
+		if !d.isReturn(ret) || jid == "req" || !d.mayStore(who, ret, false) {
 			continue
 		}
 		if id != who.id {

@@ -151,13 +151,15 @@ func TestReturnOfResource(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
 	ear := r.hear()
-	equal(t, "answer", m.ask(ret("m1", someJID, "resource_id", "r1")), nil)
-	data := ear.await("salt/job/" + someJID + "/ret/r1")
+	equal(t, "register", m.ask(cmd("_register_resources", "resources", payload.M("ssh", []any{"r1"}))), true)
+	jid := r.publish(payload.NewMap(0))
+	equal(t, "answer", m.ask(ret("m1", jid, "resource_id", "r1")), nil)
+	data := ear.await("salt/job/" + jid + "/ret/r1")
 	equal(t, "id", data.Value("id"), "r1")
 	if data.Has("resource_id") {
 		t.Error("the event has resource_id")
 	}
-	equal(t, "stored", r.stored(someJID).Map("r1").Value("return"), true)
+	equal(t, "stored", r.stored(jid).Map("r1").Value("return"), true)
 }
 
 // TestReturnStateErrors: each failed state of state.sls and state.highstate is fired twice, of nothing else.

@@ -12,6 +12,8 @@
 //	                   names longer than Salt's, as text and as bytes      TestSignInSizes, TestLongNames [wire/auth bounds]
 //	exposure           every method there is, in clear, and as a minion    TestStrangerMethods, TestExposedInClear, TestExposedSealed
 //	impersonation      returns of others by id, resource, syndic, jid      TestThiefReturns [actors/master gate, below]
+//	                   returns of what is no resource of its own, and in   TestThiefResources [modules/fleet/speakers]
+//	                   jobs that are not for it                            [actors/master TestReturnsExpected]
 //	                   the load and the list of a stored job               TestThiefRewritesJobs
 //	                   a thief beside the minion whose key he has          TestThiefBeside
 //	                   mines that are for another minion                   TestMineOfAnother

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"brine/modules/host/wholefile"
+	"brine/wire/payload"
 )
 
 // fileBy names the minion whose job it is; a job that somebody asked the master for has none. Salt's tools pass over it.
@@ -37,6 +38,14 @@ func ownerOf(dir string) (string, error) {
 		return "", nil
 	}
 	return string(b), err
+}
+
+// Asked is GetLoad for a job that somebody asked the master for; nil when it is a minion's own.
+func (c *LocalCache) Asked(jid string) (*payload.Map, error) {
+	if by, err := ownerOf(c.layout.dir(jid)); err != nil || by != "" {
+		return nil, err
+	}
+	return c.GetLoad(jid)
 }
 
 // shrinkOwn chooses what goes first where all is too much, as that of txn does: of the minion with the most bytes of its own the

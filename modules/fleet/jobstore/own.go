@@ -1,6 +1,13 @@
 package jobstore
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+
+	"brine/wire/payload"
+
+	"go.etcd.io/bbolt"
+)
 
 // ownShare is the part of a store that has a cap which the jobs of one minion may take that nobody asked the master for: those
 // of its schedules, and those that it made up. Beyond it they go before all others when the store is full.
@@ -80,4 +87,22 @@ func (t *txn) size(key []byte) (n int64) {
 		n += int64(len(k) + len(v))
 	}
 	return n
+}
+
+// Asked is GetLoad for a job that somebody asked the master for; nil when it is a minion's own.
+func (s *Store) Asked(jid string) (*payload.Map, error) {
+	var by []byte
+	err := s.view(func(tx *bbolt.Tx) error {
+		if packed := tx.Bucket(bucketJobs).Get([]byte(jid)); len(packed) >= 8 {
+			by = bytes.Clone(tx.Bucket(bucketOrder).Get(orderKey(packed, jid)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job store %s: owner of job %s: %w", s.file, jid, err)
+	}
+	if len(by) > 0 {
+		return nil, nil
+	}
+	return s.GetLoad(jid)
 }

@@ -80,3 +80,46 @@ func TestPublishedIsNobodysOwn(t *testing.T) {
 		t.Errorf("load %v, %v (%d bytes before)", load, err, before)
 	}
 }
+
+// TestAsked: a job that somebody asked the master for is told with its load and its minions, one that a minion
+// made up is not, in both layouts.
+func TestAsked(t *testing.T) {
+	own, err := Open(Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	files, err := OpenLocalCache(Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const asked, noted = "20260101000000000001", "20260101000000000002"
+	const made, taken, none = "20260101000000000003", "20260101000000000004", "20260101000000000009"
+	job := func(jid string) Load {
+		return Load{JID: jid, Load: payload.M("fun", "test.ping", "jid", jid), Minions: []string{"b", "a"}}
+	}
+	ret := func(jid string) Return {
+		return Return{JID: jid, ID: "thief", By: "thief", Load: payload.M("return", true, "tgt", "thief")}
+	}
+	for _, s := range []interface {
+		Commit(loads []Load, returns []Return) (Result, error)
+		Note(l Load) error
+		Asked(jid string) (*payload.Map, error)
+	}{own, files} {
+		if err := s.Note(job(noted)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Commit([]Load{job(asked)}, []Return{ret(asked), ret(made), ret(taken)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Commit([]Load{job(taken)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		for jid, want := range map[string]bool{asked: true, noted: true, made: false, taken: true, none: false} {
+			load, err := s.Asked(jid)
+			if err != nil || (load != nil) != want || want && (load.Str("fun") != "test.ping" || len(MinionsOf(load)) != 2) {
+				t.Errorf("%T: job %s: %v, %v", s, jid, load, err)
+			}
+		}
+	}
+}

@@ -73,10 +73,10 @@ func (b *Book) Begin(job Job) {
 	e.whole, e.links = true, false
 }
 
-// union joins two sorted lists; neither is changed.
+// union joins a sorted list with one in any order, such as that of a target; neither is changed.
 func union(a, b []string) []string {
 	switch {
-	case len(a) == 0:
+	case len(a) == 0 && slices.IsSorted(b):
 		return b
 	case len(b) == 0:
 		return a
@@ -136,6 +136,18 @@ func (b *Book) Knows(jid string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.jobs[jid] != nil
+}
+
+// Job is what is known of a job as a whole. Its lists are not to be changed.
+func (b *Book) Job(jid string) (job Job, known bool) {
+	p := b.part(jid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.jobs[jid]
+	if e == nil {
+		return Job{}, false
+	}
+	return e.job, true
 }
 
 // Return is a return that came in.

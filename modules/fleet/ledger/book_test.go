@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -558,5 +559,24 @@ func TestConnectionsInAnyOrder(t *testing.T) {
 	p.Connection(99, "", false, 101)
 	if p.nameless != 0 || len(p.conns)+len(p.vouched)+p.Connections() != 0 {
 		t.Errorf("after all: %d nameless, %v, %v", p.nameless, p.conns, p.vouched)
+	}
+}
+
+// TestMinionsInAnyOrder: a job means its minions, in whatever order its target names them.
+func TestMinionsInAnyOrder(t *testing.T) {
+	b := NewBook(Limits{Jobs: 10, Rows: 10})
+	ids := []string{"d", "B", "a", "C"}
+	b.Begin(Job{JID: "j", Announced: 1, Minions: ids, Missing: []string{"z", "y"}})
+	for _, id := range ids {
+		if _, meant, _ := b.Stance("j", id); !meant || !b.Meant("j", id) {
+			t.Errorf("%s is not meant", id)
+		}
+	}
+	job, known := b.Job("j")
+	if !known || !slices.IsSorted(job.Minions) || !slices.IsSorted(job.Missing) || ids[0] != "d" {
+		t.Errorf("the job %+v, the list %q", job, ids)
+	}
+	if _, known := b.Job("other"); known {
+		t.Error("a job that nobody has begun is known")
 	}
 }

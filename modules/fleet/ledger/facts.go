@@ -38,6 +38,7 @@ type Job struct {
 	Stored       Stamp  // the load is on disk
 	Failed       string // why the publication was not sent
 	Asks         string // jid that this job asks about (saltutil.find_job)
+	Bound        bool   // it was sent to Minions alone, whoever else its target means
 
 	Minions []string // whom the target meant: sorted, not to be changed
 	Missing []string // ids of the target that the master does not know

@@ -30,6 +30,7 @@ var jobFields = []field[Job]{
 	{name: "stored", stamp: func(j *Job) *Stamp { return &j.Stored }},
 	{name: "failed", text: func(j *Job) *string { return &j.Failed }},
 	{name: "asks", text: func(j *Job) *string { return &j.Asks }},
+	{name: "bound", yes: func(j *Job) *bool { return &j.Bound }},
 }
 
 var rowFields = []field[Row]{

@@ -1,14 +1,18 @@
 package speakers
 
 import (
+	"iter"
+	"slices"
 	"sync"
+	"time"
 
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/wire/payload"
 )
 
-// BankResources keeps for each minion the ids of the resources that it has registered (Salt 3008).
+// BankResources keeps for each minion the ids of the resources that it has registered (Salt 3008), each with the
+// moment when that was, in microseconds since 1970. A list of ids is of a time before moments were kept.
 const BankResources = "resources"
 
 // maxResources is how many resources a minion may manage.
@@ -21,12 +25,20 @@ const maxResources = 10000
 type Resources struct {
 	Keys  *keys.Store
 	Cache *datacache.Banks
+	Now   func() time.Time // nil: time.Now
 
 	mu     sync.Mutex
 	loaded bool
-	of     map[string]map[string]bool // minion → ids
-	by     map[string]string          // id → minion
-	below  map[string]string          // id → syndic, as far as it was looked up; "" for none
+	of     map[string]map[string]int64 // minion → id → since when, in microseconds; 0: it is not known
+	by     map[string]string           // id → minion
+	below  map[string]string           // id → syndic, as far as it was looked up; "" for none
+}
+
+func (s *Resources) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
 }
 
 // load reads the bank, once.
@@ -34,21 +46,42 @@ func (s *Resources) load() {
 	if s.loaded {
 		return
 	}
-	s.loaded, s.of, s.by = true, map[string]map[string]bool{}, map[string]string{}
+	s.loaded, s.of, s.by = true, map[string]map[string]int64{}, map[string]string{}
 	names, err := s.Cache.List(BankResources)
 	if err != nil {
 		return
 	}
 	for _, minion := range names {
-		list, err := s.Cache.Fetch(BankResources, minion)
-		ids, ok := list.([]any)
-		if err != nil || !ok || !s.Keys.Has(keys.Accepted, minion) {
+		kept, err := s.Cache.Fetch(BankResources, minion)
+		if err != nil || !s.Keys.Has(keys.Accepted, minion) {
 			continue
 		}
-		s.of[minion] = map[string]bool{}
-		for _, v := range ids {
-			if id, ok := v.(string); ok && s.by[id] == "" {
-				s.of[minion][id], s.by[id] = true, minion
+		s.of[minion] = map[string]int64{}
+		for id, since := range readResources(kept) {
+			if below := s.syndicOf(id); s.by[id] == "" && (below == "" || below == minion) {
+				s.of[minion][id], s.by[id] = since, minion
+			}
+		}
+	}
+}
+
+// readResources reads what is kept of one minion.
+func readResources(kept any) iter.Seq2[string, int64] {
+	return func(yield func(id string, since int64) bool) {
+		switch kept := kept.(type) {
+		case *payload.Map:
+			for k, v := range kept.All() {
+				id, ok := k.(string)
+				since, _ := v.(int64)
+				if ok && !yield(id, since) {
+					return
+				}
+			}
+		case []any:
+			for _, id := range payload.Texts(kept) {
+				if !yield(id, 0) {
+					return
+				}
 			}
 		}
 	}
@@ -59,22 +92,25 @@ func (s *Resources) Register(minion string, ids []string) (refused []string, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	for id := range s.of[minion] {
+	before := s.of[minion]
+	for id := range before {
 		delete(s.by, id)
 	}
-	mine, list := map[string]bool{}, []any{}
+	now, mine, kept := s.now().UnixMicro(), map[string]int64{}, payload.NewMap(len(ids))
 	for _, id := range ids {
-		if len(mine) >= maxResources || !s.free(minion, id) {
+		since, had := before[id]
+		if len(mine) >= maxResources || !s.free(minion, id) || !had && s.named(minion, id) {
 			refused = append(refused, id)
 			continue
 		}
-		if !mine[id] {
-			mine[id], s.by[id] = true, minion
-			list = append(list, id)
+		if !had {
+			since = now
 		}
+		mine[id], s.by[id] = since, minion
+		kept.Set(id, since)
 	}
 	s.of[minion] = mine
-	return refused, s.Cache.Store(BankResources, minion, list)
+	return refused, s.Cache.Store(BankResources, minion, kept)
 }
 
 // free tells whether a minion may manage an id.
@@ -87,6 +123,13 @@ func (s *Resources) free(minion, id string) bool {
 	}
 	by := s.by[id]
 	return by == "" || by == minion || !s.Keys.Has(keys.Accepted, by)
+}
+
+// named tells whether somebody else has offered a key under an id, whatever became of it. Such an id is a
+// minion's, and becomes no resource. What is a resource already stays one: anybody may offer a key.
+func (s *Resources) named(minion, id string) bool {
+	return id != minion && slices.ContainsFunc([]keys.Status{keys.Pending, keys.Rejected, keys.Denied},
+		func(st keys.Status) bool { return s.Keys.Has(st, id) })
 }
 
 // bankBelow keeps for each id below a syndic which one that is.
@@ -131,19 +174,22 @@ func (s *Resources) syndicOf(id string) string {
 
 // Manages tells whether a minion manages a resource.
 func (s *Resources) Manages(minion, id string) bool {
+	_, yes := s.Since(minion, id)
+	return yes
+}
+
+// Since is when a minion has registered a resource that it manages; the zero time when that is not known, or is
+// still to come because the clock was set back.
+func (s *Resources) Since(minion, id string) (at time.Time, manages bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	return s.of[minion][id] && s.by[id] == minion && (id == minion || !s.Keys.Has(keys.Accepted, id))
-}
-
-// MayReturn tells whether a minion may answer under the id of a resource. One that has never registered any, as it has not
-// begun anew since this master has, may for ids that are nobody's.
-func (s *Resources) MayReturn(minion, id string) bool {
-	if s.Manages(minion, id) {
-		return true
+	since, has := s.of[minion][id]
+	if !has || s.by[id] != minion || id != minion && s.Keys.Has(keys.Accepted, id) {
+		return time.Time{}, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.of[minion] == nil && s.free(minion, id)
+	if at = time.UnixMicro(since); since == 0 || at.After(s.now()) {
+		return time.Time{}, true
+	}
+	return at, true
 }

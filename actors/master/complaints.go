@@ -1,7 +1,10 @@
 package master
 
 import (
+	"context"
 	"log/slog"
+	"runtime"
+	"time"
 
 	"brine/modules/fleet/door"
 )
@@ -14,10 +17,17 @@ type complaints struct {
 }
 
 // warn writes a record, if it is time for one.
-func (c *complaints) warn(cause, from string, attrs ...any) { c.warned(cause, from, attrs...) }
+func (c *complaints) warn(cause, from string, attrs ...any) { c.write(cause, from, attrs) }
 
 // warned is warn, and tells whether the record was written.
 func (c *complaints) warned(cause, from string, attrs ...any) (said bool) {
+	return c.write(cause, from, attrs)
+}
+
+// callersAbove are those of runtime.Callers, of write, and of warn or warned.
+const callersAbove = 3
+
+func (c *complaints) write(cause, from string, attrs []any) bool {
 	more, ok := c.lines.Due(cause, from)
 	if !ok {
 		return false
@@ -28,6 +38,13 @@ func (c *complaints) warned(cause, from string, attrs ...any) (said bool) {
 	if more > 0 {
 		attrs = append(attrs, "not_shown", more)
 	}
-	c.log.Warn(cause, attrs...)
+	h := c.log.Handler()
+	if ctx := context.Background(); h.Enabled(ctx, slog.LevelWarn) {
+		var pc [1]uintptr
+		runtime.Callers(callersAbove, pc[:]) // who complains: each place has lines of its own (door.Wall)
+		r := slog.NewRecord(time.Now(), slog.LevelWarn, cause, pc[0])
+		r.Add(attrs...)
+		_ = h.Handle(ctx, r) // a log that cannot be written is told by nobody
+	}
 	return true
 }

@@ -13,6 +13,7 @@ import (
 	"brine/modules"
 	"brine/modules/eauth"
 	"brine/modules/execution"
+	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
 	"brine/modules/pillar"
 	"brine/modules/runners"
@@ -125,4 +126,6 @@ func (f *ownFunctions) list() []*payload.Map {
 type logger struct{ *slog.Logger }
 
 // Log writes one line.
-func (l logger) Log(level slog.Level, text string) { l.Logger.Log(context.Background(), level, text) }
+func (l logger) Log(level slog.Level, text string) {
+	door.Known(l.Logger).Log(context.Background(), level, text)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"brine/modules/fleet/door"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/text/pytext"
 	"brine/supervisor"
@@ -114,7 +115,7 @@ func (p *publications) publication(ask payload.PublishRequest, extra payload.Pub
 func (p *publications) send(pub payload.Job, who found) {
 	jid := pub.JID()
 	p.events.fire(event.TagJobPublish(jid), pub.Map())
-	p.log.Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()), jid))
+	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()), jid))
 	p.publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/master/answers"
+	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/speakers"
 	"brine/wire/auth"
@@ -167,7 +168,7 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 	}
 	told := d.record.book.Told(jid, id)
 	d.record.returned(ret, from)
-	d.log.Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
+	door.Known(d.log).Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
 		d.events.fire(event.TagJobReturn(jid, id), load)
 		d.record.book.Fired(jid, id, ledger.At(time.Now()))

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/modules/fleet/door"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -154,7 +155,7 @@ func (a *runnerActor) answer(ctx actor.Context, told *runnerTold) {
 		a.req.done(nil, told.died)
 		return
 	}
-	a.opt.log.Info("Runner completed: " + a.req.Req.JID)
+	door.Known(a.opt.log).Info("Runner completed: " + a.req.Req.JID)
 	a.req.done(told.data.Value("return"), nil)
 }
 

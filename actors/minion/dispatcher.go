@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/supervisor"
@@ -207,7 +208,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 		d.turnAway(ctx, job, m.Link)
 		return
 	}
-	d.opt.log.Info(fmt.Sprintf("User %s Executing command %v with jid %s", job.User(), job.Fun(), jid))
+	door.Known(d.opt.log).Info(fmt.Sprintf("User %s Executing command %v with jid %s", job.User(), job.Fun(), jid))
 	why := ""
 	if !aboutJobs(job) {
 		why = d.full(jid)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"brine/modules"
+	"brine/modules/fleet/door"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -209,7 +210,9 @@ func (h host) Actors(_ context.Context, path string) (*payload.Map, error) {
 func (h host) JobList(ctx context.Context) (*payload.Map, error) { return h.m.JobList(ctx) }
 
 // Log writes a line of a function to the minion's log.
-func (h host) Log(level slog.Level, text string) { h.m.log.Log(context.Background(), level, text) }
+func (h host) Log(level slog.Level, text string) {
+	door.Known(h.m.log).Log(context.Background(), level, text)
+}
 
 // anyLink is a master that is there, else the first; nil without masters.
 func (m *Minion) anyLink() *link {

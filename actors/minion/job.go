@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/supervisor"
@@ -199,7 +200,7 @@ func (j *job) onBegunNoted(ctx actor.Context) {
 	if err := removeIfThere(j.rec.queued); err != nil {
 		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
 	}
-	j.opt.log.Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.pid))
+	door.Known(j.opt.log).Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.pid))
 	if j.rec.job.StartEvent() {
 		j.opt.started(j.rec.link, j.rec.job)
 	}
@@ -293,7 +294,7 @@ func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bo
 		j.drop(ctx)
 		return
 	}
-	j.opt.log.Info("Returning information for job: " + j.jid())
+	door.Known(j.opt.log).Info("Returning information for job: " + j.jid())
 	if j.opt.cache != nil {
 		if err := j.opt.cache(j.jid(), ret); err != nil {
 			j.opt.log.Error("the return is not kept locally", "jid", j.jid(), "err", err)

@@ -96,7 +96,7 @@ func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(st
 	if err != nil {
 		return nil, err
 	}
-	note("runner " + started.JID + " " + call.Fun)
+	note("runner " + started.JID + " " + payload.Show(call.Fun))
 	if s.lacks(ctx, call.Fun) {
 		return nil, netapi.ErrUnexpected
 	}
@@ -138,7 +138,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 	if err != nil {
 		return nil, err
 	}
-	note("runner " + started.JID + " " + call.Fun)
+	note("runner " + started.JID + " " + payload.Show(call.Fun))
 	if s.foreign(call.Fun) { // the master has taken who asks: only now it may be asked something on its own account
 		var lacks context.CancelCauseFunc
 		ctx, lacks = context.WithCancelCause(ctx)
@@ -214,10 +214,10 @@ func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string
 	tag := event.PrefixWheel + jid
 	load := payload.WheelFor(fun, low).Set("__jid__", jid).Set("__user__", userOfNobody).Set("__tag__", tag)
 	err = s.calls.detach(ctx, func(ctx context.Context, note func(string)) (any, error) {
-		note("wheel " + jid + " " + fun)
+		note("wheel " + jid + " " + payload.Show(fun))
 		got, err := s.callWheel(ctx, load)
 		if err != nil {
-			s.opt.Logger.Error("wheel call refused", "fun", fun, "jid", jid, "err", err)
+			s.opt.Logger.Error("wheel call refused", "from", netapi.From(ctx), "fun", payload.Show(fun), "jid", jid, "err", err)
 			return nil, err
 		}
 		if !s.opt.Ours() {

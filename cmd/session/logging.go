@@ -16,6 +16,7 @@ import (
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules/fleet/door"
 	"brine/modules/matchers"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +43,11 @@ func (s *Session) openLogs(o Opening) error {
 	if file != nil {
 		handlers = append(handlers, file)
 	}
-	s.Log = slog.New(saltlog.Join(handlers...))
+	handler := saltlog.Join(handlers...)
+	if o.Daemon {
+		handler = door.Wall(handler)
+	}
+	s.Log = slog.New(handler)
 	for _, n := range s.Common.Notices {
 		s.Log.Log(context.Background(), n.Level, n.Text)
 	}

@@ -52,7 +52,7 @@ func (c *call) logFailure(err error) {
 	if errors.Is(err, netapi.ErrUnexpected) {
 		level = slog.LevelDebug
 	}
-	c.log.Log(c.ctx, level, "a request failed", "path", netapi.LogPath(c.path), "err", err)
+	c.log.Log(c.ctx, level, "a request failed", "from", c.remote(), "path", netapi.LogPath(c.path), "err", err)
 }
 
 // accept is the header of that name, all of it.

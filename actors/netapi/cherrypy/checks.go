@@ -187,7 +187,7 @@ func (c *call) fromAllowed() error {
 		return nil
 	}
 	if more, due := c.lines.Due("authorized_ips", c.remote()); due {
-		c.log.Error("Blocked IP: "+c.remote(), "more", more)
+		c.log.Error("Blocked IP: "+c.remote(), "from", c.remote(), "more", more)
 	}
 	return &netapi.Error{Status: http.StatusForbidden, Message: "Bad IP"}
 }
@@ -210,7 +210,7 @@ func (c *call) mayLogIn(user string) bool {
 	may := payload.Texts(users.List(key))
 	ok := slices.Contains(may, c.remote()) || slices.Contains(may, "*")
 	if !ok {
-		c.log.Info("[api_acl] Authentication failed for user " + payload.Show(user) + " from IP " + c.remote())
+		c.log.Info("[api_acl] Authentication failed for user "+payload.Show(user)+" from IP "+c.remote(), "from", c.remote())
 	}
 	return ok
 }

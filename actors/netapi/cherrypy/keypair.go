@@ -28,7 +28,7 @@ func (c *call) postKeys(*any) error {
 	}
 	list, err := c.lowstate([]any{low}, "", "")
 	if err != nil || !ok {
-		c.log.Info("no keys were made", "err", err)
+		c.log.Info("no keys were made", "from", c.remote(), "err", err)
 		return &netapi.Error{Status: http.StatusInternalServerError}
 	}
 	answer, _ := list[0].(*payload.Map)

@@ -37,7 +37,7 @@ func (c *call) postLogin(into *any) error {
 	if c.sessionID, err = c.api.Sessions().Open(c.ctx, login.Token, login.Eauth+"/"+login.Name); err != nil {
 		return err
 	}
-	c.newID = false
+	c.newID, c.proved = false, true
 	c.head.Set("X-Auth-Token", c.sessionID)
 	*into = payload.M("return", []any{payload.M("token", c.sessionID, "expire", login.Expire, "start", login.Start, "user", login.Name,
 		"eauth", login.Eauth, "perms", login.Perms)})

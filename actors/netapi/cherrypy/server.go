@@ -45,7 +45,7 @@ func New(a api.API, opt Options) (http.Handler, error) {
 	}
 	s.routes = s.resources()
 	var err error
-	s.access, err = openAccessLog(opt.Config.LogAccessFile)
+	s.access, err = openAccessLog(opt.Config.LogAccessFile, s.log)
 	return s, err
 }
 
@@ -65,6 +65,7 @@ type call struct {
 	token     string // the eauth token behind it
 	newID     bool   // the cookie is to be one of nobody
 	expired   bool   // the cookie is to go
+	proved    bool   // the master has taken the credentials of the body
 
 	body    netapi.Body
 	hasBody bool
@@ -75,16 +76,16 @@ type call struct {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := s.stats.begin()
 	rec, whole := &recorder{ResponseWriter: w}, false
+	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
 	defer func() { // a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
 		if !whole && rec.status == 0 {
-			s.log.Error("a request died", "path", netapi.LogPath(r.URL.Path))
+			s.log.Error("a request died", "from", hostOf(r), "path", netapi.LogPath(r.URL.Path))
 			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 			_ = http.NewResponseController(rec).Flush()
 		}
 		s.stats.end(seen, r, rec)
-		s.access.write(r, rec)
+		s.access.write(r, rec, c.token != "" || c.proved)
 	}()
-	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
 	c.serve()
 	whole = true
 }

@@ -1,14 +1,10 @@
 package cherrypy
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"brine/modules/netapi"
 	"brine/wire/payload"
 )
 
@@ -82,30 +78,4 @@ func (s *statistics) shown() *payload.Map {
 			"Server Version", "brine", "Start Time", float64(s.since.UnixMicro())/1e6, "Total Bytes Read", read, "Total Bytes Written", written,
 			"Total Requests", total, "Total Time", float64(s.tookUS.Load())/1e6, "Uptime", up),
 		"Cheroot HTTPServer 1", payload.M("Enabled", s.on, "Requests", total, "Server Errors", s.failed.Load(), "Run time", up))
-}
-
-// accessLog writes a line for each request, in the combined form of web servers. Queries are left out, and what looks like a session: they may be secrets.
-type accessLog struct {
-	f *os.File // nil: there is none. Each line is one write at its end.
-}
-
-func openAccessLog(path string) (*accessLog, error) {
-	if path == "" {
-		return &accessLog{}, nil
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
-	if err != nil {
-		return nil, fmt.Errorf("log_access_file: %w", err)
-	}
-	return &accessLog{f: f}, nil
-}
-
-func (l *accessLog) write(r *http.Request, rec *recorder) {
-	if l.f == nil {
-		return
-	}
-	referer, _, _ := strings.Cut(r.Referer(), "?")
-	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %q %q\n", hostOf(r), time.Now().Format("02/Jan/2006:15:04:05 -0700"), r.Method, netapi.LogPath(r.URL.Path), r.Proto,
-		rec.status, rec.bytes, referer, r.UserAgent())
-	_, _ = l.f.WriteString(line) // a full disk must not end the service
 }

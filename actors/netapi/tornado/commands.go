@@ -201,7 +201,7 @@ func (c *call) failed(client string, low *payload.Map, err error) (any, error) {
 	}
 	var known *netapi.Error
 	if !errors.As(err, &known) {
-		c.log.Error("a chunk failed", "client", client, "err", err)
+		c.log.Error("a chunk failed", "from", c.remote(), "client", client, "err", err)
 		return textUnexpected + "An unexpected error occurred", nil
 	}
 	switch known.Status {

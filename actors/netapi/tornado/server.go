@@ -140,7 +140,7 @@ func (c *call) fail(err error) {
 		c.page(known.Status)
 		return
 	}
-	c.log.Error("a request failed", "path", netapi.LogPath(c.r.URL.Path), "err", err)
+	c.log.Error("a request failed", "from", c.remote(), "path", netapi.LogPath(c.r.URL.Path), "err", err)
 	c.page(http.StatusInternalServerError)
 }
 

@@ -50,6 +50,7 @@
 //	                   fields of a publication, targets, peers             TestLimitedFields, TestLimitedTarget, TestLimitedPeer
 //	                   runners and functions of files, pillars, schedules  TestLimitedContent
 //	                   lines of the log; of the terminal                   TestLogLines [cmd/brine TestTerminalOutput]
+//	                   logs that grow with what strangers send             TestStrangersFillLogs [cmd/session TestWalls, modules/fleet/door TestWall...]
 //	                   ids in commands of external pillars                 TestMinionTexts [modules/pillar TestShellSigns]
 //	                   ids, grains, tags, data in templates of the master  TestMinionTexts, TestMachineFilters
 //	                   the same on a minion that has a Reactor             [actors/minion TestReactorShell, TestReactorRefuses]

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// known are the places that log without a rate, and why no stranger can make them do so: all else that a daemon logs goes through a wall.
+var known = map[string]string{
+	"actors/master/functions.go":    "functions that the configuration or a user with rules has called",
+	"actors/master/publications.go": "jobs that were allowed",
+	"actors/master/returns.go":      "returns of minions, which have a session and quotas",
+	"actors/master/runners.go":      "runs that were allowed",
+	"actors/minion/dispatcher.go":   "jobs of the master",
+	"actors/minion/host.go":         "functions that a job of the master has called",
+	"actors/minion/job.go":          "jobs of the master",
+}
+
+// loggers are the places that make a logger out of more than nothing.
+var loggers = map[string]string{
+	"cmd/session/logging.go":     "puts the wall up",
+	"modules/fleet/door/wall.go": "keeps the wall, and the bound of the length",
+	"supervisor/system.go":       "puts a handler before that of the daemon",
+}
+
+// TestWalls: whatever code of a daemon logs, before a log-in or behind one, it has no logger but one behind a wall (modules/fleet/door).
+// There is no logger of its own, none of the standard library, and no HTTP server that uses that one by default.
+func TestWalls(t *testing.T) {
+	unused := map[string]bool{}
+	for file := range known {
+		unused[file] = true
+	}
+	for file := range loggers {
+		unused[file] = true
+	}
+	serves, files := 0, 0
+	look := func(file string, one *ast.File) {
+		files++
+		ast.Inspect(one, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.ImportSpec:
+				if x.Path.Value == `"log"` {
+					t.Errorf("%s imports log, whose lines have no bounds", file)
+				}
+			case *ast.CompositeLit:
+				if named(x.Type, "http", "Server") && !sets(x, "ErrorLog") {
+					t.Errorf("%s: an http.Server logs with no bounds: set ErrorLog", file)
+				}
+			case *ast.CallExpr:
+				switch {
+				case named(x.Fun, "daemon", "Serve"):
+					serves++
+					if !opensWalled(one) {
+						t.Errorf("%s: the session of a daemon is not opened as one (Opening.Daemon)", file)
+					}
+				case named(x.Fun, "slog", "New") && !named(x.Args[0], "slog", "DiscardHandler"):
+					if delete(unused, file); loggers[file] == "" {
+						t.Errorf("%s makes a logger of its own", file)
+					}
+				case named(x.Fun, "door", "Known"):
+					if delete(unused, file); known[file] == "" {
+						t.Errorf("%s logs without a rate: say in this test why no stranger can make it do so", file)
+					}
+				}
+			case *ast.SelectorExpr:
+				if slices.ContainsFunc([]string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log", "LogAttrs"}, func(f string) bool { return named(x, "slog", f) }) {
+					t.Errorf("%s uses the default logger, which has no bounds", file)
+				}
+			}
+			return true
+		})
+	}
+	walk(t, look)
+	if serves < 3 || files < 500 {
+		t.Errorf("%d daemons in %d files were seen", serves, files)
+	}
+	for file := range unused {
+		t.Errorf("%s is listed here and does nothing of the kind", file)
+	}
+}
+
+// walk parses every file that is no test, of the packages that daemons are made of.
+func walk(t *testing.T, look func(file string, one *ast.File)) {
+	const root = "../.."
+	for _, dir := range []string{"actors", "cmd", "config", "modules", "supervisor", "wire"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			if d.IsDir() && d.Name() == "actortest" { // the rig of tests
+				return fs.SkipDir
+			}
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			one, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err == nil {
+				file, _ := filepath.Rel(root, path)
+				look(filepath.ToSlash(file), one)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// named tells whether an expression is a name of a package.
+func named(e ast.Expr, pkg, name string) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return false
+	}
+	id, ok := sel.X.(*ast.Ident)
+	return ok && id.Name == pkg
+}
+
+// sets tells whether a literal of a struct has a field.
+func sets(lit *ast.CompositeLit, field string) bool {
+	return slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		id, ok := kv.Key.(*ast.Ident)
+		return ok && id.Name == field
+	})
+}
+
+// opensWalled tells whether a file opens a session with Daemon set.
+func opensWalled(file *ast.File) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.CompositeLit); ok && named(lit.Type, "session", "Opening") && sets(lit, "Daemon") {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

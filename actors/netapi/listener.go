@@ -77,7 +77,7 @@ func (l *listener) Receive(ctx actor.Context) {
 }
 
 func (l *listener) onStarted(ctx actor.Context) {
-	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, l.handler), ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
+	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, netapi.Lingering(l.handler)), ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf, ConnState: atRest}
 	var err error
 	if l.opt.Certificate != "" {

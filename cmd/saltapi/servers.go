@@ -11,6 +11,7 @@ import (
 	"brine/actors/netapi/wsgi"
 	"brine/cmd/session"
 	"brine/config"
+	pages "brine/modules/netapi"
 )
 
 // port is where a server listens.
@@ -39,11 +40,12 @@ func ports(conf *config.Netapi) (list []port) {
 
 // servers are the server modules that the configuration asks for.
 func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.Module) {
+	bodies := pages.NewBodies(longest(conf))
 	if c := conf.CherryPy; c != nil {
 		list = append(list, netapi.Module{Name: "rest_cherrypy",
 			Listen: netapi.Listen{Host: c.Host, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
 			Handler: func(a netapi.API) (http.Handler, error) {
-				opt := cherrypy.Options{Config: c, Logger: s.Log}
+				opt := cherrypy.Options{Config: c, Logger: s.Log, Bodies: bodies}
 				if c.Console {
 					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
 				}
@@ -54,7 +56,7 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 		list = append(list, netapi.Module{Name: "rest_tornado",
 			Listen: netapi.Listen{Host: c.Address, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
 			Handler: func(a netapi.API) (http.Handler, error) {
-				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout}
+				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout, Bodies: bodies}
 				if c.Console {
 					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: "/"}, !c.DisableSSL)
 				}
@@ -64,10 +66,24 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 	if c := conf.WSGI; c != nil {
 		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log},
 			Handler: func(a netapi.API) (http.Handler, error) {
-				return wsgi.New(a, wsgi.Options{Config: c, Logger: s.Log}), nil
+				return wsgi.New(a, wsgi.Options{Config: c, Logger: s.Log, Bodies: bodies}), nil
 			}})
 	}
 	return list
+}
+
+// longest is how long a body may be, at the server that takes the longest.
+func longest(conf *config.Netapi) (bytes int64) {
+	if c := conf.CherryPy; c != nil {
+		bytes = max(bytes, c.MaxRequestBodySize)
+	}
+	if c := conf.Tornado; c != nil {
+		bytes = max(bytes, c.MaxRequestBodySize)
+	}
+	if c := conf.WSGI; c != nil {
+		bytes = max(bytes, c.MaxRequestBodySize)
+	}
+	return bytes
 }
 
 // Descriptors of the process that no connection gets, and the part of the others that connections may have: a request may open files.

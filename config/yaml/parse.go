@@ -29,14 +29,16 @@ type parser struct {
 	anchors map[string]*node
 	aliases int
 	depth   int
-	slab    []node // room for nodes
+	slab    []node                 // room for nodes
+	spend   func(values int) error // asked before each; nil: they are free
+	refused error                  // what it said
 }
 
 // parse returns the content of the only document of a text, nil when there is none, and whether it has aliases.
-func parse(src string) (root *node, aliases bool, err *Error) {
-	p := &parser{s: newScanner(src)}
+func parse(src string, spend func(values int) error) (root *node, aliases bool, refused error, err *Error) {
+	p := &parser{s: newScanner(src), spend: spend}
 	root = p.stream()
-	return root, p.aliases > 0, p.err
+	return root, p.aliases > 0, p.refused, p.err
 }
 
 // peek is the next token; after an error it is the end of the stream.
@@ -57,6 +59,11 @@ func (p *parser) fail(context string, start mark, problem string, at mark) {
 }
 
 func (p *parser) newNode(n node) *node {
+	if p.spend != nil && p.err == nil {
+		if p.refused = p.spend(1); p.refused != nil {
+			p.fail("", n.start, "too many values", n.start)
+		}
+	}
 	const slabSize = 64
 	if len(p.slab) == 0 {
 		p.slab = make([]node, slabSize)

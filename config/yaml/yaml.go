@@ -36,13 +36,20 @@ func Load(b []byte) (any, error) { return LoadAs(b, Salt) }
 
 // LoadAs is Load as one of Salt's loaders does it. Dates stay text in all of them.
 func LoadAs(b []byte, dialect Dialect) (any, error) {
-	v, _, err := load(b, dialect)
+	v, _, err := load(b, dialect, nil)
+	return v, err
+}
+
+// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value. Its error ends the reading, and is the one that
+// is returned.
+func LoadWithin(b []byte, spend func(values int) error) (any, error) {
+	v, _, err := load(b, Salt, spend)
 	return v, err
 }
 
 // LoadDocument is Load that also tells where the outermost keys stand.
 func LoadDocument(b []byte) (*Document, error) {
-	v, lines, err := load(b, Salt)
+	v, lines, err := load(b, Salt, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +57,15 @@ func LoadDocument(b []byte) (*Document, error) {
 }
 
 // load returns the value and a way to ask for the lines of its keys.
-func load(b []byte, dialect Dialect) (any, func() map[string]int, error) {
+func load(b []byte, dialect Dialect, spend func(values int) error) (any, func() map[string]int, error) {
 	none := func() map[string]int { return map[string]int{} }
 	if err := readable(b); err != nil {
 		return nil, none, err
 	}
-	root, aliases, fault := parse(strings.TrimPrefix(string(b), byteOrderMark))
+	root, aliases, refused, fault := parse(strings.TrimPrefix(string(b), byteOrderMark), spend)
+	if refused != nil {
+		return nil, none, refused
+	}
 	if fault != nil {
 		return nil, none, fault
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"brine/modules/netapi"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -72,7 +73,7 @@ func (w *webhook) Run(ctx context.Context, to Surroundings) error {
 		}
 		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	}
-	server := &http.Server{Handler: &hook{to: to}, ReadHeaderTimeout: hookFirst, ReadTimeout: hookWhole, WriteTimeout: hookWhole + hookFire, IdleTimeout: hookIdle,
+	server := &http.Server{Handler: netapi.Lingering(&hook{to: to}), ReadHeaderTimeout: hookFirst, ReadTimeout: hookWhole, WriteTimeout: hookWhole + hookFire, IdleTimeout: hookIdle,
 		MaxHeaderBytes: hookHeaders, ErrorLog: slog.NewLogLogger(to.Log.Handler(), slog.LevelDebug), BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	defer func() { _ = server.Close() }()

@@ -1,6 +1,7 @@
 package netapi
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 	"strings"
@@ -46,42 +47,54 @@ func media(contentType string) string {
 	return name
 }
 
-// Read reads a body by its Content-Type. Errors are 400 for what cannot be read, 406 for another type.
-func Read(contentType string, raw []byte) (Body, error) {
-	b := Body{Raw: string(raw)}
+// Read understands a body by its Content-Type. Errors are 400 for what cannot be read, 406 for another type, and those of Spend.
+func (in *Intake) Read(contentType string) (Body, error) {
+	b := Body{Raw: in.text}
 	if err := Acceptable(contentType); err != nil {
 		return b, err
 	}
+	var err error
 	switch media(contentType) {
 	case typeForm:
-		b.Data = readForm(b.Raw)
+		b.Data, err = in.form()
 	case TypeYAML, textYAML:
-		v, err := yaml.Load(raw)
-		if err != nil || tooMuch(v) {
-			return b, BadRequest("Invalid YAML document")
-		}
-		b.Data = v
+		b.Data, err = in.yaml()
 	case TypeJSON:
-		v, err := readJSON(b.Raw)
-		if err != nil {
-			return b, BadRequest("Invalid JSON document")
-		}
-		b.Data = v
+		b.Data, err = in.JSON()
 	default:
-		v, err := readJSON(b.Raw)
-		if err != nil {
-			v = b.Raw
+		if b.Data, err = in.JSON(); isSyntax(err) {
+			b.Data, err = b.Raw, nil
 		}
-		b.Data = v
 	}
-	return b, nil
+	return b, err
 }
 
-func readJSON(text string) (any, error) {
-	if !utf8.ValidString(text) {
-		return nil, BadRequest("Invalid JSON document")
+// errJSON is a text that is no JSON.
+var errJSON = BadRequest("Invalid JSON document")
+
+func isSyntax(err error) bool { return errors.Is(err, errJSON) }
+
+// JSON reads the body as JSON.
+func (in *Intake) JSON() (any, error) {
+	if !utf8.ValidString(in.text) {
+		return nil, errJSON
 	}
-	return pyjson.Load(text)
+	v, err := pyjson.LoadWithin(in.text, in.Value)
+	if err != nil && in.over == nil {
+		return nil, errJSON
+	}
+	return v, in.over
+}
+
+func (in *Intake) yaml() (any, error) {
+	v, err := yaml.LoadWithin([]byte(in.text), in.pays(weighNode))
+	if in.over != nil {
+		return nil, in.over
+	}
+	if err != nil || tooMuch(v) {
+		return nil, BadRequest("Invalid YAML document")
+	}
+	return v, nil
 }
 
 // maxValues is how many values a YAML body may come to once its aliases are written out. A body of some hundred bytes can come
@@ -119,14 +132,17 @@ func count(v any, left *int, depth int) bool {
 	return *left >= 0
 }
 
-// readForm reads name=value pairs. A name that stands once has a text, else a list of texts; pairs with an empty value do not
+// form reads name=value pairs. A name that stands once has a text, else a list of texts; pairs with an empty value do not
 // count. arg and kwarg are typed as words of a command line.
-func readForm(raw string) *payload.Map {
+func (in *Intake) form() (*payload.Map, error) {
 	fields := payload.NewMap(4)
-	for pair := range strings.SplitSeq(raw, "&") {
+	for pair := range strings.SplitSeq(in.text, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		if value == "" {
 			continue
+		}
+		if err := in.Pair(); err != nil {
+			return nil, err
 		}
 		name, value = unquote(name), unquote(value)
 		fields.Set(name, append(fields.List(name), value))
@@ -137,23 +153,25 @@ func readForm(raw string) *payload.Map {
 		switch {
 		case key == "arg":
 			for i, one := range list {
-				list[i] = typed(one)
+				list[i] = in.typed(one)
 			}
 		case len(list) == 1 && key == "kwarg":
-			fields.Set(key, typed(list[0]))
+			fields.Set(key, in.typed(list[0]))
 		case len(list) == 1:
 			fields.Set(key, list[0])
 		}
 	}
-	return fields
+	return fields, in.over
 }
 
-func typed(v any) any {
+// typed is a word of a form, read as YAML. When there is no room for more it stays a text, and the error is told at the end.
+func (in *Intake) typed(v any) any {
 	text, ok := v.(string)
-	if !ok {
+	if !ok || in.Spend(weighWord) != nil {
 		return v
 	}
-	if v = args.Yamlify(text); tooMuch(v) {
+	v = args.YamlifyWith(text, func(b []byte) (any, error) { return yaml.LoadWithin(b, in.pays(weighNode)) })
+	if tooMuch(v) {
 		return text
 	}
 	return v

@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 		{"application/x-www-form-urlencoded", "a=%zz+%4", `{"a": "%zz %4"}`, 200},
 		{"application/x-www-form-urlencoded", "a=%FC%DFe&b=\xfc\xdf&c=%E2%98", `{"a": "��e", "b": "��", "c": "�"}`, 200},
 	} {
-		b, err := Read(tt.kind, []byte(tt.body))
+		b, err := taken(t, NewBodies(1<<20), tt.body).Read(tt.kind)
 		if statusOf(err) != tt.status {
 			t.Errorf("%s %q: got %v, want %d", tt.kind, tt.body, err, tt.status)
 		}
@@ -59,7 +59,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(kind, []byte("arg=%5B1%5D&kwarg={a: &b [x], c: *b}"))
 	}
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		b, err := Read(kind, body)
+		b, err := taken(t, NewBodies(1<<20), string(body)).Read(kind)
 		if err == nil && media(kind) == TypeYAML && tooMuch(b.Data) {
 			t.Errorf("too much of %q", body)
 		}

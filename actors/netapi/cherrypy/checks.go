@@ -1,8 +1,6 @@
 package cherrypy
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -103,14 +101,6 @@ func (c *call) setCookie() {
 	http.SetCookie(c.w, cookie)
 }
 
-// Limits of bodies. A body that is sent slower than so many bytes a second ends the request.
-const (
-	largeBody   = 1 << 20
-	largeBodies = 8 // at the same time, of an address half
-	bodyGrace   = 20 * time.Second
-	bodySpeed   = 16 << 10
-)
-
 // readBody reads and understands the body, where the request has one.
 func (c *call) readBody() error {
 	switch {
@@ -124,61 +114,15 @@ func (c *call) readBody() error {
 	if err := netapi.Acceptable(c.r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
-	if c.r.ContentLength > c.conf.MaxRequestBodySize {
-		c.drain()
-		return &netapi.Error{Status: http.StatusRequestEntityTooLarge}
-	}
-	if c.r.ContentLength > largeBody {
-		if !c.bodies.Enter(c.remote()) {
-			c.drain()
-			return netapi.Busy("large bodies")
-		}
-		defer c.bodies.Leave(c.remote())
-	}
-	raw, err := c.readAll()
+	var err error
+	c.intake, err = c.bodies.Take(c.w, c.r, c.remote(), netapi.Limits{Longest: c.conf.MaxRequestBodySize, Grace: c.opt.BodyWithin})
 	if err != nil {
+		c.head.Set("Connection", "close") // nobody reads what is left
 		return err
 	}
 	c.hasBody = true
-	c.body, err = netapi.Read(c.r.Header.Get("Content-Type"), raw)
+	c.body, err = c.intake.Read(c.r.Header.Get("Content-Type"))
 	return err
-}
-
-// A body that nobody wants is read to its end all the same, within these bounds: a client that still sends when the connection is
-// closed sees that alone, and not the answer.
-const (
-	drainMost   = 64 << 20
-	drainWithin = 5 * time.Second
-)
-
-// drain takes what is left of the body.
-func (c *call) drain() {
-	ctl := http.NewResponseController(c.w)
-	_ = ctl.SetReadDeadline(time.Now().Add(drainWithin)) // without one the request's own context ends it
-	if n, err := io.CopyN(io.Discard, c.r.Body, drainMost); err == nil || n < c.r.ContentLength {
-		c.head.Set("Connection", "close")
-		return
-	}
-	_ = ctl.SetReadDeadline(time.Time{})
-}
-
-// readAll reads the body, in a time that its length allows.
-func (c *call) readAll() ([]byte, error) {
-	n := c.r.ContentLength
-	ctl := http.NewResponseController(c.w)
-	limit := c.opt.BodyWithin + time.Duration(n/bodySpeed)*time.Second
-	if err := ctl.SetReadDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(c.r.Body, n+1))
-	if err != nil || int64(len(raw)) != n {
-		c.head.Set("Connection", "close")
-		return nil, &netapi.Error{Status: http.StatusRequestTimeout, Message: "The body did not come in time"}
-	}
-	if err := ctl.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	return raw, nil
 }
 
 // fromAllowed checks the address of the client (authorized_ips).

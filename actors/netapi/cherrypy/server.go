@@ -18,6 +18,8 @@ import (
 type Options struct {
 	Config *config.CherryPy
 	Logger *slog.Logger
+	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	Bodies *netapi.Bodies
 	// BodyWithin is how long a short body may take, 20 s when 0; a long one has more.
 	BodyWithin time.Duration
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
@@ -32,16 +34,16 @@ type server struct {
 	routes map[string]*resource // by the first part of the path
 	log    *slog.Logger
 	stats  *statistics
-	bodies *netapi.Room // for large bodies
+	bodies *netapi.Bodies
 	access *accessLog
 	lines  door.Lines
 }
 
 // New makes the handler. An error is a file of the configuration that cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
-	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats), bodies: &netapi.Room{Most: largeBodies}}
-	if s.opt.BodyWithin == 0 {
-		s.opt.BodyWithin = bodyGrace
+	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats), bodies: opt.Bodies}
+	if s.bodies == nil {
+		s.bodies = netapi.NewBodies(s.conf.MaxRequestBodySize)
 	}
 	s.routes = s.resources()
 	var err error
@@ -67,6 +69,7 @@ type call struct {
 	expired   bool   // the cookie is to go
 	proved    bool   // the master has taken the credentials of the body
 
+	intake  *netapi.Intake
 	body    netapi.Body
 	hasBody bool
 	status  int // of a good answer
@@ -77,6 +80,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := s.stats.begin()
 	rec, whole := &recorder{ResponseWriter: w}, false
 	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
+	defer func() { c.intake.Close() }()
 	defer func() { // a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
 		if !whole && rec.status == 0 {
 			s.log.Error("a request died", "from", hostOf(r), "path", netapi.LogPath(r.URL.Path))

@@ -2,88 +2,53 @@ package tornado
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"brine/modules/netapi"
 	"brine/wire/payload"
 )
 
-// Limits of bodies. A body that is sent slower than so many bytes a second ends the request.
-const (
-	largeBody   = 1 << 20
-	largeBodies = 8 // at the same time, of an address half
-	bodyGrace   = 20 * time.Second
-	bodySpeed   = 16 << 10
-)
-
 const typeForm = "application/x-www-form-urlencoded"
 
 // readBody reads and understands the body, where the request has one.
-func (c *call) readBody() error {
+func (c *call) readBody() (err error) {
 	if c.r.ContentLength == 0 {
 		return nil
 	}
-	raw, err := c.readAll()
-	if err != nil || len(raw) == 0 {
+	c.intake, err = c.bodies.Take(c.w, c.r, c.remote(), netapi.Limits{Longest: c.conf.MaxRequestBodySize})
+	var known *netapi.Error
+	switch {
+	case errors.As(err, &known):
+		c.head.Set("Connection", "close") // nobody reads what is left
+		return status(known.Status)
+	case err != nil:
 		return err
+	case c.intake.Text() == "":
+		return nil
 	}
 	c.hasBody = true
-	c.body, err = c.understand(raw)
+	c.body, err = c.understand()
+	if errors.As(err, &known) {
+		return status(known.Status)
+	}
 	return err
 }
 
-func (c *call) readAll() ([]byte, error) {
-	most := c.conf.MaxRequestBodySize
-	if c.r.ContentLength > most {
-		return nil, status(http.StatusRequestEntityTooLarge)
-	}
-	n := c.r.ContentLength
-	if n < 0 {
-		n = most // it does not say
-	}
-	if n > largeBody {
-		if !c.bodies.Enter(c.remote()) {
-			return nil, status(http.StatusServiceUnavailable)
-		}
-		defer c.bodies.Leave(c.remote())
-	}
-	control := http.NewResponseController(c.w)
-	if err := control.SetReadDeadline(time.Now().Add(bodyGrace + time.Duration(n/bodySpeed)*time.Second)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(c.r.Body, most+1))
-	switch {
-	case err != nil:
-		c.head.Set("Connection", "close")
-		return nil, status(http.StatusRequestTimeout)
-	case int64(len(raw)) > most:
-		c.head.Set("Connection", "close")
-		return nil, status(http.StatusRequestEntityTooLarge)
-	}
-	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	return raw, nil
-}
-
 // understand reads a body by its type. Text has to be JSON.
-func (c *call) understand(raw []byte) (any, error) {
+func (c *call) understand() (any, error) {
 	switch kind := mediaOf(c.r.Header.Get("Content-Type")); kind {
 	case typeForm:
-		return c.form(string(raw))
+		return c.form()
 	case netapi.TypeJSON, "text/plain":
 		if c.r.Header.Get("Content-Type") == "" {
 			break
 		}
-		b, err := netapi.Read(netapi.TypeJSON, raw)
-		return b.Data, err
+		return c.intake.JSON()
 	case netapi.TypeYAML, "text/yaml":
-		b, err := netapi.Read(netapi.TypeYAML, raw)
+		b, err := c.intake.Read(netapi.TypeYAML)
 		return b.Data, err
 	}
 	return nil, status(http.StatusNotAcceptable)
@@ -91,22 +56,25 @@ func (c *call) understand(raw []byte) (any, error) {
 
 // form reads the fields of a form, and those of the address before them, as in Salt: a name that stands once has a text, else a list
 // of texts. Blanks around them do not count.
-func (c *call) form(raw string) (any, error) {
-	fields, err := arguments(c.r.URL.RawQuery, raw)
+func (c *call) form() (any, error) {
+	fields, err := arguments(c.intake.Pair, c.r.URL.RawQuery, c.intake.Text())
 	if err != nil {
 		return nil, err
 	}
 	return fields, nil
 }
 
-// arguments reads name=value pairs of some texts.
-func arguments(texts ...string) (*payload.Map, error) {
+// arguments reads name=value pairs of some texts. afford is asked before each.
+func arguments(afford func() error, texts ...string) (*payload.Map, error) {
 	lists := payload.NewMap(4)
 	for _, text := range texts {
 		for pair := range strings.SplitSeq(text, "&") {
 			name, value, _ := strings.Cut(pair, "=")
 			if pair == "" {
 				continue
+			}
+			if err := afford(); err != nil {
+				return nil, err
 			}
 			key, err := unquote(name)
 			if err != nil {

@@ -27,7 +27,7 @@ func (c *call) postHook() error {
 	if strings.HasPrefix(c.r.URL.Path, "/hook/") {
 		tag += "/" + c.arg
 	}
-	query, err := arguments(c.r.URL.RawQuery)
+	query, err := arguments(c.intake.Pair, c.r.URL.RawQuery)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Gather is how long a job of the client local waits for returns (gather_job_timeout).
 	Gather time.Duration
+	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	Bodies *netapi.Bodies
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
 	Extra map[string]http.Handler
 }
@@ -31,12 +33,15 @@ type server struct {
 	opt    Options
 	conf   *config.Tornado
 	log    *slog.Logger
-	bodies *netapi.Room // for large bodies
+	bodies *netapi.Bodies
 }
 
 // New makes the handler.
 func New(a api.API, opt Options) http.Handler {
-	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: &netapi.Room{Most: largeBodies}}
+	if opt.Bodies == nil {
+		opt.Bodies = netapi.NewBodies(opt.Config.MaxRequestBodySize)
+	}
+	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: opt.Bodies}
 }
 
 // call is one request on its way.
@@ -51,6 +56,7 @@ type call struct {
 	arg     string // the part of the path behind the resource
 	body    any    // what the body means
 	hasBody bool
+	intake  *netapi.Intake
 }
 
 // handler answers a method of a resource. An error that is none of netapi.Error is a 500.
@@ -103,6 +109,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.arg = arg
+	defer func() { c.intake.Close() }()
 	c.fail(c.serve(handlers))
 }
 

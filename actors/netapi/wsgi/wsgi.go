@@ -5,11 +5,9 @@ package wsgi
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"time"
 
 	api "brine/actors/netapi"
 	"brine/config"
@@ -22,14 +20,9 @@ import (
 type Options struct {
 	Config *config.WSGI
 	Logger *slog.Logger
+	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	Bodies *netapi.Bodies
 }
-
-// Limits of bodies: one that is sent slower than so many bytes a second ends the request.
-const (
-	bodyGrace   = 20 * time.Second
-	bodySpeed   = 16 << 10
-	bodiesAtOne = 8
-)
 
 // greeting is what a GET gets, letter by letter as in Salt, which has a line of a film there.
 const greeting = "Welcome"
@@ -37,12 +30,15 @@ const greeting = "Welcome"
 type server struct {
 	api    api.API
 	opt    Options
-	bodies chan struct{} // room for requests with a body
+	bodies *netapi.Bodies
 }
 
 // New makes the handler.
 func New(a api.API, opt Options) http.Handler {
-	return &server{api: a, opt: opt, bodies: make(chan struct{}, bodiesAtOne)}
+	if opt.Bodies == nil {
+		opt.Bodies = netapi.NewBodies(opt.Config.MaxRequestBodySize)
+	}
+	return &server{api: a, opt: opt, bodies: opt.Bodies}
 }
 
 // ServeHTTP answers a request.
@@ -89,7 +85,8 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		return letters, nil
 	case http.MethodPost:
-		low, err := s.lowstate(w, r)
+		low, intake, err := s.lowstate(w, r)
+		defer intake.Close()
 		if err != nil {
 			return nil, err
 		}
@@ -98,50 +95,45 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, numbered(http.StatusMethodNotAllowed, "Method Not Allowed")
 }
 
-// lowstate reads the body, which has to be a list in JSON.
-func (s *server) lowstate(w http.ResponseWriter, r *http.Request) ([]any, error) {
+// lowstate reads the body, which has to be a list in JSON. Without a length there is none, as in Salt.
+func (s *server) lowstate(w http.ResponseWriter, r *http.Request) ([]any, *netapi.Intake, error) {
 	if r.Header.Get("Content-Type") != netapi.TypeJSON {
-		return nil, numbered(http.StatusNotAcceptable, "JSON required")
+		return nil, nil, numbered(http.StatusNotAcceptable, "JSON required")
 	}
-	raw, err := s.body(w, r)
-	if err != nil {
-		return nil, err
+	if r.ContentLength < 0 {
+		r.ContentLength, r.Body = 0, http.NoBody
 	}
-	v, err := pyjson.Load(string(raw))
+	in, err := s.bodies.Take(w, r, netapi.From(r.Context()), netapi.Limits{Longest: s.opt.Config.MaxRequestBodySize})
+	var known *netapi.Error
+	if errors.As(err, &known) {
+		w.Header().Set("Connection", "close") // nobody reads what is left
+		return nil, nil, numbered(known.Status, textOf(known))
+	}
 	if err != nil {
-		return nil, numbered(http.StatusBadRequest, err.Error())
+		return nil, nil, err
+	}
+	v, err := pyjson.LoadWithin(in.Text(), in.Value)
+	switch {
+	case errors.As(err, &known):
+		return nil, in, numbered(known.Status, textOf(known))
+	case r.Context().Err() != nil:
+		return nil, in, context.Cause(r.Context())
+	case err != nil:
+		return nil, in, numbered(http.StatusBadRequest, err.Error())
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, netapi.BadRequest("Lowstates must be a list")
+		return nil, in, netapi.BadRequest("Lowstates must be a list")
 	}
-	return list, nil
+	return list, in, nil
 }
 
-func (s *server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > s.opt.Config.MaxRequestBodySize {
-		return nil, numbered(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+// textOf is what a client reads of a body that is not taken.
+func textOf(e *netapi.Error) string {
+	if e.Status == http.StatusRequestEntityTooLarge {
+		return "Request Entity Too Large"
 	}
-	select {
-	case s.bodies <- struct{}{}:
-		defer func() { <-s.bodies }()
-	case <-r.Context().Done():
-		return nil, context.Cause(r.Context())
-	}
-	n := max(r.ContentLength, 0) // without a length there is no body, as in Salt
-	control := http.NewResponseController(w)
-	if err := control.SetReadDeadline(time.Now().Add(bodyGrace + time.Duration(n/bodySpeed)*time.Second)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	raw := make([]byte, n)
-	if _, err := io.ReadFull(r.Body, raw); err != nil {
-		w.Header().Set("Connection", "close")
-		return nil, numbered(http.StatusBadRequest, "The body did not come in time")
-	}
-	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	return raw, nil
+	return e.Message
 }
 
 // run runs the chunks one after the other.

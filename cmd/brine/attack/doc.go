@@ -39,6 +39,7 @@
 //	                                                                       actors/master TestAuthList, TestFieldsOfUsers]
 //	                   connections that are held in every way              TestAPICrowd [modules/netapi room, proxies]
 //	                   tokens without end; lists of functions for all      TestAPITokenStorm [actors/netapi/cherrypy TestTokenStorm, TestRunnersOf...]
+//	                   bodies that mean more than their length             TestAPIBodies [modules/netapi Test...Bodies, TestLingering]
 //	                   requests whose end is a matter of opinion; paths    [actors/netapi/cherrypy TestRequestShapes, TestStaticPaths]
 //	                   sessions in logs                                    TestAPIStreams [actors/netapi/cherrypy TestNothingSecret...]
 //	                   texts that become more in a browser                 [cmd/brine/browser TestHostile...]

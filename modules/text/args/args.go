@@ -148,7 +148,10 @@ var onlyDigits = pattern.New(`^[0-9_]+$`)
 
 // Yamlify types one word as Salt does: YAML 1.1 where that gives null, a truth value, a number, a text, a list
 // in brackets or a map in braces; the word itself in every other case, faulty YAML included.
-func Yamlify(word string) any {
+func Yamlify(word string) any { return YamlifyWith(word, yaml.Load) }
+
+// YamlifyWith is Yamlify with another reader of YAML. What it refuses is a text.
+func YamlifyWith(word string, load func([]byte) (any, error)) any {
 	trimmed := strings.TrimFunc(word, isPythonSpace)
 	switch {
 	case trimmed == "", trimmed == "---", trimmed == "...":
@@ -160,7 +163,7 @@ func Yamlify(word string) any {
 	case word == "None":
 		return nil
 	}
-	v, err := yaml.Load([]byte(word))
+	v, err := load([]byte(word))
 	if err != nil {
 		return word
 	}

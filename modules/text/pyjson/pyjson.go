@@ -37,8 +37,15 @@ const maxDepth = 950
 
 // Load reads one JSON value: nil, bool, int64, uint64, *big.Int, float64, string, []any, *payload.Map. Its errors are
 // *Error and *DepthError. Half a surrogate pair becomes U+FFFD.
-func Load(text string) (any, error) {
-	d := &decoder{text: text}
+func Load(text string) (any, error) { return LoadWithin(text, nil) }
+
+// mapWeighs is how many values an object counts for.
+const mapWeighs = 5
+
+// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value, of which an object counts for some. Its error
+// ends the reading, and is the one that is returned.
+func LoadWithin(text string, spend func(values int) error) (any, error) {
+	d := &decoder{text: text, spend: spend}
 	if strings.HasPrefix(text, "\ufeff") {
 		return nil, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -54,8 +61,20 @@ func Load(text string) (any, error) {
 }
 
 type decoder struct {
-	text string
-	pos  int // in bytes
+	text  string
+	pos   int                    // in bytes
+	spend func(values int) error // nil: values are free
+}
+
+// afford asks whether the next value may be read.
+func (d *decoder) afford() error {
+	switch {
+	case d.spend == nil:
+		return nil
+	case d.next('{'):
+		return d.spend(mapWeighs)
+	}
+	return d.spend(1)
 }
 
 func (d *decoder) fail(problem string, at int) error {
@@ -81,6 +100,9 @@ var words = []struct {
 }{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)}, {"-Infinity", math.Inf(-1)}}
 
 func (d *decoder) value(depth int) (any, error) {
+	if err := d.afford(); err != nil {
+		return nil, err
+	}
 	switch {
 	case d.next('"'):
 		return d.str()

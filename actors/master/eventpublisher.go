@@ -102,10 +102,14 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 	if err := p.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event publisher: %w", err))
 	}
-	self, b, onKeys, room := supervisor.Self(ctx), p.bus, p.opt.onKeys, p.opt.room
+	self, b, onKeys, room, log := supervisor.Self(ctx), p.bus, p.opt.onKeys, p.opt.room, ctx.Logger()
 	supervisor.Go(ctx, "event pub socket", b.ServePub)
 	supervisor.Go(ctx, "event pull socket", func(ctx context.Context) error {
 		return b.ServePull(ctx, func(body []byte) {
+			if err := event.CheckTag(event.Tag(body)); err != nil {
+				log.Warn("an event of a tool is refused", "err", err)
+				return
+			}
 			room.wait(ctx, toolPatience)
 			room.enter(len(body))
 			self.Send(&FireEvent{Body: body, room: room})

@@ -3,9 +3,7 @@ package master
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
-	"unicode"
 
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
@@ -58,11 +56,12 @@ func newGate(opt gateOptions, st *stores, voices *voices, peers *ledger.Peers, e
 }
 
 // say puts an event of a minion on the bus: the only way there for what comes from minions, returns excepted. size is how
-// many bytes it has; 0 when it was refused. data is not kept, but may lose fields.
-func (g *gate) say(who speaker, tag string, data *payload.Map) (size int) {
+// many bytes it has; 0 when it was refused, and why. data is not kept, but may lose fields.
+func (g *gate) say(who speaker, tag string, data *payload.Map) (size int, why string) {
 	if why := g.forbidden(who, tag, data); why != "" {
-		g.deny(who.id, ledger.DeniedTag, 1, why+": "+payload.Show(tag))
-		return 0
+		why += ": " + payload.Show(tag)
+		g.deny(who.id, ledger.DeniedTag, 1, why)
+		return 0, why
 	}
 	direct, forwarded := ofJob(tag)
 	switch {
@@ -75,19 +74,20 @@ func (g *gate) say(who speaker, tag string, data *payload.Map) (size int) {
 	}
 	body := g.events.pack(tag, data)
 	if body == nil {
-		return 0
+		return 0, "an event that cannot be packed"
 	}
 	if !g.quotas.Spend(who.id, quotaEventBytes, len(body), who.share(), time.Now()) {
-		g.deny(who.id, ledger.DeniedEvents, 1, fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", g.opt.hourly.eventBytes))
-		return 0
+		why := fmt.Sprintf("more bytes of events than minion_quota_event_bytes (%d an hour)", g.opt.hourly.eventBytes)
+		g.deny(who.id, ledger.DeniedEvents, 1, why)
+		return 0, why
 	}
 	g.events.put(body)
-	return len(body)
+	return len(body), ""
 }
 
 // forbidden says why a minion may not fire an event; "" when it may.
 func (g *gate) forbidden(who speaker, tag string, data *payload.Map) string {
-	if tag == "" || len(tag) > payload.MaxTag || strings.IndexFunc(tag, unicode.IsControl) >= 0 {
+	if event.CheckTag(tag) != nil {
 		return "no tag of an event"
 	}
 	if event.Imitates(tag) && !g.whitelisted(tag) {

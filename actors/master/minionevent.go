@@ -32,6 +32,8 @@ type eventDesk struct {
 }
 
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
+//
+// Unlike Salt: the answer to events of which some are refused says why. Salt's answers None to all; its minions do not look.
 func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
@@ -39,55 +41,65 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 	ask := payload.NewEventRequest(r.load)
 	list, several := ask.Events()
 	if !several {
-		d.singleEvent(r, ask)
-		return nil, nil
+		return toldWhy(d.singleEvent(r, ask)), nil
 	}
 	e := &eventList{desk: d, who: speaker{id: r.id}, pretag: ask.Pretag(), list: list}
 	if e.claimsSyndic() {
 		if e.who.syndic = d.gate.voices.asSyndic(r.id); !e.who.syndic {
-			d.gate.deny(r.id, ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
-			return nil, nil
+			e.refuse(ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
+			return toldWhy(e.why), nil
 		}
 	}
 	e.admit()
 	if e.portion(); len(e.list) == 0 {
-		return nil, nil
+		return toldWhy(e.why), nil
 	}
 	if !d.busy.enter(r.id) {
-		d.gate.deny(r.id, ledger.DeniedEvents, len(e.list), "a long list of events while another is being fired")
-		return nil, nil
+		e.refuse(ledger.DeniedEvents, len(e.list), "a long list of events while another is being fired")
+		return toldWhy(e.why), nil
 	}
 	r.beside("events of a minion", func(ctx context.Context) {
 		defer d.busy.leave(r.id)
 		for len(e.list) > 0 && d.events.heard(ctx) {
 			e.portion()
 		}
-		r.finish(nil)
+		r.finish(toldWhy(e.why))
 	})
 	return nil, errLater
 }
 
-// singleEvent fires an event that is the load itself.
-func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) {
+// toldWhy is the answer about events: None, or why one of them was refused.
+func toldWhy(why string) any {
+	if why == "" {
+		return nil
+	}
+	return "refused: " + why
+}
+
+// singleEvent fires an event that is the load itself, or says why not.
+func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) (why string) {
 	tag := ask.Tag()
 	if tag == "" || !ask.HasData() {
-		return
+		return ""
 	}
 	if d.gate.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedEvents, 1, d.gate.eventQuota())
-		return
+		why = d.gate.eventQuota()
+		d.gate.deny(r.id, ledger.DeniedEvents, 1, why)
+		return why
 	}
 	switch tag {
 	case event.TagSyndicStarted(r.id):
 		if !d.gate.voices.asSyndic(r.id) {
-			d.gate.deny(r.id, ledger.DeniedSyndic, 1, "it says that it is a syndic, which it is not")
-			return
+			why = "it says that it is a syndic, which it is not"
+			d.gate.deny(r.id, ledger.DeniedSyndic, 1, why)
+			return why
 		}
 	case event.TagMinionStarted(r.id):
 		d.gate.voices.asMinion(r.id)
 	}
-	d.gate.say(speaker{id: r.id}, tag, r.load)
+	_, why = d.gate.say(speaker{id: r.id}, tag, r.load)
 	d.sayMinionError(ask)
+	return why
 }
 
 // eventList are the events of one request that have not been fired.
@@ -96,6 +108,22 @@ type eventList struct {
 	who    speaker
 	pretag string
 	list   []any
+	why    string // the last one that was refused was
+}
+
+// refuse counts events that are not fired.
+func (e *eventList) refuse(what ledger.Denial, n int, why string) {
+	e.desk.gate.deny(e.who.id, what, n, why)
+	e.why = why
+}
+
+// say fires an event under one tag.
+func (e *eventList) say(tag string, data *payload.Map) int {
+	size, why := e.desk.gate.say(e.who, tag, data)
+	if why != "" {
+		e.why = why
+	}
+	return size
 }
 
 // claimsSyndic tells whether the events are those that a syndic forwards.
@@ -108,11 +136,11 @@ func (e *eventList) claimsSyndic() bool {
 func (e *eventList) admit() {
 	d, share := e.desk, e.who.share()
 	if most := d.most * share; most > 0 && len(e.list) > most {
-		d.gate.deny(e.who.id, ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
+		e.refuse(ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
 		e.list = e.list[:most]
 	}
 	if given := d.gate.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
-		d.gate.deny(e.who.id, ledger.DeniedEvents, len(e.list)-given, d.gate.eventQuota())
+		e.refuse(ledger.DeniedEvents, len(e.list)-given, d.gate.eventQuota())
 		e.list = e.list[:given]
 	}
 }
@@ -132,14 +160,14 @@ func (e *eventList) portion() {
 // syndic forwards the second is for who looks after minions below it; what only masters say goes without.
 func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 	if e.pretag != "" {
-		size = e.desk.gate.say(e.who, event.Join(e.pretag, tag), data)
+		size = e.say(event.Join(e.pretag, tag), data)
 	}
 	if !e.who.syndic {
-		return size + e.desk.gate.say(e.who, tag, data)
+		return size + e.say(tag, data)
 	}
 	e.desk.noteMinions(e.who.id, data)
 	if e.desk.gate.forbidden(e.who, tag, data) == "" {
-		size += e.desk.gate.say(e.who, tag, data)
+		size += e.say(tag, data)
 	}
 	return size
 }

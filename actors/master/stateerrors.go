@@ -69,7 +69,7 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 		for _, field := range believed {
 			data.Delete(field)
 		}
-		d.gate.say(who, name, data) // the name is the minion's word
+		_, _ = d.gate.say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
 		ret.Pass(data, payload.FieldUser)
 		d.events.fire(event.TagJobSubError(jid, id, fun), data)

@@ -71,10 +71,14 @@ func (b *eventBus) onStarted(ctx actor.Context) {
 	if err := b.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event bus: %w", err))
 	}
-	self, own, room := supervisor.Self(ctx), b.bus, b.room
+	self, own, room, log := supervisor.Self(ctx), b.bus, b.room, ctx.Logger()
 	supervisor.Go(ctx, "event pub socket", own.ServePub)
 	supervisor.Go(ctx, "event pull socket", func(ctx context.Context) error {
 		return own.ServePull(ctx, func(body []byte) {
+			if err := event.CheckTag(event.Tag(body)); err != nil {
+				log.Warn("an event of a tool is refused", "err", err)
+				return
+			}
 			room.wait(ctx)
 			self.Send(&FireEvent{body, room.enter(len(body))})
 		})

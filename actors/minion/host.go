@@ -81,6 +81,10 @@ func (h host) MasterByHost(name string) (modules.MasterChannel, bool) {
 
 // FireMaster sends an event to every master that is there.
 func (h host) FireMaster(ctx context.Context, tag string, data any, preload *payload.Map) bool {
+	if err := event.CheckTag(tag); err != nil {
+		h.m.log.Error("event could not be sent to the master", "err", err)
+		return false
+	}
 	load := h.m.eventLoad(tag, data)
 	load.Update(preload)
 	ok := false

@@ -68,9 +68,17 @@ func (e callEvents) FireMaster(ctx context.Context, tag string, data any, preloa
 	if e.link == nil {
 		return false
 	}
+	if err := event.CheckTag(tag); err != nil {
+		e.Log.Error("event could not be sent to the master", "err", err)
+		return false
+	}
 	load := payload.M("id", e.Minion.ID, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
 	load.Update(preload)
-	if _, err := e.link.ask(ctx, load); err != nil {
+	v, err := e.link.ask(ctx, load)
+	if err == nil {
+		err = payload.Taken(v)
+	}
+	if err != nil {
 		e.Log.Error("event could not be sent to the master", "tag", tag, "err", err)
 		return false
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"brine/modules/netapi"
 	"brine/wire/event"
@@ -99,8 +98,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tag := hookTag + strings.TrimPrefix(r.URL.Path, "/")
-	if bad := badTag(tag); bad != "" {
-		h.to.Log.Warn("the webhook refuses a request", "peer", r.RemoteAddr, "why", bad, "tag", payload.Show(tag))
+	if err := event.CheckGuestTag(tag); err != nil {
+		h.to.Log.Warn("the webhook refuses a request", "peer", r.RemoteAddr, "err", err)
 		refuse(w, http.StatusBadRequest)
 		return
 	}
@@ -123,19 +122,6 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, code int) {
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintf(w, "<html><title>%d: %s</title><body>%[1]d: %[2]s</body></html>", code, http.StatusText(code)) // he may have gone
-}
-
-// badTag says why a path makes no tag; "" when it does.
-func badTag(tag string) string {
-	switch {
-	case len(tag) > payload.MaxTag:
-		return "too long"
-	case strings.IndexFunc(tag, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) >= 0:
-		return "control characters, or no UTF-8"
-	case event.Imitates(tag):
-		return "a tag that looks like that of a job to whoever searches tags for one"
-	}
-	return ""
 }
 
 // step is how much of a body is read at once, in bytes.

@@ -15,10 +15,10 @@ import (
 // Bounds of bodies. What a body comes to is counted in bytes of memory, text and values together.
 const (
 	largeBody  = 1 << 20
-	atOnce     = 8                // large bodies that are on their way, of an address half
-	timesOne   = 5                // times the longest body are what one may come to,
-	timesAll   = 12               // and all that somebody waits for;
-	leastOne   = 24 << 20         // but so much at least
+	atOnce     = 8        // large bodies that are on their way, of an address half
+	timesOne   = 5        // times the longest body are what one may come to,
+	timesAll   = 12       // and all that somebody waits for;
+	leastOne   = 24 << 20 // but so much at least
 	leastAll   = 64 << 20
 	bodyGrace  = 20 * time.Second // until a body has come; longer for one that comes at bodySpeed
 	bodySpeed  = 16 << 10         // bytes a second

@@ -29,13 +29,21 @@ type Why struct {
 type refusal struct {
 	text  string
 	why   Why
-	known bool // the sender is who it says: the answer is sealed, and is nil in place of the text
+	known bool // the sender is who it says: the answer is sealed, see toKnown
 }
 
 func badLoad(why string) *refusal { return badAs(CauseOther, why) }
 
 func badAs(cause Cause, why string) *refusal {
 	return &refusal{text: payload.TextBadLoad, why: Why{cause, why}}
+}
+
+// toKnown is the answer to who is known: nil, or for an event the reason, which its sender may be told (payload.Taken).
+func (r *refusal) toKnown(cmd string) any {
+	if cmd != payload.CmdMinionEvent {
+		return nil
+	}
+	return "refused: " + r.why.Text
 }
 
 // packed returns the frame that sends the text.

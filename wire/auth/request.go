@@ -79,7 +79,7 @@ func IsSignIn(req *payload.Request) bool {
 
 // OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
 // back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn). A request that is authentic and can never be served is
-// refused by a sealed nil, which ends it: a text in clear would have the minion sign in and send the same again.
+// refused by a sealed answer, which ends it: a text in clear would have the minion sign in and send the same again.
 // Source: salt/channel/server.py, ReqServerChannel.handle_message, which the order of the checks follows.
 func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
 	o, r := m.open(req, now)
@@ -90,7 +90,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 			m.opt.Refused(id, r.why, o != nil && !o.Clear && o.Version > 2)
 		}
 		if r.known {
-			return nil, o.Seal(mustPack(nil))
+			return nil, o.Seal(mustPack(r.toKnown(o.Cmd)))
 		}
 		return nil, r.packed()
 	}

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -25,7 +24,7 @@ const (
 )
 
 var (
-	// ErrBadTag means that a tag is empty, not UTF-8 or would not be found again in the body.
+	// ErrBadTag means that no event may have a tag, see CheckTag.
 	ErrBadTag = errors.New("event: bad tag")
 	// ErrMalformed means that a body is not an event.
 	ErrMalformed = errors.New("event: malformed body")
@@ -55,7 +54,7 @@ func Stamp(t time.Time) string {
 // changed. When the packed data is bigger than maxSize bytes (option max_event_size, 0 for no limit), big
 // values are replaced, see trim.
 func Pack(tag string, data *payload.Map, maxSize int) ([]byte, error) {
-	if err := checkTag(tag); err != nil {
+	if err := CheckTag(tag); err != nil {
 		return nil, err
 	}
 	body := make([]byte, 0, len(tag)+len(tagEnd)+512)
@@ -106,18 +105,6 @@ func appendStamped(body []byte, data *payload.Map, stamp string) ([]byte, error)
 		return nil, err
 	}
 	return payload.AppendBin(body, stamp)
-}
-
-func checkTag(tag string) error {
-	switch {
-	case tag == "":
-		return fmt.Errorf("%w: empty", ErrBadTag)
-	case strings.Contains(tag, tagEnd), strings.HasSuffix(tag, "\n"):
-		return fmt.Errorf("%w: newlines in %q", ErrBadTag, tag)
-	case !utf8.ValidString(tag):
-		return fmt.Errorf("%w: %q is not UTF-8", ErrBadTag, tag)
-	}
-	return nil
 }
 
 // Unpack reads the body of an event. The error is ErrMalformed, or wraps payload.ErrMalformed as well.

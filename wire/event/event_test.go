@@ -173,7 +173,7 @@ func TestPackAnySize(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, tag := range []string{"", "a\n\nb", "a\n", "\n\n", "a\xff"} {
+	for _, tag := range []string{"", "a\n\nb", "a\n", "\n\n", "a\xff", "a\nb", "a\x00b", "\x1b[31m", "a\u0085", "a\u2028b", "a\ufffd", strings.Repeat("a", payload.MaxTag+1)} {
 		if b, err := event.Pack(tag, payload.M(), 0); !errors.Is(err, event.ErrBadTag) {
 			t.Errorf("Pack(%q): %x, %v", tag, b, err)
 		}

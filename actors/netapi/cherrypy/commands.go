@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"brine/modules/netapi"
+	"brine/wire/event"
 	"brine/wire/payload"
 )
 
@@ -143,6 +144,9 @@ func (c *call) postHook(into *any) error {
 	tag := "salt/netapi/hook"
 	for _, p := range c.args {
 		tag += "/" + p
+	}
+	if err := event.CheckGuestTag(tag); err != nil {
+		return netapi.BadRequest(err.Error())
 	}
 	post := c.body.Data
 	if isEmpty(post) {

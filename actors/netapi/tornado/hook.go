@@ -1,7 +1,6 @@
 package tornado
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
@@ -27,14 +26,14 @@ func (c *call) postHook() error {
 	if strings.HasPrefix(c.r.URL.Path, "/hook/") {
 		tag += "/" + c.arg
 	}
+	if event.CheckGuestTag(tag) != nil {
+		return status(http.StatusBadRequest)
+	}
 	query, err := arguments(c.intake.Pair, c.r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	err = c.api.Fire(c.ctx, tag, payload.M("post", c.body, "get", query, "headers", c.headers()))
-	if errors.Is(err, event.ErrBadTag) {
-		return status(http.StatusBadRequest)
-	}
 	if err != nil {
 		return err
 	}

@@ -285,8 +285,8 @@ func TestChunks(t *testing.T) {
 
 func TestHook(t *testing.T) {
 	f := newFake()
-	ask(serverOf(f, config.Tornado{}), "POST", "/hook/a%0Ab/c?q=1&q=2&r=3", `[1]`, auth, "X-Odd: sees "+someToken)
-	if f.tag != "salt/netapi/hook/a\nb/c" || !payload.Equal(f.fired.Value("post"), []any{int64(1)}) ||
+	ask(serverOf(f, config.Tornado{}), "POST", "/hook/a%20b/c?q=1&q=2&r=3", `[1]`, auth, "X-Odd: sees "+someToken)
+	if f.tag != "salt/netapi/hook/a b/c" || !payload.Equal(f.fired.Value("post"), []any{int64(1)}) ||
 		!f.fired.Map("get").Equal(payload.M("q", []any{"1", "2"}, "r", "3")) {
 		t.Errorf("got %s %v", f.tag, f.fired)
 	}
@@ -296,6 +296,11 @@ func TestHook(t *testing.T) {
 		}
 	}
 	f = newFake()
+	for _, path := range []string{"a%0Ab", "%00", "%1b[31m", "%ff", "salt/job/20261125224609376131/ret/web1", strings.Repeat("a", 9000)} {
+		if got := ask(serverOf(f, config.Tornado{}), "POST", "/hook/"+path, `{}`, auth); got.StatusCode != 400 || f.tag != "" {
+			t.Errorf("%.40s: %d, fired %.40q", path, got.StatusCode, f.tag)
+		}
+	}
 	if got := ask(serverOf(f, config.Tornado{WebhookDisableAuth: true}), "POST", "/hook", `{}`); got.StatusCode != 200 || f.tag != "salt/netapi/hook" {
 		t.Errorf("without a token: %d %s", got.StatusCode, f.tag)
 	}

@@ -23,7 +23,7 @@ type api struct {
 }
 
 const apiConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@wheel'], limited: [test.echo, {honest: [test.arg]}], bob: [test.ping]}}\nsharedsecret: Op3nSesame\n" +
-	"netapi_enable_clients: [local, local_async, runner, wheel, ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
+	"netapi_enable_clients: [local, local_async, runner, runner_async, wheel, wheel_async, ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
 
 // newAPI starts a site and a salt-api. It ends with the site.
 func newAPI(t *testing.T) *api {

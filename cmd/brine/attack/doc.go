@@ -84,6 +84,7 @@
 //	                   full disks: events, reactions, pillars, git, files  TestFullDiskContent, TestFullDiskFiles [modules/fileserver/gitfs TestNotKept]
 //	                   a clock that jumps; a month                         [actors/master, actors/minion TestMonth, TestClockJumps]
 //	event injection    tags of masters, tools and others, in every form    TestThiefEvents [actors/master TestGateTable]
+//	                   tags that are none, at every door of the bus        TestTagsAtEveryDoor [wire/event TestRefusals]
 //	                   fields that end an operator's salt                  TestThiefEndsTools [cmd/brine/interop thief: Salt's salt]
 //	secrets            logs, bus, caches, bundle, argument lists           TestSecrets, TestSecretOptions, TestSecretsOfPillar
 //	                   modes of all files; what another user opens         TestModes, TestModesOfContent, TestNeighbour, TestNeighbourTools

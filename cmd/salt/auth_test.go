@@ -1,7 +1,6 @@
 package salt
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -22,16 +21,15 @@ func TestCredentials(t *testing.T) {
 		argv       []string
 		token, key string
 		stdin      string
-		job, batch *payload.Map
+		want       *payload.Map
 	}{
-		{"nothing", nil, "", "k", "", nil, nil},
-		{"options", eauth, "", "k", "", payload.M("username", "u", "password", "p", "eauth", "sharedsecret"),
-			payload.M("username", "u", "password", "p", "eauth", "sharedsecret")},
-		{"asked for", []string{"-a", "pam"}, "", "", "me\nsecret\n", payload.M("username", "me", "password", "secret", "eauth", "pam"), nil},
+		{"nothing", nil, "", "k", "", nil},
+		{"options", eauth, "", "k", "", payload.M("username", "u", "password", "p", "eauth", "sharedsecret")},
+		{"asked for", []string{"-a", "pam"}, "", "", "me\nsecret\n", payload.M("username", "me", "password", "secret", "eauth", "pam")},
 		{"this user for an empty name", []string{"-a", "pam", "--password="}, "", "", "\n",
-			payload.M("username", session.RunningUser(), "password", "", "eauth", "pam"), nil},
-		{"token and the key of root", nil, "tok", "k", "", payload.M("key", "k"), payload.M("token", "tok")},
-		{"token alone", eauth, "tok", "", "", payload.M("token", "tok"), payload.M("token", "tok")},
+			payload.M("username", session.RunningUser(), "password", "", "eauth", "pam")},
+		{"token and the key of root", nil, "tok", "k", "", payload.M("key", "k")},
+		{"token alone", eauth, "tok", "", "", payload.M("token", "tok")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tooltest.MustOpen(t, saltParser, "", append(tt.argv, "*", "test.ping")...)
@@ -40,15 +38,9 @@ func TestCredentials(t *testing.T) {
 			if tt.key != "" {
 				tooltest.WriteIn(t, filepath.Join(r.Master.CacheDir, ".root_key"), tt.key+"\n")
 			}
-			check := func(what string, want *payload.Map, ask func(context.Context, *session.Session, *client.Client) (*payload.Map, error)) {
-				got, err := ask(t.Context(), r.Session, nil)
-				if err != nil || tooltest.Packed(t, got) != tooltest.Packed(t, want) {
-					t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
-				}
-			}
-			check("job", tt.job, masterlink.JobCredentials)
-			if tt.stdin == "" {
-				check("batch", tt.batch, masterlink.BatchCredentials)
+			got, err := masterlink.JobCredentials(t.Context(), r.Session, nil)
+			if err != nil || tooltest.Packed(t, got) != tooltest.Packed(t, tt.want) {
+				t.Errorf("got %v, %v, want %v", got, err, tt.want)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ type batchNews struct {
 
 // runBatch runs the command line as a batch; --static is one that shows everything at its end.
 func (t *saltTool) runBatch(ctx context.Context) error {
-	cred, err := masterlink.BatchCredentials(ctx, t.Session, t.wire)
+	cred, err := masterlink.JobCredentials(ctx, t.Session, t.wire)
 	if err != nil {
 		return err
 	}

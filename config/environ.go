@@ -113,11 +113,20 @@ func dirError(dir string, err error) *Error {
 	if errors.As(err, &errno) && errors.As(err, &at) {
 		e.Code = int(errno)
 		text := errno.Error()
-		e.Err = fmt.Errorf("[Errno %d] %s%s: '%s'", int(errno), strings.ToUpper(text[:1]), text[1:], at.Path)
+		e.Err = &worded{text: fmt.Sprintf("[Errno %d] %s%s: '%s'", int(errno), strings.ToUpper(text[:1]), text[1:], at.Path), err: err}
 	}
 	e.Err = fmt.Errorf("Failed to create directory path \"%s\" - %w", dir, e.Err)
 	return e
 }
+
+// worded is an error in other words.
+type worded struct {
+	text string
+	err  error
+}
+
+func (w *worded) Error() string { return w.text }
+func (w *worded) Unwrap() error { return w.err }
 
 // lookUp finds the ids of a user.
 func lookUp(name string, permissive bool) (owner, error) {

@@ -35,6 +35,7 @@ const (
 	sayStopping  = 'S'
 	sayOver      = 'E'
 	sayWatchdog  = 'W'
+	sayAgain     = 'A'
 	hearInt      = 'I' // SIGINT; any other is SIGTERM
 )
 
@@ -124,6 +125,10 @@ func (p *Parent) Stopping() { p.say(sayStopping) }
 
 // Watchdog says that the process is well.
 func (p *Parent) Watchdog() { p.say(sayWatchdog) }
+
+// Again says before Over that the daemon could not start, for a reason that may pass. If one was up before, the parent tries again
+// and again, with growing pauses. One that is started for the first time ends: whoever has started it is to see that.
+func (p *Parent) Again() { p.say(sayAgain) }
 
 // Over is said last: what comes now is no death.
 func (p *Parent) Over() { p.say(sayOver) }

@@ -205,6 +205,36 @@ func TestOnPurpose(t *testing.T) {
 	}
 }
 
+// TestCannotStart: where a process was up before, one that cannot start for what may pass is tried again, and the next one that
+// works hears of the death, not of the tries. A first process that cannot start ends, and so does one that has its reasons.
+func TestCannotStart(t *testing.T) {
+	k := start(t, nil, "salt-master")
+	pid := k.begin(first)
+	k.tell("ready")
+	k.signal(pid, syscall.SIGKILL)
+	died := fmt.Sprintf("true true %d signal 9 (killed) -9 1", pid)
+	for range 6 { // more than the deaths that are answered at once
+		k.begin(died)
+		k.tell("again", "over", "exit4")
+	}
+	k.begin(died)
+	k.tell("ready", "again", "over", "exit2") // it was up: this is an end on purpose
+	k.end(2)
+
+	k = start(t, nil, "salt-master")
+	k.begin(first)
+	k.tell("again", "over", "exit4")
+	k.end(4)
+
+	k = start(t, nil, "salt-master")
+	pid = k.begin(first)
+	k.tell("ready")
+	k.signal(pid, syscall.SIGKILL)
+	k.begin(fmt.Sprintf("true true %d signal 9 (killed) -9 1", pid))
+	k.tell("over", "exit2") // its configuration is refused
+	k.end(2)
+}
+
 // TestAgain pauses where a new process was asked for, and ends meanwhile when it is told to.
 func TestAgain(t *testing.T) {
 	const tries = 20

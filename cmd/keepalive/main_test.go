@@ -57,6 +57,8 @@ func play(p *Parent) int {
 				p.Stopping()
 			case "over":
 				p.Over()
+			case "again":
+				p.Again()
 			case "slack":
 				n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 				if err != nil {

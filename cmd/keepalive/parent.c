@@ -123,6 +123,7 @@ struct life {
 	int ready;     // it has begun its work
 	int hup;       // it is to get a SIGHUP once it is ready: before, that would end it
 	int over;      // it ends on purpose
+	int again;     // it could not start, for a reason that may pass
 	int stopping;  // it was told to end
 	int64_t kill_at; // when it is killed, 0: never
 	int ended, status;
@@ -158,6 +159,7 @@ static void heard(struct life *l) {
 		case 'S': notify("STOPPING=1"); break;
 		case 'W': notify("WATCHDOG=1"); break;
 		case 'E': l->over = 1; break;
+		case 'A': l->again = 1; break;
 		}
 	}
 }
@@ -245,19 +247,20 @@ static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(s
 
 // next decides what follows on the end of a process: it returns the pause before the next one, or ends.
 static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
-	int code = exit_code(l->status);
-	before_pid = l->pid, before_status = l->status, before_at = clock_ms(CLOCK_REALTIME), before_lived = lived;
+	int code = exit_code(l->status), failed_start = l->again && !l->ready;
+	if (!failed_start) // else what ended the last process that worked is still what there is to tell
+		before_pid = l->pid, before_status = l->status, before_at = clock_ms(CLOCK_REALTIME), before_lived = lived;
 	if (l->stopping && code == AGAIN) _exit(0); // the request to end came at the same time
 	if (l->only_init || l->stopping) _exit(code);
 	if (!WIFSIGNALED(l->status) && code == AGAIN) {
 		*quick = 0;
 		return 2000 + 1000 * (1 + (now_ms() ^ l->pid) % 10);
 	}
-	if (l->over || !served) _exit(code); // on purpose, or it has never come up
-	deaths++;
+	if (!served || (l->over && !failed_start)) _exit(code); // it has never come up, or on purpose
+	if (!failed_start) deaths++;
 	notify("WATCHDOG=1"); // the next one has the whole time
-	dprintf(STDERR_FILENO, "Process %s (%d) died with exit status %d, restarting...\n", title, l->pid, shown(l->status));
-	*quick = lived < QUICK_MS ? *quick + 1 : 0;
+	dprintf(STDERR_FILENO, "Process %s (%d) %s with exit status %d, restarting...\n", title, l->pid, failed_start ? "did not start, ended" : "died", shown(l->status));
+	*quick = lived < QUICK_MS || failed_start ? *quick + 1 : 0;
 	if (*quick <= QUICK_FREE) return 0;
 	int shift = *quick - QUICK_FREE;
 	return shift > 13 || (1 << shift) > DELAY_MAX_MS ? DELAY_MAX_MS : 1 << shift;
@@ -279,9 +282,9 @@ static void __attribute__((constructor)) keep(void) {
 	if (signals < 0) return;
 	sigprocmask(SIG_BLOCK, &mask, &old);
 	for (;;) {
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) break;
 		int64_t since = now_ms();
-		pid_t pid = fork();
+		int paired = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0;
+		pid_t pid = paired ? fork() : -1;
 		if (pid == 0) {
 			close(pair[0]);
 			channel = pair[1];
@@ -289,9 +292,9 @@ static void __attribute__((constructor)) keep(void) {
 			prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
 			break;
 		}
-		close(pair[1]);
+		if (paired) close(pair[1]);
 		if (pid < 0) { // there is no room: without a parent, or later
-			close(pair[0]);
+			if (paired) close(pair[0]);
 			if (!served) break;
 			rest(&(struct life){.fd = -1, .ended = 1}, signals, DELAY_MAX_MS);
 			continue;

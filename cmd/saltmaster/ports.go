@@ -46,7 +46,7 @@ func probePorts(s *session.Session) error {
 		errors.As(err, &no)
 		s.Log.Warn(fmt.Sprintf("Unable to bind socket %s:%d, error: [Errno %d] %s; Is there another salt-master running?",
 			s.Master.Interface, port, int(no), sentence(no.Error())))
-		return tool.Exit(exitPortsTaken, "The salt master is shutdown. The ports are not available to bind")
+		return tool.ExitFor(err, exitPortsTaken, "The salt master is shutdown. The ports are not available to bind")
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func prepareLogFile(path, owner string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Exit(tool.ExitGeneric, "No permissions to access %q, are you running as the correct user?", path)
 	}
-	return tool.Exit(tool.ExitGeneric, "Failed to create path %q - %v", path, err)
+	return tool.ExitFor(err, tool.ExitGeneric, "Failed to create path %q - %v", path, err)
 }
 
 func touch(path string) error {

@@ -30,7 +30,11 @@ type Call struct {
 // Run runs a tool to its end and returns the exit code.
 func (c *Call) Run(tool func(*Call) error) int {
 	defer c.End()
-	return c.Finish(tool(c))
+	err := tool(c)
+	if MayPass(err) {
+		c.Parent.Again()
+	}
+	return c.Finish(err)
 }
 
 // End does what was registered for the end of the run.

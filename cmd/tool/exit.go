@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"brine/cmd/optparse"
 	"brine/config"
@@ -22,9 +23,13 @@ const (
 
 // ExitError ends a tool with a code, after its text has gone to stderr.
 type ExitError struct {
-	code int
-	Text string // with its line end; "" prints nothing
+	code  int
+	Text  string // with its line end; "" prints nothing
+	cause error  // of the machine; nil: the tool ends on purpose
 }
+
+// Unwrap is what of the machine ends the tool.
+func (e *ExitError) Unwrap() error { return e.cause }
 
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("exit %d: %s", e.code, strings.TrimSpace(e.Text))
@@ -36,7 +41,33 @@ func Exit(code int, format string, a ...any) error {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return &ExitError{code, text}
+	return &ExitError{code: code, Text: text}
+}
+
+// ExitFor is Exit for something of the machine, such as a disk or a port, that ends the tool.
+func ExitFor(cause error, code int, format string, a ...any) error {
+	e := &ExitError{}
+	errors.As(Exit(code, format, a...), &e)
+	e.cause = cause
+	return e
+}
+
+// MayPass tells whether a daemon that ends with an error may start at another time: the error is one of the machine (the disk is
+// full, no descriptor is left, a port is taken), not of the command line or of what the configuration says.
+func MayPass(err error) bool {
+	var answered *optparse.Answered
+	var usage *optparse.UsageError
+	var ended *ExitError
+	var all config.Faults
+	var conf *config.Error
+	var errno syscall.Errno
+	switch {
+	case err == nil, errors.As(err, &answered), errors.As(err, &usage):
+		return false
+	case errors.As(err, &errno):
+		return true
+	}
+	return !errors.As(err, &ended) && !errors.As(err, &all) && !errors.As(err, &conf)
 }
 
 // Finish prints what the tool's error has to say and returns the exit code. An error of no known kind is a fault of

@@ -13,6 +13,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/modules/fleet/jobstore"
+	"brine/modules/host/setaside"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -281,7 +282,7 @@ func TestDamagedStore(t *testing.T) {
 	r := newSite(t)
 	r.writeFile(filepath.Join(r.cfg.CacheDir, jobstore.StoreFile), strings.Repeat("no database ", 1000), 0o600)
 	r.start()
-	r.log.Await(t, "the job store is damaged and was put aside")
+	r.log.Await(t, setaside.Text)
 	aside, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, jobstore.StoreFile+".damaged-*"))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("put aside: %v, %v", aside, err)

@@ -29,7 +29,13 @@ type jobs struct {
 // newJobs reads and writes a store in whose writer so many returns may wait. unique is unique_jid.
 func newJobs(store jobCache, queueMax int, unique bool, book *ledger.Book, log *slog.Logger) *jobs {
 	_, files := store.(*jobstore.LocalCache)
-	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: &owed{log: log}, ids: jobids.New(unique), book: book}
+	owed := &owed{log: log}
+	if kept, ok := store.(interface{ Left() []jobstore.Load }); ok {
+		for _, l := range kept.Left() {
+			owed.add(&group{loads: []*SaveLoad{{JID: l.JID, Load: l.Load, Minions: l.Minions, NoCache: l.NoCache, Announced: true}}})
+		}
+	}
+	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: owed, ids: jobids.New(unique), book: book}
 }
 
 // knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.

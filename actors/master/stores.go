@@ -10,7 +10,7 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/presence"
-	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/modules/runners"
 )
 
@@ -65,23 +65,23 @@ func (s *stores) close() error {
 	return s.jobs.Close()
 }
 
+// tellDamage says which file is damaged, where it was put, and what is lost.
+func tellDamage(log *slog.Logger) func(setaside.Damage) {
+	return func(d setaside.Damage) { log.Error(setaside.Text, d.Attrs()...) }
+}
+
 // localCache is the value of master_job_cache that asks for Salt's own layout of files.
 const localCache = "local_cache"
 
 // openJobs opens the job cache. Unlike Salt: one embedded file, unless master_job_cache stands in the
-// configuration with Salt's default as its value; a returner gets a copy. A store that is damaged is put aside under another name,
-// loudly, and begun anew.
+// configuration with Salt's default as its value; a returner gets a copy.
 func openJobs(opt jobstore.Options, name string, log *slog.Logger) (jobCache, error) {
+	opt.Damaged = tellDamage(log)
 	switch name {
 	case localCache:
 		return jobstore.OpenLocalCache(opt)
 	}
 	store, err := jobstore.Open(opt)
-	if errors.Is(err, packedfile.ErrDamaged) {
-		aside, moveErr := jobstore.SetAside(opt.CacheDir, time.Now())
-		log.Error("the job store is damaged and was put aside; a new one is begun", "kept", aside, "err", errors.Join(err, moveErr))
-		store, err = jobstore.Open(opt)
-	}
 	if err != nil {
 		return nil, err
 	}

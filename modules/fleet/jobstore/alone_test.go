@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/wire/payload"
 )
@@ -79,7 +80,7 @@ func TestFailsAlone(t *testing.T) {
 	})
 }
 
-// TestDamageAlone: a page of the file that stops a transaction fails what needs that page.
+// TestDamageAlone: a page of the file that stops a transaction fails what needs that page, as long as the file cannot be repaired.
 func TestDamageAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
@@ -112,6 +113,7 @@ func TestDamageAlone(t *testing.T) {
 		}
 	}
 	spoil(7)
+	s.repairs = time.Now().Add(time.Hour)
 	var all []Return
 	for i := 5; i < 10; i++ {
 		all = append(all, answer(jid(i), "b", "late"))

@@ -20,6 +20,13 @@ const sweepEvery = time.Hour
 // Clean removes the jobs that are older than Keep with all that belongs to them, and the oldest ones while the
 // store is over its cap. It returns how many were removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
+	if !s.checked {
+		s.checked = true
+		s.suspects(s.check())
+	}
+	if why := s.suspect.Swap(nil); why != nil {
+		s.repair(*why)
+	}
 	defer func() { s.release(time.Now()) }() // who has read much since the last commit has left pages, too
 	first := ""
 	for {

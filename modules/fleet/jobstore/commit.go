@@ -34,7 +34,14 @@ func (s *Store) Announce(l Load) error {
 // fails alone: an error means the file or its disk. A return whose job nobody announced makes the job. Of several
 // returns of a minion the first stays.
 func (s *Store) Commit(loads []Load, returns []Return) (Result, error) {
+	if why := s.suspect.Swap(nil); why != nil {
+		s.repair(*why)
+	}
 	res, err := s.commit(loads, returns)
+	if errors.Is(err, packedfile.ErrDamaged) && s.repair(err) {
+		res, err = s.commit(loads, returns)
+	}
+	s.suspects(errors.Join(res.Err(), err))
 	if n := len(loads) + len(returns); !errors.Is(err, packedfile.ErrDamaged) || n < 2 {
 		return res, err
 	}

@@ -33,6 +33,9 @@ const (
 	compactSpare  = 64 << 20  // bytes that must stay free on the disk
 )
 
+// errRepaired means that the file was replaced while it was copied.
+var errRepaired = errors.New("the file was repaired meanwhile")
+
 // errNoRoom means that the disk has too little room for a second file.
 var errNoRoom = errors.New("not enough room on the disk for a second file")
 
@@ -215,6 +218,9 @@ func (c *copying) swap(ctx context.Context) error {
 	if s.closed {
 		return os.ErrClosed
 	}
+	if s.changes.void {
+		return errRepaired
+	}
 	old := s.db.Load()
 	rest := s.changes.take()
 	if len(rest) > 0 {
@@ -263,6 +269,7 @@ type change struct{ bucket, key string }
 type changes struct {
 	mu   sync.Mutex
 	keys map[change]struct{}
+	void bool // the file that is copied is in use no more; guarded by Store.writing
 }
 
 func newChanges() *changes { return &changes{keys: map[change]struct{}{}} }
@@ -310,12 +317,7 @@ func readPageUse(file string) (pageUse, error) {
 		return pageUse{}, err
 	}
 	defer f.Close()
-	var newest meta
-	for _, at := range []int64{0, int64(os.Getpagesize())} {
-		if m, err := readMeta(f, at); err == nil && m.txid >= newest.txid {
-			newest = m
-		}
-	}
+	newest, _ := newestMeta(f)
 	if newest.pages == 0 || newest.freelist == noFreelist {
 		return pageUse{}, errNoFreelist
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/debug"
 
@@ -33,13 +32,10 @@ const (
 	metaVersion = 2
 )
 
-// checkFile compares the size of an existing file with the number of pages its newest meta page speaks of. bbolt
+// checkFile compares the size of a file with the number of pages its newest meta page speaks of. bbolt
 // maps the file into memory without looking, and would fault on the missing part.
 func checkFile(file string) error {
 	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -48,16 +44,10 @@ func checkFile(file string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 {
-		return nil // made, but never written: bbolt begins anew
-	}
-	var newest meta
-	for _, at := range []int64{0, int64(os.Getpagesize())} {
-		if m, err := readMeta(f, at); err == nil && m.txid >= newest.txid {
-			newest = m
-		}
-	}
+	newest, _ := newestMeta(f)
 	switch {
+	case info.Size() == 0: // it gets its name when it is whole
+		return fmt.Errorf("%w: it is empty", packedfile.ErrDamaged)
 	case newest.pages == 0:
 		return fmt.Errorf("%w: it is no job store", packedfile.ErrDamaged)
 	case newest.pages > uint64(info.Size())/newest.pageSize:
@@ -66,8 +56,22 @@ func checkFile(file string) error {
 	return nil
 }
 
+// newestMeta is the meta page that counts; the zero meta when there is none. whole says that both can be read.
+func newestMeta(f io.ReaderAt) (newest meta, whole bool) {
+	whole = true
+	for _, at := range []int64{0, int64(os.Getpagesize())} {
+		m, err := readMeta(f, at)
+		if err != nil {
+			whole = false
+		} else if m.txid >= newest.txid {
+			newest = m
+		}
+	}
+	return newest, whole
+}
+
 // meta is what matters of a meta page.
-type meta struct{ pageSize, freelist, pages, txid uint64 }
+type meta struct{ pageSize, root, freelist, pages, txid uint64 }
 
 var errNoMeta = errors.New("no meta page")
 
@@ -80,7 +84,7 @@ func readMeta(f io.ReaderAt, at int64) (meta, error) {
 	sum := fnv.New64a()
 	sum.Write(b[:metaSize-8])
 	order := binary.NativeEndian
-	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[32:]), order.Uint64(b[40:]), order.Uint64(b[48:])}
+	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[16:]), order.Uint64(b[32:]), order.Uint64(b[40:]), order.Uint64(b[48:])}
 	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[56:]) != sum.Sum64() || m.pageSize == 0 {
 		return meta{}, errNoMeta
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
@@ -162,10 +163,16 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	}
 	sub := filepath.Join(dir, r.ID)
 	rec := record(r.Load)
-	if old, err := c.stored(sub); old != nil || err != nil {
-		if err == nil && payload.Equal(old, rec) {
-			return Repeated, nil
+	switch old, err := c.stored(sub); {
+	case errors.Is(err, packedfile.ErrDamaged):
+		if err := c.setAside(filepath.Join(sub, fileReturn), err); err != nil {
+			return 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
 		}
+	case err != nil:
+		return 0, fmt.Errorf("return of %s for job %s: %w", r.ID, r.JID, err)
+	case old != nil && payload.Equal(old, rec):
+		return Repeated, nil
+	case old != nil:
 		return Differing, nil
 	}
 	if err := c.layout.writeReturn(sub, rec, true); err != nil {
@@ -198,6 +205,13 @@ func (l layout) writeReturn(sub string, rec *payload.Map, durable bool) error {
 	ret := rec.Clone()
 	ret.Delete(payload.FieldOut)
 	return packedfile.Write(filepath.Join(sub, fileReturn), ret, how)
+}
+
+// setAside puts a damaged file away, in whose place another is to come.
+func (c *LocalCache) setAside(file string, why error) error {
+	kept, err := setaside.Move(file, c.opt.now())
+	c.opt.tell(setaside.Damage{Path: file, Kept: kept, Err: errors.Join(why, err)})
+	return err
 }
 
 // stored reads the return in the directory of a minion; nil when there is none.

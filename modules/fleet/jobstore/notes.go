@@ -1,17 +1,20 @@
 package jobstore
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -21,54 +24,82 @@ const NotesFile = "jobs.notes"
 // notesSize is the size beyond which the file is written anew, in bytes.
 const notesSize = 1 << 20
 
-// noteHead stands before each note: the length of what follows it and its CRC-32 (IEEE), 4 bytes each.
-const noteHead = 8
-
 // notes keep loads past the death of this process, and with sync past that of the machine, until a commit has stored them. Each
 // is appended to one file, which is emptied when all are stored. Any number of goroutines may use them.
 type notes struct {
 	path string
+	told func(setaside.Damage)
 
 	sync    bool // they outlive the machine's power, too
 	syncing syncing
 
-	mu   sync.Mutex
-	f    *os.File
-	size int64
-	most int64           // the size beyond which the file is written anew
-	left map[string]Load // noted, and in no commit yet
+	mu     sync.Mutex
+	f      *os.File // nil: it cannot be made; each note tries again
+	format recordlog.Format
+	size   int64
+	most   int64           // the size beyond which the file is written anew
+	left   map[string]Load // noted, and in no commit yet
 }
 
-// openNotes opens the file and reads what a predecessor has left in it. What is damaged, and what comes after it, is
-// what it was writing when it died: nobody was told of it.
-func openNotes(path string, sync bool) (*notes, error) {
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read notes: %w", err)
+// openNotes opens the file and reads what a predecessor has left in it. What of it is damaged is told of. A file that cannot be
+// made now is made with a later note.
+func openNotes(path string, sync bool, told func(setaside.Damage)) (*notes, error) {
+	n := &notes{path: path, sync: sync, told: told, most: notesSize, left: map[string]Load{}}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		_ = n.rewrite()
+		return n, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open notes: %w", err)
 	}
-	n := &notes{path: path, sync: sync, f: f, size: int64(len(b)), most: notesSize, left: map[string]Load{}}
-	if sync {
-		if err := syncDir(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(fmt.Errorf("open notes: %w", err), f.Close())
-		}
+	found, err := recordlog.Scan(f, recordlog.Old(crc32.IEEETable), n.read)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read notes: %w", err), f.Close())
 	}
-	for len(b) > 0 {
-		var l Load
-		if l, b, err = nextNote(b); err != nil {
-			break
-		}
-		n.left[l.JID] = l
+	n.f, n.format, n.size = f, found.Format, found.End
+	if err := found.Damage(); err != nil {
+		err = n.damaged(fmt.Errorf("%w: jobs of which only a note was left", err))
+		return n, err
+	}
+	if !n.format.Headed() {
+		_ = n.rewrite() // the old form holds until it can be
 	}
 	return n, nil
 }
 
+// damaged puts the file aside and begins another one with the notes that are whole. Where that fails the file is added to at its
+// end, if it can be read at all.
+func (n *notes) damaged(why error) error {
+	kept, err := setaside.Keep(n.path, filepath.Dir(n.path), time.Now())
+	n.told(setaside.Damage{Path: n.path, Kept: kept, Err: errors.Join(why, err)})
+	if n.rewrite() == nil {
+		return nil
+	}
+	if n.format == (recordlog.Format{}) {
+		err := n.f.Close()
+		n.f = nil
+		return err
+	}
+	info, err := n.f.Stat()
+	if err == nil {
+		n.size = info.Size()
+	}
+	return err
+}
+
+// read takes one note of a predecessor.
+func (n *notes) read(_ int64, body []byte) error {
+	l, err := parseNote(body)
+	if err == nil {
+		n.left[l.JID] = l
+	}
+	return err
+}
+
 // add notes one load.
 func (n *notes) add(l Load) error {
-	b, err := appendNote(nil, l)
+	b, err := packNote(l)
 	if err != nil {
 		return err
 	}
@@ -78,11 +109,17 @@ func (n *notes) add(l Load) error {
 	return n.syncing.wait(n.flush)
 }
 
-func (n *notes) write(l Load, b []byte) error {
+func (n *notes) write(l Load, body []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if _, err := n.f.Write(b); err != nil {
-		return errors.Join(err, n.f.Truncate(n.size)) // nothing half, which would hide what comes after it
+	if n.f == nil {
+		if err := n.rewrite(); err != nil {
+			return err
+		}
+	}
+	b := n.format.Append(nil, func(dst []byte) []byte { return append(dst, body...) })
+	if _, err := n.f.WriteAt(b, n.size); err != nil {
+		return errors.Join(err, n.f.Truncate(n.size)) // nothing half
 	}
 	n.size += int64(len(b))
 	n.left[l.JID] = l
@@ -95,6 +132,9 @@ func (n *notes) flush() error {
 		n.mu.Lock()
 		f := n.f
 		n.mu.Unlock()
+		if f == nil {
+			return os.ErrClosed
+		}
 		if err := f.Sync(); !errors.Is(err, os.ErrClosed) { // else it was written anew meanwhile
 			return err
 		}
@@ -157,81 +197,76 @@ func (n *notes) stored(jids []string) error {
 		delete(n.left, jid)
 	}
 	switch {
-	case len(n.left) == 0 && n.size > 0:
-		if err := n.f.Truncate(0); err != nil {
+	case n.f == nil:
+	case len(n.left) == 0 && !n.format.Headed(), n.size > n.most:
+		return n.rewrite()
+	case len(n.left) == 0 && n.size > n.format.Begin():
+		if err := n.f.Truncate(n.format.Begin()); err != nil {
 			return fmt.Errorf("empty notes: %w", err)
 		}
-		n.size = 0
-	case n.size > n.most:
-		return n.rewrite()
+		n.size = n.format.Begin()
 	}
 	return nil
 }
 
-// rewrite makes a new file with what is left; n.mu is held.
+// rewrite makes a new file with what is left; n.mu is held, if anybody knows n.
 func (n *notes) rewrite() error {
-	var b []byte
-	var err error
-	for _, l := range n.left {
-		if b, err = appendNote(b, l); err != nil {
-			return err
-		}
-	}
 	n.most = n.size + notesSize // until this succeeds, not with every commit
-	if err := wholefile.Write(n.path, b, wholefile.Options{Sync: n.sync}); err != nil {
+	f, format, size, err := recordlog.Create(n.path, recordlog.Making{Sync: n.sync}, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+		for _, l := range n.left {
+			body, err := packNote(l)
+			if err == nil {
+				_, _, err = put(func(b []byte) []byte { return append(b, body...) })
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if f == nil {
 		return fmt.Errorf("write notes anew: %w", err)
 	}
-	f, err := os.OpenFile(n.path, os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("open notes: %w", err)
-	}
-	if n.sync {
-		err = syncDir(filepath.Dir(n.path))
-	}
 	old := n.f
-	n.f, n.size, n.most = f, int64(len(b)), int64(2*len(b)+notesSize)
-	return errors.Join(err, old.Close())
+	n.f, n.format, n.size, n.most = f, format, size, 2*size+notesSize
+	if old != nil {
+		err = errors.Join(err, old.Close())
+	}
+	return err
 }
 
-func (n *notes) close() error { return n.f.Close() }
+func (n *notes) close() error {
+	if n.f == nil {
+		return nil
+	}
+	return n.f.Close()
+}
 
-// appendNote packs a load behind b.
-func appendNote(b []byte, l Load) ([]byte, error) {
-	start := len(b)
-	b = append(b, make([]byte, noteHead)...)
+// packNote packs a load.
+func packNote(l Load) ([]byte, error) {
 	m := payload.M("jid", l.JID, "minions", l.Minions, "nocache", l.NoCache)
 	if l.Load != nil {
 		m.Set("load", l.Load)
 	}
-	b, err := payload.AppendBin(b, m)
+	b, err := payload.MarshalBin(m)
 	if err != nil {
 		return nil, fmt.Errorf("pack note: %w", err)
 	}
-	body := b[start+noteHead:]
-	binary.BigEndian.PutUint32(b[start:], uint32(len(body)))
-	binary.BigEndian.PutUint32(b[start+4:], crc32.ChecksumIEEE(body))
 	return b, nil
 }
 
-// nextNote reads the first note of b and returns what follows it.
-func nextNote(b []byte) (l Load, rest []byte, err error) {
-	if len(b) < noteHead || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-noteHead) {
-		return l, nil, packedfile.ErrDamaged
-	}
-	body := b[noteHead : noteHead+int(binary.BigEndian.Uint32(b))]
-	if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(b[4:]) {
-		return l, nil, packedfile.ErrDamaged
-	}
+// parseNote reads a load.
+func parseNote(body []byte) (l Load, err error) {
 	m, err := payload.UnmarshalBinMap(body)
 	if err != nil {
-		return l, nil, fmt.Errorf("%w: %w", packedfile.ErrDamaged, err)
+		return l, fmt.Errorf("%w: %w", packedfile.ErrDamaged, err)
 	}
 	l = Load{JID: m.Str("jid"), Minions: payload.Texts(m.Value("minions")), NoCache: m.Bool("nocache"), Announced: true}
 	l.Load, _ = m.Value("load").(*payload.Map)
 	if !validJID(l.JID) {
-		return l, nil, packedfile.ErrDamaged
+		return l, packedfile.ErrDamaged
 	}
-	return l, b[noteHead+len(body):], nil
+	return l, nil
 }
 
 // Note keeps a load past the death of this process until a Commit has stored it. Unlike Announce it writes no files
@@ -247,20 +282,26 @@ func (s *Store) Note(l Load) error {
 	return nil
 }
 
-// takeNotes stores what a predecessor noted and could not store any more.
+// takeNotes stores what a predecessor noted and could not store any more. Where the disk does not take it now, it waits in Left.
 func (s *Store) takeNotes() error {
-	var loads []Load
 	var known []string
 	for jid, l := range s.notes.left {
-		if j, err := s.job(jid); err == nil && j == nil {
-			loads = append(loads, l)
+		if j, err := s.job(jid); err != nil || j == nil {
+			s.left = append(s.left, l)
 		} else {
 			known = append(known, jid)
 		}
 	}
-	if err := s.notes.stored(known); err != nil || len(loads) == 0 {
+	slices.SortFunc(s.left, func(a, b Load) int { return strings.Compare(a.JID, b.JID) })
+	if err := s.notes.stored(known); err != nil || len(s.left) == 0 {
 		return err
 	}
-	_, err := s.Commit(loads, nil)
-	return err
+	if _, err := s.Commit(s.left, nil); err == nil {
+		s.left = nil
+	}
+	return nil
 }
+
+// Left are the loads that a predecessor noted and that are in no commit yet. Whoever commits is to commit them, now or when the
+// disk has room: until then they are known by their notes.
+func (s *Store) Left() []Load { return s.left }

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"brine/modules/host/packedfile"
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // afterDeath opens the store as it would be found if the process had died now.
@@ -72,7 +75,7 @@ func TestNote(t *testing.T) {
 	checkNoted(t, next, jid1, "stored, after death")
 	checkNoted(t, next, jid2, "not stored, after death")
 	commit(t, s, []Load{l2})
-	if n := notesLen(t, dir); n != 0 {
+	if n := notesLen(t, dir); n != recordlog.Begin {
 		t.Errorf("%d bytes of notes when all is stored", n)
 	}
 	if exists(dir, "jobs") {
@@ -90,7 +93,7 @@ func TestNoteReturned(t *testing.T) {
 	noted(t, s, jid1)
 	commit(t, s, nil, answer(jid1, "web1", true))
 	checkNoted(t, s, jid1, "returned")
-	if n := notesLen(t, dir); n != 0 {
+	if n := notesLen(t, dir); n != recordlog.Begin {
 		t.Errorf("%d bytes of notes when all is stored", n)
 	}
 	if exists(dir, "jobs") {
@@ -112,7 +115,7 @@ func TestNotesRemoved(t *testing.T) {
 	if _, known := next.notes.get(jid1); known {
 		t.Error("a stored job is still noted")
 	}
-	if n := notesLen(t, filepath.Dir(next.file)); n != 0 {
+	if n := notesLen(t, filepath.Dir(next.file)); n != recordlog.Begin {
 		t.Errorf("%d bytes of notes after the start", n)
 	}
 }
@@ -121,7 +124,7 @@ func TestNotesRemoved(t *testing.T) {
 func TestNotesRewritten(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	s.notes.most = 10_000
+	s.notes.most = recordlog.Begin + 10_000
 	noted(t, s, jid1) // never stored
 	for n := range 200 {
 		jid := fmt.Sprintf("%020d", n)
@@ -132,88 +135,113 @@ func TestNotesRewritten(t *testing.T) {
 		if err := s.notes.stored([]string{jid}); err != nil {
 			t.Fatal(err)
 		}
-		if n := notesLen(t, dir); n > 11_000 {
+		if n := notesLen(t, dir); n > recordlog.Begin+11_000 {
 			t.Fatalf("%d bytes of notes", n)
 		}
-		if s.notes.most > notesSize { // it was written anew
-			s.notes.most = 10_000
+		if s.notes.most > recordlog.Begin+notesSize { // it was written anew
+			s.notes.most = recordlog.Begin + 10_000
 		}
 	}
 	checkNoted(t, afterDeath(t, dir), jid1, "after death")
 }
 
-// TestNotesDamaged: what a process was writing when it died takes nothing with it.
+// TestNotesDamaged: what is damaged takes nothing with it, is told of and set aside, and the next process finds a whole file. Files
+// of older releases are read as well.
 func TestNotesDamaged(t *testing.T) {
-	b, err := appendNote(nil, Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}})
+	pack := func(l Load) []byte {
+		b, err := packNote(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	first, second := pack(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}}), pack(Load{JID: jid2, NoCache: true})
+	file := func(m recordlog.Format, head []byte) []byte {
+		for _, body := range [][]byte{first, second} {
+			head = m.Append(head, func(b []byte) []byte { return append(b, body...) })
+		}
+		return head
+	}
+	path := filepath.Join(t.TempDir(), "new")
+	f, format, _, err := recordlog.Create(path, recordlog.Making{}, func(func(func([]byte) []byte) (int64, int64, error)) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := appendNote(nil, Load{JID: jid2, NoCache: true})
+	_ = f.Close()
+	head, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spoiled := bytes.Clone(more)
+	old, fresh := file(recordlog.Old(crc32.IEEETable), nil), file(format, head)
+	spoiled, firstSpoiled := bytes.Clone(fresh), bytes.Clone(fresh)
 	spoiled[len(spoiled)-1] ^= 1
+	firstSpoiled[recordlog.Begin] ^= 1
 	for _, tt := range []struct {
 		name string
 		b    []byte
-		want int
+		want []string
+		told bool
 	}{
-		{"whole", append(bytes.Clone(b), more...), 2},
-		{"torn head", append(bytes.Clone(b), more[:5]...), 1},
-		{"torn", append(bytes.Clone(b), more[:len(more)-3]...), 1},
-		{"spoiled", append(bytes.Clone(b), spoiled...), 1},
-		{"zeros", append(bytes.Clone(b), make([]byte, 4096)...), 1},
-		{"empty", nil, 0},
+		{"whole", fresh, []string{jid1, jid2}, false},
+		{"of an older release", old, []string{jid1, jid2}, false},
+		{"of an older release, torn", old[:len(old)-3], []string{jid1}, true},
+		{"torn head", fresh[:len(fresh)-len(second)-3], []string{jid1}, true},
+		{"torn", fresh[:len(fresh)-3], []string{jid1}, true},
+		{"spoiled", spoiled, []string{jid1}, true},
+		{"the first one spoiled", firstSpoiled, []string{jid2}, true},
+		{"zeros", append(bytes.Clone(fresh), make([]byte, 4096)...), []string{jid1, jid2}, true},
+		{"empty", nil, nil, true},
+		{"noise", bytes.Repeat([]byte("noise"), 9000), nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), NotesFile)
 			if err := os.WriteFile(path, tt.b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			n, err := openNotes(path, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer n.close()
-			if len(n.left) != tt.want {
-				t.Fatalf("%d notes, want %d", len(n.left), tt.want)
-			}
-			if tt.want > 0 {
-				want := Load{JID: jid1, Minions: []string{"web1"}, Announced: true}
-				got := n.left[jid1]
-				if !payload.Equal(got.Load, ping(jid1)) {
-					t.Errorf("load is %v", got.Load)
+			for _, again := range []bool{false, true} {
+				var told []setaside.Damage
+				n, err := openNotes(path, false, func(d setaside.Damage) { told = append(told, d) })
+				if err != nil {
+					t.Fatal(err)
 				}
-				got.Load = nil
-				if d := cmp.Diff(want, got); d != "" {
-					t.Error(d)
+				if got := slices.Sorted(maps.Keys(n.left)); !slices.Equal(got, tt.want) {
+					t.Errorf("notes of %v, want %v", got, tt.want)
+				}
+				if want := tt.told && !again; (len(told) > 0) != want {
+					t.Errorf("again %v: told of %v", again, told)
+				}
+				for _, d := range told {
+					if b, err := os.ReadFile(d.Kept); err != nil || !bytes.Equal(b, tt.b) {
+						t.Errorf("%s does not hold what was there: %v", d.Kept, err)
+					}
+				}
+				if got := n.left[jid1]; got.JID != "" && (!payload.Equal(got.Load, ping(jid1)) || !slices.Equal(got.Minions, []string{"web1"}) || !got.Announced) {
+					t.Errorf("the load is %v", got)
+				}
+				if err := n.close(); err != nil {
+					t.Fatal(err)
 				}
 			}
 		})
 	}
 }
 
-// FuzzNextNote reads notes of a spoiled file.
-func FuzzNextNote(f *testing.F) {
-	b, err := appendNote(nil, Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}})
+// FuzzParseNote reads notes that were not written by us.
+func FuzzParseNote(f *testing.F) {
+	b, err := packNote(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Add(append(b, b[:20]...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l, rest, err := nextNote(b)
+		l, err := parseNote(b)
 		if err != nil {
 			if !errors.Is(err, packedfile.ErrDamaged) {
-				t.Errorf("got %v, want packedfile.ErrDamaged", err)
+				t.Errorf("got %v", err)
 			}
 			return
 		}
-		if len(rest) >= len(b) {
-			t.Error("it did not get shorter")
-		}
-		if _, err := appendNote(nil, l); err != nil {
+		if _, err := packNote(l); err != nil {
 			t.Errorf("a note that was read cannot be packed: %v", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/modules/host/recordlog"
 	"brine/wire/payload"
 )
 
@@ -55,7 +56,7 @@ func TestSyncedNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	s.notes.most = 2000
+	s.notes.most = recordlog.Begin + 2000
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {

@@ -5,13 +5,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"
@@ -20,15 +23,16 @@ import (
 
 // Options say where a job cache lies and what it keeps.
 type Options struct {
-	CacheDir  string           // the master's cachedir
-	HashType  string           // of the job directories; "" is sha256
-	Keep      time.Duration    // age beyond which Clean removes a job; 0: none
-	MaxBytes  int64            // beyond it the oldest jobs go first; 0: no cap
-	Compact   CompactWhen      // when the file is written anew without its free pages
-	SyncNotes bool             // Note waits for the disk itself
-	Shared    bool             // other users of this machine may read loads: they run salt (publisher_acl, external_auth)
-	EndTimes  bool             // note when the last return came (job_cache_store_endtime)
-	Now       func() time.Time // time.Now unless set
+	CacheDir  string                // the master's cachedir
+	HashType  string                // of the job directories; "" is sha256
+	Keep      time.Duration         // age beyond which Clean removes a job; 0: none
+	MaxBytes  int64                 // beyond it the oldest jobs go first; 0: no cap
+	Compact   CompactWhen           // when the file is written anew without its free pages
+	SyncNotes bool                  // Note waits for the disk itself
+	Shared    bool                  // other users of this machine may read loads: they run salt (publisher_acl, external_auth)
+	EndTimes  bool                  // note when the last return came (job_cache_store_endtime)
+	Damaged   func(setaside.Damage) // is told of each file that is damaged; may be nil
+	Now       func() time.Time      // time.Now unless set
 }
 
 func (o Options) now() time.Time {
@@ -36,6 +40,12 @@ func (o Options) now() time.Time {
 		return o.Now()
 	}
 	return time.Now()
+}
+
+func (o Options) tell(d setaside.Damage) {
+	if o.Damaged != nil {
+		o.Damaged(d)
+	}
 }
 
 // StoreFile is the name of the job store in cachedir.
@@ -57,11 +67,17 @@ type Store struct {
 	swept  time.Time // when Clean last looked for job directories that the store does not know
 	whole  wholeJobs
 	notes  *notes
+	left   []Load // of takeNotes
 
 	writing sync.Mutex // held by a write transaction
 	changes *changes   // made while Compact copies, else nil; guarded by writing
 	closed  bool       // guarded by writing
 	retry   time.Time  // when Compact may try again after it could not
+
+	suspect atomic.Pointer[error] // damage that a reader has met; the next commit repairs it
+	repairs time.Time             // when that may be tried again; guarded by writing
+	failing bool                  // the last repair could not be made; guarded by writing
+	checked bool                  // every page was looked at; of Clean
 
 	released atomic.Int64 // when the pages of the file were given back, in nanoseconds since 1970
 }
@@ -80,25 +96,44 @@ var (
 // formatVersion is the version of the file's format.
 const formatVersion = 1
 
-// Open opens the job store in CacheDir, and makes it when there is none. A damaged file is an error that wraps
-// packedfile.ErrDamaged and is left as it is.
+// Open opens the job store in CacheDir, and makes it when there is none. What is whole of a damaged file is taken over into another
+// one, and the damaged one is set aside; Options.Damaged is told.
 func Open(opt Options) (*Store, error) {
 	l, err := newLayout(opt.CacheDir, opt.HashType, opt.Shared)
 	if err != nil {
 		return nil, err
 	}
 	spread(l.root) // of an older release
-	file := filepath.Join(opt.CacheDir, StoreFile)
-	db, err := openFile(file, lockWait)
-	if err != nil {
-		return nil, fmt.Errorf("open job store %s: %w", file, err)
+	s := &Store{opt: opt, file: filepath.Join(opt.CacheDir, StoreFile), layout: l}
+	err = s.open()
+	if errors.Is(err, packedfile.ErrDamaged) {
+		var d setaside.Damage
+		if d, err = rebuild(s.file, err, opt.now()); err == nil {
+			opt.tell(d)
+			err = s.open()
+		}
 	}
-	s := &Store{opt: opt, file: file, layout: l}
-	s.db.Store(db)
-	if err := s.prepare(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open job store %s: %w", file, err), s.Close())
+	if err != nil {
+		return nil, fmt.Errorf("open job store %s: %w", s.file, err)
 	}
 	return s, nil
+}
+
+// open opens the file and makes it ready for work.
+func (s *Store) open() error {
+	head := damagedHead(s.file) // before anything is written
+	db, err := openFile(s.file, lockWait)
+	if err != nil {
+		return err
+	}
+	s.db.Store(db)
+	if err := s.prepare(); err != nil {
+		return errors.Join(err, guarded(db.Close))
+	}
+	if head != nil {
+		s.opt.tell(setaside.Damage{Path: s.file, Err: head})
+	}
+	return nil
 }
 
 // prepare makes a file that was opened ready for work.
@@ -106,10 +141,15 @@ func (s *Store) prepare() (err error) {
 	if err := ignoreMissing(os.Remove(s.file + compactSuffix)); err != nil {
 		return err
 	}
-	if err := s.update(prepare); err != nil {
+	if err := s.view(prepared); errors.Is(err, errUnprepared) { // a file that is ready is not written: there may be no room
+		err = s.update(prepare)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
-	if s.notes, err = openNotes(filepath.Join(s.opt.CacheDir, NotesFile), s.opt.SyncNotes); err != nil {
+	if s.notes, err = openNotes(filepath.Join(s.opt.CacheDir, NotesFile), s.opt.SyncNotes, s.opt.tell); err != nil {
 		return err
 	}
 	return s.takeNotes()
@@ -130,22 +170,30 @@ func openFile(file string, wait time.Duration) (db *bbolt.DB, err error) {
 }
 
 func openOnce(file string, wait time.Duration) (db *bbolt.DB, same bool, err error) {
-	if err := checkFile(file); err != nil {
+	if err = checkFile(file); errors.Is(err, fs.ErrNotExist) {
+		err = makeFile(file)
+	}
+	if err != nil {
 		return nil, false, err
 	}
 	var mine os.FileInfo
+	var held *os.File
 	opt := &bbolt.Options{Timeout: wait, FreelistType: bbolt.FreelistMapType, NoStatistics: true}
 	opt.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		f, err := os.OpenFile(name, flag, mode)
 		if err == nil {
 			mine, err = f.Stat()
 		}
+		held = f
 		return f, err
 	}
 	err = guarded(func() error {
 		db, err = bbolt.Open(file, 0o600, opt)
 		return err
 	})
+	if err != nil && held != nil {
+		_ = errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close()) // bbolt keeps the lock when it panics, and its memory holds that
+	}
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, false, ErrInUse
@@ -158,14 +206,67 @@ func openOnce(file string, wait time.Duration) (db *bbolt.DB, same bool, err err
 	return db, err == nil && os.SameFile(mine, there), nil
 }
 
-// SetAside renames a job store that cannot be opened, so that a new one can be made. It returns the new name.
-func SetAside(cacheDir string, now time.Time) (string, error) {
-	from := filepath.Join(cacheDir, StoreFile)
-	to := from + ".damaged-" + now.UTC().Format("20060102150405")
-	if err := os.Rename(from, to); err != nil {
-		return "", fmt.Errorf("set job store aside: %w", err)
+// makeFile makes an empty store under another name first: a file without bytes is never a new one.
+func makeFile(file string) error {
+	temp := file + ".new"
+	if err := ignoreMissing(os.Remove(temp)); err != nil {
+		return err
 	}
-	return to, nil
+	db, err := bbolt.Open(temp, 0o600, nil)
+	if err != nil {
+		return errors.Join(err, ignoreMissing(os.Remove(temp)))
+	}
+	if err = db.Close(); err == nil {
+		err = os.Link(temp, file)
+	}
+	if errors.Is(err, fs.ErrExist) { // another process was first
+		err = nil
+	}
+	return errors.Join(err, os.Remove(temp))
+}
+
+// damagedHead tells of a file of which one of the two heads is damaged. The other one holds, and is that of the last commit or of the
+// one before. The next commit mends it.
+func damagedHead(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if newest, whole := newestMeta(f); whole || newest.pages == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: one of its two heads cannot be read; what came with the last commit may be missing", packedfile.ErrDamaged)
+}
+
+// suspects notes damage that somebody has met.
+func (s *Store) suspects(err error) {
+	if errors.Is(err, packedfile.ErrDamaged) {
+		s.suspect.Store(&err)
+	}
+}
+
+var errUnprepared = errors.New("it has no buckets yet")
+
+// prepared looks whether a file has all that prepare makes.
+func prepared(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketJobs, bucketReturns, bucketOrder, bucketTotals} {
+		if tx.Bucket(name) == nil {
+			return errUnprepared
+		}
+	}
+	return checkVersion(tx.Bucket(bucketTotals).Get(keyVersion))
+}
+
+// checkVersion is errUnprepared for none.
+func checkVersion(v []byte) error {
+	switch {
+	case v == nil:
+		return errUnprepared
+	case !bytes.Equal(v, []byte{formatVersion}):
+		return fmt.Errorf("its format has version %d, this program knows %d", v, formatVersion)
+	}
+	return nil
 }
 
 // prepare makes the buckets of a new file and checks the version of an old one.
@@ -176,13 +277,11 @@ func prepare(tx *bbolt.Tx) error {
 		}
 	}
 	totals := tx.Bucket(bucketTotals)
-	switch v := totals.Get(keyVersion); {
-	case v == nil:
+	err := checkVersion(totals.Get(keyVersion))
+	if errors.Is(err, errUnprepared) {
 		return totals.Put(keyVersion, []byte{formatVersion})
-	case !bytes.Equal(v, []byte{formatVersion}):
-		return fmt.Errorf("its format has version %d, this program knows %d", v, formatVersion)
 	}
-	return nil
+	return err
 }
 
 // Close closes the file. No other method may be called afterwards.
@@ -223,6 +322,7 @@ func (s *Store) view(f func(*bbolt.Tx) error) error {
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && s.db.Load() != db { // Compact has put another in its place
 			continue
 		}
+		s.suspects(err)
 		return err
 	}
 }

@@ -1,7 +1,6 @@
 package jobstore
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -61,93 +60,6 @@ func TestOptionErrors(t *testing.T) {
 	if _, err := Open(Options{CacheDir: t.TempDir() + "/none"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: got %v", err)
 	}
-}
-
-// TestDamage spoils the file in many ways. Opening or reading must end in packedfile.ErrDamaged or in right values, never in a
-// crash, and must not change the file.
-func TestDamage(t *testing.T) {
-	good := t.TempDir()
-	image, err := os.ReadFile(filled(t, good))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := os.Getpagesize()
-	newest, err := readMeta(bytes.NewReader(image), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases := map[string][]byte{
-		"text":          []byte(strings.Repeat("this is no database\n", 2000)),
-		"one byte":      {1},
-		"half a page":   image[:page/2],
-		"two pages":     image[:2*page],
-		"half":          image[:int(newest.pages)/2*page],
-		"no meta pages": append(make([]byte, 2*page), image[2*page:]...),
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 60 { // a page of noise somewhere behind the meta pages
-		b := append([]byte{}, image...)
-		at := (2 + random.IntN(len(b)/page-2)) * page
-		for k := range page {
-			b[at+k] = byte(random.Uint32())
-		}
-		cases[fmt.Sprintf("noise %d at %d", i, at/page)] = b
-	}
-	must := map[string]bool{"text": true, "one byte": true, "half a page": true, "two pages": true, "half": true, "no meta pages": true}
-	for name, b := range cases {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, StoreFile), b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			err := readAll(dir)
-			if must[name] && err == nil || err != nil && !errors.Is(err, packedfile.ErrDamaged) {
-				t.Errorf("got %v, want packedfile.ErrDamaged", err)
-			}
-			if !must[name] {
-				return
-			}
-			to, err := SetAside(dir, time.Unix(0, 0))
-			if err != nil || to != filepath.Join(dir, "jobs.db.damaged-19700101000000") {
-				t.Errorf("set aside: got %s, %v", to, err)
-			}
-			if kept, _ := os.ReadFile(to); string(kept) != string(b) {
-				t.Error("the damaged file was changed")
-			}
-			openStore(t, dir)
-		})
-	}
-}
-
-// readAll opens a store and reads and writes everything once.
-func readAll(dir string) error {
-	s, err := Open(Options{CacheDir: dir, Keep: time.Nanosecond})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var errs []error
-	for i := range 20 {
-		jid := fmt.Sprintf("%020d", i)
-		load, err := s.GetLoad(jid)
-		if err == nil && load != nil && load.Str("jid") != jid {
-			err = fmt.Errorf("job %s: wrong load %v", jid, load)
-		}
-		ret, err2 := s.GetJID(jid)
-		_, err3 := s.StoreReturns([]Return{answer(jid, "b", 1)})
-		if err3 == nil && err2 == nil && ret.Len() > 1 {
-			err2 = fmt.Errorf("job %s: wrong returns %v", jid, ret)
-		}
-		errs = append(errs, err, err2, err3)
-	}
-	_, err = s.GetJIDs(Filter{})
-	_, err2 := s.Clean(time.Now().Add(time.Hour))
-	for _, err := range append(errs, err, err2) {
-		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
-			return err
-		}
-	}
-	return errors.Join(append(errs, err, err2)...)
 }
 
 func TestFormatVersion(t *testing.T) {

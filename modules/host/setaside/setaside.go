@@ -53,3 +53,16 @@ func Keep(path, dir string, now time.Time) (to string, err error) {
 		to = fmt.Sprintf("%s-%d", base, n)
 	}
 }
+
+// Damage is what is told of a damaged file.
+type Damage struct {
+	Path string
+	Kept string // where it is now; "": it stands where it was, for Err says why it could not be moved
+	Err  error  // what is wrong with it, and what is lost
+}
+
+// Text is the line of the log that tells of a Damage. The attributes are path, kept and err.
+const Text = "a file is damaged: it was put aside, and what is whole in it is used"
+
+// Attrs are the attributes of that line.
+func (d Damage) Attrs() []any { return []any{"path", d.Path, "kept", d.Kept, "err", d.Err} }

@@ -67,6 +67,7 @@ type core struct {
 	gate         *gate
 	signIns      *signIns
 	upkeep       *upkeep
+	signs        *signs
 	desks        *desks
 }
 
@@ -74,6 +75,7 @@ type core struct {
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg, log := opt.Config, opt.Logger
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, book: newBook(opt.book), pools: ps,
+		signs: &signs{cacheDir: cfg.CacheDir, sockDir: cfg.SockDir, log: log},
 		rules: &atomic.Pointer[rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{}, complaints: &complaints{log: log},
 		steady: steady.New(steady.Since(time.Now()), nil), // Maintenance tells
 		events: newEvents(newBusRoom(cfg.EventBusMax, within(cfg.EventBusMaxBytes, opt.Memory, eventShare), log), cfg.MaxEventSize, log)}
@@ -127,7 +129,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		return nil, err
 	}
 	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
-		jobs: c.jobs, publications: c.publications, events: c.events, log: log}
+		jobs: c.jobs, publications: c.publications, events: c.events, signs: c.signs, log: log}
 	if err := c.furnish(st, mines); err != nil {
 		return nil, err
 	}

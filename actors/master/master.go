@@ -37,7 +37,6 @@ type Master struct {
 	top    *supervisor.Supervisor
 	core   *core
 	stores *stores
-	files  []string // whose existence tells Salt's tools that a master runs
 }
 
 // Start opens what the master keeps on disk, starts the children in Salt's order and returns when both ports are
@@ -79,16 +78,11 @@ func Start(opt Options) (*Master, error) {
 
 // begin starts the children between the health files of before and after, and the Scheduler when all is there.
 func (m *Master) begin(starting context.Context) error {
-	cfg := m.core.cfg
-	if err := clearHealth(cfg.CacheDir); err != nil {
-		return err
-	}
+	m.core.signs.clear()
 	if err := m.spawn(starting); err != nil {
 		return err
 	}
-	if err := m.mark(cfg.CacheDir, cfg.SockDir); err != nil {
-		return err
-	}
+	m.core.signs.set()
 	return m.add(starting, m.core.schedules.rows()) // its jobs may ask this master at once
 }
 
@@ -113,7 +107,7 @@ func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
 	m.core.reactions.halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.unmark(), m.core.reactions.close(), m.core.elsewhere.close(), m.stores.close())
+	return report, errors.Join(m.core.signs.remove(), m.core.reactions.close(), m.core.elsewhere.close(), m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.

@@ -260,7 +260,7 @@ func TestMaintenanceGoesOn(t *testing.T) {
 		return &maintenance{opt: maintenanceOptions{loop: time.Hour, past: &remembered{}, log: log.Logger(),
 			takeDrop: func() (bool, error) { return false, broken }, rotate: func() error { return broken },
 			changed: func() (time.Time, time.Time) { return time.Now(), time.Now() }, accepted: func() ([]string, error) { return nil, broken }, sessions: func() ([]string, error) { return []string{"x"}, nil },
-			revoke: func(string) error { return broken }, alive: func() error { return broken }, jobs: func(time.Time) { did <- "jobs" }, facts: func() {},
+			revoke: func(string) error { return broken }, alive: func() {}, jobs: func(time.Time) { did <- "jobs" }, facts: func() {},
 			tasks: []func(time.Time) error{func(time.Time) error { did <- "one"; return broken }, func(time.Time) error { did <- "two"; return nil }},
 			fire:  func(string, *payload.Map) {}}}
 	}})

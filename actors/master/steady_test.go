@@ -22,7 +22,7 @@ func TestClockJumps(t *testing.T) {
 		changed:  func() (time.Time, time.Time) { return keysAt, time.Time{} },
 		sessions: func() ([]string, error) { looked <- look{"sessions"}; return nil, nil },
 		accepted: func() ([]string, error) { return nil, nil }, revoke: func(string) error { return nil }, foreign: func(string) error { return nil },
-		alive: func() error { return nil }, facts: func() {}, fire: func(string, *payload.Map) {},
+		alive: func() {}, facts: func() {}, fire: func(string, *payload.Map) {},
 		jobs: func(now time.Time) {
 			if now != nothingOld {
 				looked <- look{"jobs"}

@@ -63,6 +63,7 @@ type upkeep struct {
 	jobs         *jobs
 	publications *publications
 	events       *events
+	signs        *signs
 	log          *slog.Logger
 }
 
@@ -79,7 +80,7 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 		sessions: func() ([]string, error) { return names(sessions) },
 		foreign:  u.auth.EndForeign,
 		first:    u.signIns.listWeakKeys,
-		alive:    func() error { return touch(filepath.Join(opt.cacheDir, healthDir, healthAlive)) },
+		alive:    u.signs.keep,
 		jobs:     func(now time.Time) { u.jobs.writer.Send(&CleanJobs{Now: now}) },
 		facts:    func() { u.jobs.writer.Send(&SaveFacts{}) },
 		tasks: []func(time.Time) error{

@@ -186,7 +186,7 @@ func (j *journal) open() (err error) {
 const (
 	textNoJournal      = "jobs and returns cannot be kept on disk; they are lost if this process ends before the master has them"
 	textJournalAgain   = "jobs and returns are kept on disk again"
-	textJournalDamaged = "the journal of jobs and returns has a damaged end"
+	textJournalDamaged = "the journal of jobs and returns is damaged: it was put aside, and what is whole in it is used"
 )
 
 // fails says that nothing can be kept, once until it can be again.

@@ -3,10 +3,13 @@ package minion
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"brine/modules/host/recordlog"
+	"brine/modules/host/wholefile"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +17,7 @@ import (
 // compact drops the records that count no more, when they are many. After an error the file is as before, and the
 // next attempt waits until it has grown some more.
 func (j *journalFile) compact() error {
-	switch dead := j.size - j.used; {
+	switch dead := j.size - j.format.Begin() - j.used; {
 	case dead < journalSlack || dead < j.used || j.size < j.patience:
 		return nil
 	case j.used == 0:
@@ -29,46 +32,50 @@ func (j *journalFile) compact() error {
 
 // clear empties a journal in which nothing counts.
 func (j *journalFile) clear() error {
-	if err := j.f.Truncate(0); err != nil {
+	if !j.format.Headed() {
+		return j.rewrite()
+	}
+	if err := j.f.Truncate(j.format.Begin()); err != nil {
 		j.patience = j.size + journalSlack
 		return fmt.Errorf("journal: %w", err)
 	}
-	j.size, j.patience = 0, 0
+	j.size, j.patience = j.format.Begin(), 0
 	return nil
 }
 
-// rewrite copies the live records into a new file that takes the place of the old one. It does not leave that to wholefile:
-// the new file is locked before it has the name, and stays open.
-func (j *journalFile) rewrite() error {
+// rewrite copies the live records into a new file that takes the place of the old one.
+func (j *journalFile) rewrite() error { return j.make(nil) }
+
+// make is rewrite; kept: the old file is damaged, and set aside under a name that goes there.
+func (j *journalFile) make(kept *string) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	f, err := os.OpenFile(j.path+tmpSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	all := append(j.list(journalBegun, ""), j.list(journalReturn, "")...)
 	slices.SortFunc(all, func(a, b *journalEntry) int { return int(a.off - b.off) })
-	size, err := j.copyTo(f, all)
-	if err == nil && j.sync {
-		err = f.Sync()
+	offs := make([]int64, len(all))
+	f, format, size, err := recordlog.Create(j.path, recordlog.Making{Sync: j.sync, Own: lockFile, Kept: kept}, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+		for i, e := range all {
+			b := make([]byte, e.len)
+			if _, err := j.f.ReadAt(b, e.off); err != nil {
+				return err
+			}
+			at, _, err := put(func(dst []byte) []byte { return append(dst, b[journalHead:]...) })
+			if offs[i] = at - journalHead; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if f == nil {
+		return fmt.Errorf("journal: %w", err)
 	}
-	if err == nil {
-		err = lockFile(f)
-	}
-	if err == nil {
-		err = os.Rename(j.path+tmpSuffix, j.path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("journal: %w", err), f.Close(), removeIfThere(j.path+tmpSuffix))
-	}
-	off := int64(0)
-	for _, e := range all {
-		e.off, off = off, off+e.len
+	for i, e := range all {
+		e.off = offs[i]
 	}
 	old := j.f
-	j.f, j.size, j.patience = f, size, 0
-	return errors.Join(j.syncName(), old.Close())
+	j.f, j.format, j.size, j.patience = f, format, size, 0
+	return errors.Join(err, old.Close())
 }
 
 // syncName lets the name of the file outlive the power of the machine.
@@ -81,20 +88,6 @@ func (j *journalFile) syncName() error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// copyTo writes the records one after the other.
-func (j *journalFile) copyTo(f *os.File, all []*journalEntry) (size int64, err error) {
-	for _, e := range all {
-		if _, err := io.Copy(f, io.NewSectionReader(j.f, e.off, e.len)); err != nil {
-			return size, err
-		}
-		size += e.len
-	}
-	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != size {
-		return size, errors.Join(err, io.ErrUnexpectedEOF)
-	}
-	return size, nil
 }
 
 // removed tells whether somebody has deleted the file that this process writes to.
@@ -125,7 +118,13 @@ func (j *journalFile) close() error {
 // openLocked opens the file of a journal. The file may be replaced between the opening and the lock.
 func openLocked(path string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			blank, _ := recordlog.Blank()
+			if err = wholefile.Write(path, blank, wholefile.Options{New: true}); err == nil || errors.Is(err, fs.ErrExist) {
+				continue
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,16 +1,16 @@
 package minion
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"brine/modules/host/recordlog"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +21,8 @@ import (
 // the earlier ones. It is safe against the death of the process. One goroutine at a
 // time may use it.
 type journalFile struct {
-	path string
+	path   string
+	format recordlog.Format
 	// sync lets write end when the records are on the disk itself, and so makes the file safe against the death of the host,
 	// too. A record that a job is over does not wait: without it a return comes once more.
 	sync bool
@@ -44,9 +45,8 @@ type journalEntry struct {
 	body int64 // of its body, at the end
 }
 
-// openJournal reads the journal. What is damaged, and what comes after it, is set aside in a file beside: mostly a
-// record in which a process has died. The error tells of that, and the journal can be used all the same unless it is
-// nil.
+// openJournal reads the journal, and makes it when there is none. A damaged one is set aside, and another one with what is whole in
+// it takes its place. The error tells of that, and the journal can be used all the same unless it is nil.
 func openJournal(path string) (*journalFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -55,60 +55,50 @@ func openJournal(path string) (*journalFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if err := removeIfThere(path + tmpSuffix); err != nil { // of a death in the middle of a rewrite
-		return nil, errors.Join(fmt.Errorf("journal: %w", err), f.Close())
-	}
+	_ = removeIfThere(path + tmpSuffix) // of an older release that died while it wrote one anew
 	j := &journalFile{path: path, f: f, live: map[string]*journalEntry{}}
-	in := bufio.NewReaderSize(f, 1<<16)
-	var buf []byte
-	for {
-		e, err := nextJournal(in, &buf)
-		switch {
-		case err == io.EOF:
-			return j, nil
-		case err != nil:
-			return j, j.setAside()
+	found, err := recordlog.Scan(f, oldJournal, func(at int64, body []byte) error {
+		e, err := parseJournal(body)
+		if err == nil {
+			e.off = at - recordlog.Overhead
+			j.note(e)
 		}
-		e.off = j.size
-		j.size += e.len
-		j.note(e)
-	}
-}
-
-// nextJournal reads one record. buf is used again and again.
-func nextJournal(in *bufio.Reader, buf *[]byte) (*journalEntry, error) {
-	head, err := in.Peek(journalHead)
+		return err
+	})
 	if err != nil {
-		if len(head) > 0 {
-			err = errJournal
-		}
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), j.close())
 	}
-	n := journalHead + int(binary.BigEndian.Uint32(head))
-	if n > journalMost {
-		return nil, errJournal
+	j.format, j.size = found.Format, found.End
+	if damage := found.Damage(); damage != nil {
+		return j.setAside(damage)
 	}
-	*buf = slices.Grow((*buf)[:0], min(n, 1<<16))
-	for len(*buf) < n { // as far as there are bytes, so that a wrong length costs nothing
-		part := slices.Grow(*buf, min(n-len(*buf), 1<<16))
-		m, err := io.ReadFull(in, part[len(part):len(part)+min(n-len(part), 1<<16)])
-		*buf = part[:len(part)+m]
-		if err != nil {
-			return nil, errJournal
-		}
+	if !j.format.Headed() {
+		_ = j.rewrite() // the old form does until it can be
 	}
-	return parseJournal(*buf)
+	return j, nil
 }
 
-// setAside moves the damaged end of the file.
-func (j *journalFile) setAside() error {
-	err := fmt.Errorf("journal: %w at %d, the rest is set aside in %s.bad", errJournal, j.size, j.path)
-	bad, openErr := os.OpenFile(j.path+".bad", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if openErr != nil {
-		return errors.Join(err, openErr, j.f.Truncate(j.size))
+// oldJournal is the form of journals of releases that wrote no heads.
+var oldJournal = recordlog.Old(crc32.MakeTable(crc32.Castagnoli))
+
+// setAside puts another file in the place of a damaged one. Where it cannot, the file is added to at its end, if anything of it can
+// be read.
+func (j *journalFile) setAside(why error) (*journalFile, error) {
+	var kept string
+	err := j.make(&kept)
+	if err == nil {
+		return j, fmt.Errorf("%s: %w; set aside as %s, %d jobs and returns that are whole are used", j.path, why, kept, len(j.live))
 	}
-	_, copyErr := io.Copy(bad, io.NewSectionReader(j.f, j.size, 1<<62))
-	return errors.Join(err, copyErr, bad.Close(), j.f.Truncate(j.size))
+	err = errors.Join(fmt.Errorf("%s: %w", j.path, why), err)
+	if j.format == (recordlog.Format{}) {
+		return nil, errors.Join(err, j.close())
+	}
+	info, serr := j.f.Stat()
+	if serr != nil {
+		return nil, errors.Join(err, serr, j.close())
+	}
+	j.size = info.Size()
+	return j, err
 }
 
 func (j *journalFile) note(e *journalEntry) {
@@ -130,7 +120,7 @@ func (j *journalFile) write(now time.Time, records ...journalRecord) error {
 	}
 	b := make([]byte, 0, total)
 	for i := range records {
-		b = records[i].append(b, now)
+		b = j.format.Append(b, func(dst []byte) []byte { return records[i].append(dst, now) })
 	}
 	if n, err := j.f.WriteAt(b, j.size); err != nil {
 		if n > 0 {
@@ -166,8 +156,8 @@ func (j *journalFile) read(key string) ([]byte, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if _, err := parseJournal(b); err != nil {
-		return nil, fmt.Errorf("%w: record of %s: %w", errUnreadable, key, err)
+	if _, ok := j.format.Body(b); !ok {
+		return nil, fmt.Errorf("%w: record of %s: %w", errUnreadable, key, errJournal)
 	}
 	return b[e.len-e.body:], nil
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"brine/modules/host/recordlog"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,44 +71,84 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalDamage cuts and spoils a journal at every byte: what comes before is there.
+// TestJournalDamage cuts and spoils a journal at many bytes, and empties it: what is whole before and behind is there, and what comes
+// afterwards. The damaged file is kept as it was.
 func TestJournalDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
-	writeTo(t, j, journalRecord{journalBegun, "first", "m", []byte("body")})
-	first := j.size
-	writeTo(t, j, journalRecord{journalReturn, "second", "m", []byte("longer body")})
+	ends := []int64{j.size}
+	for _, key := range []string{"first", "second", "third"} {
+		writeTo(t, j, journalRecord{journalReturn, key, "m", []byte("body of " + key)})
+		ends = append(ends, j.size)
+	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.close()
-	for i := first; i < int64(len(whole)); i++ {
+	check := func(what string, b []byte, from, to int64, damaged bool) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "jobs.journal")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for i, key := range []string{"first", "second", "third"} {
+			if ends[i+1] <= from || ends[i] >= to {
+				want = append(want, key)
+			}
+		}
+		d, err := openJournal(path)
+		if d == nil || damaged != errors.Is(err, recordlog.ErrDamaged) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := keys(d.list(journalReturn, "")); got != strings.Join(want, " ") {
+			t.Errorf("%s: got %s, want %s", what, got, want)
+		}
+		for key := range d.live {
+			if b, err := d.read(key); err != nil || string(b) != "body of "+key {
+				t.Errorf("%s: %s is %q, %v", what, key, b, err)
+			}
+		}
+		if aside, err := filepath.Glob(path + ".damaged-*"); err != nil || (len(aside) == 1) != damaged {
+			t.Errorf("%s: set aside as %v, %v", what, aside, err)
+		} else if damaged {
+			if kept, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(kept, b) {
+				t.Errorf("%s: what was set aside is not what was there: %v", what, err)
+			}
+		}
+		writeTo(t, d, journalRecord{journalReturn, "later", "m", nil})
+		d.close()
+		again := openAt(t, path)
+		if got := keys(again.list(journalReturn, "")); got != strings.Join(append(want, "later"), " ") {
+			t.Errorf("%s: what came after is not there: %s", what, got)
+		}
+		again.close()
+	}
+	check("emptied", nil, 0, int64(len(whole)), true)
+	check("noise", bytes.Repeat([]byte("noise"), 3000), 0, int64(len(whole)), true)
+	for i := ends[0]; i < int64(len(whole)); i += 5 {
 		spoilt := bytes.Clone(whole)
 		spoilt[i] ^= 0x10
-		for what, b := range map[string][]byte{"cut": whole[:i], "spoilt": spoilt} {
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			d, err := openJournal(path)
-			if what == "cut" && i == first {
-				if err != nil {
-					t.Errorf("a whole record: %v", err)
-				}
-			} else if !errors.Is(err, errJournal) {
-				t.Errorf("%s at %d: %v", what, i, err)
-			}
-			if d == nil || d.live["first"] == nil || d.live["second"] != nil {
-				t.Fatalf("%s at %d: the record before is not there", what, i)
-			}
-			writeTo(t, d, journalRecord{journalReturn, "third", "m", nil})
-			d.close()
-			again := openAt(t, path)
-			if keys(again.list(journalReturn, "")) != "third" {
-				t.Errorf("%s at %d: what came after is not there", what, i)
-			}
-			again.close()
-		}
+		check(fmt.Sprintf("cut at %d", i), whole[:i], i, int64(len(whole)), !slices.Contains(ends, i))
+		check(fmt.Sprintf("spoilt at %d", i), spoilt, i, i+1, true)
+	}
+}
+
+// TestJournalOlder reads the journal of a release that wrote no heads, and makes it one with a head.
+func TestJournalOlder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.journal")
+	var b []byte
+	for _, key := range []string{"1", "2"} {
+		r := journalRecord{journalReturn, key, "m", []byte("body")}
+		b = oldJournal.Append(b, func(dst []byte) []byte { return r.append(dst, journalTime) })
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := openAt(t, path)
+	if got := keys(j.list(journalReturn, "")); got != "1 2" || !j.format.Headed() {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -135,7 +178,7 @@ func TestJournalCompact(t *testing.T) {
 		t.Errorf("in the next process: %q, %v", b, err)
 	}
 	writeTo(t, j, journalRecord{journalBegun, "big", "m", bytes.Repeat(body, 200)}, journalRecord{journalGone, "big", "", nil}, journalRecord{journalGone, "stays", "", nil})
-	if err := j.compact(); err != nil || j.size != 0 {
+	if err := j.compact(); err != nil || j.size != recordlog.Begin {
 		t.Errorf("an empty journal has %d bytes: %v", j.size, err)
 	}
 }
@@ -220,7 +263,7 @@ func TestJournalDeleted(t *testing.T) {
 func TestJournalGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
-	if err := os.Mkdir(path+tmpSuffix, 0o700); err != nil { // where the copy should be
+	if err := os.Mkdir(path+".new", 0o700); err != nil { // where the copy should be
 		t.Fatal(err)
 	}
 	writeTo(t, j, journalRecord{journalReturn, "stays", "m", nil})
@@ -234,11 +277,11 @@ func TestJournalGrows(t *testing.T) {
 	if failures != 3 {
 		t.Errorf("%d attempts", failures)
 	}
-	if err := os.Remove(path + tmpSuffix); err != nil {
+	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
 	writeTo(t, j, journalRecord{journalBegun, "1", "m", append(body, make([]byte, journalSlack)...)}, journalRecord{journalGone, "1", "", nil})
-	if err := j.compact(); err != nil || j.size > 100 || keys(j.list(journalReturn, "")) != "stays" {
+	if err := j.compact(); err != nil || j.size > recordlog.Begin+100 || keys(j.list(journalReturn, "")) != "stays" {
 		t.Errorf("%v, %d bytes", err, j.size)
 	}
 }
@@ -266,7 +309,9 @@ func TestRecordSize(t *testing.T) {
 // FuzzJournal opens journals of any content.
 func FuzzJournal(f *testing.F) {
 	r := journalRecord{journalReturn, "key", "link", []byte("body")}
-	whole := r.append(nil, journalTime)
+	whole := oldJournal.Append(nil, func(dst []byte) []byte { return r.append(dst, journalTime) })
+	blank, format := recordlog.Blank()
+	f.Add(format.Append(blank, func(dst []byte) []byte { return r.append(dst, journalTime) }))
 	f.Add(whole)
 	f.Add(append(whole, whole...))
 	f.Add(whole[:len(whole)-1])
@@ -277,7 +322,7 @@ func FuzzJournal(f *testing.F) {
 			t.Fatal(err)
 		}
 		j, err := openJournal(path)
-		if j == nil || err != nil && !errors.Is(err, errJournal) {
+		if j == nil || err != nil && !errors.Is(err, recordlog.ErrDamaged) {
 			t.Fatalf("%v", err)
 		}
 		defer j.close()

@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"time"
+
+	"brine/modules/host/recordlog"
 )
 
 // journalKind is what a record says.
@@ -19,12 +20,11 @@ const (
 	journalGone   journalKind = 'g' // the master has the return, or none is wanted
 )
 
-// A record is
+// A record of the file, which is a recordlog, is
 //
-//	length of what follows the sum (4 bytes, big endian) | CRC-32C of that (4) |
-//	kind (1) | time, microseconds since 1970 (8) | length of key (2) | key | length of link (2) | link | body
+//	kind (1 byte) | time, microseconds since 1970 (8) | length of key (2) | key | length of link (2) | link | body
 const (
-	journalHead  = 8
+	journalHead  = recordlog.Overhead
 	journalFixed = 1 + 8 + 2 + 2
 	journalMost  = 1 << 30 // bytes of one whole record
 	// journalSlack is how many bytes of records that count no more a journal may hold.
@@ -62,35 +62,21 @@ func recordSize(key, link, body int) int64 {
 func (r *journalRecord) size() int64 { return recordSize(len(r.key), len(r.link), len(r.body)) }
 
 func (r *journalRecord) append(dst []byte, now time.Time) []byte {
-	start := len(dst)
-	dst = append(dst, make([]byte, journalHead)...)
 	dst = append(dst, byte(r.kind))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(now.UnixMicro()))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(r.key)))
 	dst = append(dst, r.key...)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(r.link)))
 	dst = append(dst, r.link...)
-	dst = append(dst, r.body...)
-	rest := dst[start+journalHead:]
-	binary.BigEndian.PutUint32(dst[start:], uint32(len(rest)))
-	binary.BigEndian.PutUint32(dst[start+4:], crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
-	return dst
+	return append(dst, r.body...)
 }
 
-// parseJournal reads the record at the beginning of b.
-func parseJournal(b []byte) (*journalEntry, error) {
-	if len(b) < journalHead+journalFixed {
+// parseJournal reads a record.
+func parseJournal(rest []byte) (*journalEntry, error) {
+	if len(rest) < journalFixed {
 		return nil, errJournal
 	}
-	n := int64(binary.BigEndian.Uint32(b))
-	if n < journalFixed || n > int64(len(b)-journalHead) {
-		return nil, errJournal
-	}
-	rest := b[journalHead : journalHead+n]
-	if crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)) != binary.BigEndian.Uint32(b[4:]) {
-		return nil, errJournal
-	}
-	e := &journalEntry{kind: journalKind(rest[0]), at: time.UnixMicro(int64(binary.BigEndian.Uint64(rest[1:]))), len: journalHead + n}
+	e := &journalEntry{kind: journalKind(rest[0]), at: time.UnixMicro(int64(binary.BigEndian.Uint64(rest[1:]))), len: journalHead + int64(len(rest))}
 	var ok bool
 	if e.key, rest, ok = cutText(rest[9:]); !ok {
 		return nil, errJournal

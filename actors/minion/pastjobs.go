@@ -1,17 +1,17 @@
 package minion
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -30,8 +30,9 @@ type pastJobs struct {
 	serials []pastSerial // of the last shared keys, the last one last
 	newest  int64        // the latest jid that is a time stamp, in microseconds since 1970
 	calm    func() bool  // whether the clock may be believed; nil: always
-	size    int64        // of the file as it should be; -1: it is to be written anew
-	rewrite int64        // the size from which on it is written anew
+	format  recordlog.Format
+	size    int64 // of the file as it should be; -1: it is to be written anew
+	rewrite int64 // the size from which on it is written anew
 }
 
 // pastJob is a jid, and when it was taken.
@@ -73,33 +74,32 @@ func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bo
 	if err != nil {
 		return p, fmt.Errorf("jobs taken before: %w", err)
 	}
-	in := bufio.NewReaderSize(f, 1<<16)
-	var buf []byte
-	for {
-		size, err := p.read(in, &buf)
-		switch {
-		case err == io.EOF:
-			p.forget(now)
-			return p, f.Close()
-		case err != nil: // mostly a record in which a process has died
-			p.size = -1
-			return p, errors.Join(fmt.Errorf("jobs taken before: %w", err), f.Close())
-		}
-		p.size = max(p.size, 0) + size
+	found, err := recordlog.Scan(f, oldJournal, p.read)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return p, fmt.Errorf("jobs taken before: %w", err)
 	}
+	if damage := found.Damage(); damage != nil { // the next job writes it anew, with what is whole
+		kept, err := setaside.Move(path, now)
+		return p, errors.Join(fmt.Errorf("jobs taken before: %s: %w; set aside as %s, %d jobs are known", path, damage, kept, len(p.jobs)), err)
+	}
+	if found.Format.Headed() {
+		p.format, p.size = found.Format, found.End
+	}
+	p.forget(now)
+	return p, nil
 }
 
 // read takes one record.
-func (p *pastJobs) read(in *bufio.Reader, buf *[]byte) (size int64, err error) {
-	e, err := nextJournal(in, buf)
+func (p *pastJobs) read(_ int64, body []byte) error {
+	e, err := parseJournal(body)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if e.kind != journalPast || e.body != 8 {
-		return 0, errJournal
+		return errJournal
 	}
-	p.note(e.key, auth.Mark{Key: e.link, Serial: int64(binary.BigEndian.Uint64((*buf)[e.len-8:]))}, e.at)
-	return e.len, nil
+	p.note(e.key, auth.Mark{Key: e.link, Serial: int64(binary.BigEndian.Uint64(body[len(body)-8:]))}, e.at)
+	return nil
 }
 
 // note remembers a job in memory.
@@ -181,7 +181,7 @@ func (p *pastJobs) take(jid string, mark auth.Mark, now time.Time) error {
 	}
 	err := errPastJobs
 	if p.size >= 0 {
-		err = p.append(appendPast(nil, jid, mark, now))
+		err = p.append(p.appendPast(nil, jid, mark, now))
 	}
 	if err != nil {
 		err = p.writeAll()
@@ -218,12 +218,13 @@ func (p *pastJobs) append(b []byte) error {
 
 // writeAll makes the file anew.
 func (p *pastJobs) writeAll() error {
-	var b []byte
+	b, format := recordlog.Blank()
+	p.format = format
 	for _, s := range p.serials {
-		b = appendPast(b, "", auth.Mark{Key: s.key, Serial: s.serial}, time.UnixMicro(0))
+		b = p.appendPast(b, "", auth.Mark{Key: s.key, Serial: s.serial}, time.UnixMicro(0))
 	}
 	for _, j := range p.jobs {
-		b = appendPast(b, j.jid, auth.Mark{}, time.UnixMicro(j.at))
+		b = p.appendPast(b, j.jid, auth.Mark{}, time.UnixMicro(j.at))
 	}
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
@@ -239,9 +240,9 @@ func (p *pastJobs) writeAll() error {
 	return nil
 }
 
-func appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
+func (p *pastJobs) appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
 	r := journalRecord{kind: journalPast, key: jid, link: mark.Key, body: binary.BigEndian.AppendUint64(nil, uint64(mark.Serial))}
-	return r.append(b, at)
+	return p.format.Append(b, func(dst []byte) []byte { return r.append(dst, at) })
 }
 
 // forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its age, or for its number.

@@ -34,7 +34,9 @@ func (m *Minion) remember() memory {
 		l.auth.KnowSerials(past.serialNow())
 	}
 	file, err := m.openFreedJournal()
-	if err != nil {
+	if err != nil && file != nil {
+		m.log.Error(textJournalDamaged, "err", err)
+	} else if err != nil {
 		m.log.Error("the journal of jobs and returns", "err", err)
 	}
 	mem.file = file

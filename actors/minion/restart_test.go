@@ -202,7 +202,7 @@ func TestAnsweredWithoutJournal(t *testing.T) {
 	f.publish(jid(1), "t.block")
 	r.awaitBegun(t, jid(1), 1)
 	path := filepath.Join(r.cfg.CacheDir, "jobs.journal")
-	if err := errors.Join(os.Remove(path), os.Mkdir(path+tmpSuffix, 0o700)); err != nil { // it cannot be made anew
+	if err := errors.Join(os.Remove(path), os.Mkdir(path+".new", 0o700)); err != nil { // it cannot be made anew
 		t.Fatal(err)
 	}
 	r.clock.Advance(time.Second)
@@ -212,7 +212,7 @@ func TestAnsweredWithoutJournal(t *testing.T) {
 	}
 	r.log.Await(t, textNoJournal)
 	r.awaitIdle(t)
-	if err := os.Remove(path + tmpSuffix); err != nil {
+	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
 	r.clock.Advance(time.Second)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"brine/modules/host/setaside"
 	"brine/modules/reactor"
 	"brine/modules/reactor/backlog"
 	"brine/modules/text/pytext"
@@ -96,12 +97,9 @@ func New(opt Options) (*Part, error) {
 		opt.Log.Log(context.Background(), level, text)
 	})
 	p.SetRules(opt.Rules)
-	back, lost, err := backlog.Open(opt.Path, opt.Limits, p.lane)
+	back, err := backlog.Open(opt.Path, opt.Limits, p.lane, func(d setaside.Damage) { opt.Log.Error(setaside.Text, d.Attrs()...) })
 	if err != nil {
 		return nil, fmt.Errorf("reactor: %w", err)
-	}
-	if lost > 0 {
-		opt.Log.Error("the end of the Reactor's backlog was damaged: events that stood there are lost", "bytes", lost, "file", opt.Path)
 	}
 	if n, _ := back.Waiting(); n > 0 {
 		opt.Log.Info("the Reactor takes up events from before the start", "events", n)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,11 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"brine/cmd/optparse"
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules/host/wholefile"
 	"brine/supervisor"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -93,17 +96,29 @@ func Background(s *session.Session) (detached bool, err error) {
 	return true, child.Process.Release()
 }
 
-// writePidFile writes the decimal pid; it goes with the process.
-func writePidFile(s *session.Session) error {
+// pidFileEvery is how often a pid file is tried again for which the disk has no room.
+const pidFileEvery = 10 * time.Second
+
+// keepPidFile writes the decimal pid; it goes with the process. The daemon does not wait for a disk that has no room for it.
+func keepPidFile(ctx context.Context, s *session.Session) error {
 	path := s.Common.PidFile
 	if path == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("pid file: %w", err)
-	}
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())), 0o644); err != nil {
-		return fmt.Errorf("pid file: %w", err)
+	err := writePidFile(path)
+	if noRoom(err) {
+		s.Log.Error("the pid file waits for room", "err", err)
+		go func() {
+			for t := time.Tick(pidFileEvery); noRoom(err); err = writePidFile(path) {
+				select {
+				case <-t:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	} else if err != nil {
+		return err
 	}
 	s.AtEnd(func() {
 		if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(os.Getpid()) {
@@ -112,6 +127,23 @@ func writePidFile(s *session.Session) error {
 	})
 	return nil
 }
+
+func writePidFile(path string) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = wholefile.Write(path, []byte(strconv.Itoa(os.Getpid())), wholefile.Options{Mode: 0o644, Umask: true})
+	}
+	if errors.Is(err, fs.ErrPermission) { // the file alone may be this user's
+		err = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("pid file: %w", err)
+	}
+	return nil
+}
+
+// noRoom tells of a disk or a quota that is used up.
+func noRoom(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // AlreadyRunning says whether the pid file names a living daemon other than this one. A process that merely got the
 // number of a dead one does not count.
@@ -136,7 +168,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := stopSignals(ctx, s)
-	if err := writePidFile(s); err != nil {
+	if err := keepPidFile(ctx, s); err != nil {
 		return err
 	}
 	tellOfPredecessor(s, l)

@@ -6,11 +6,9 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"brine/modules/host/packedfile"
 	"brine/modules/host/recordlog"
@@ -71,9 +69,11 @@ func openNotes(path string, sync bool, told func(setaside.Damage)) (*notes, erro
 // damaged puts the file aside and begins another one with the notes that are whole. Where that fails the file is added to at its
 // end, if it can be read at all.
 func (n *notes) damaged(why error) error {
-	kept, err := setaside.Keep(n.path, filepath.Dir(n.path), time.Now())
-	n.told(setaside.Damage{Path: n.path, Kept: kept, Err: errors.Join(why, err)})
-	if n.rewrite() == nil {
+	d := setaside.Damage{Path: n.path, Err: why}
+	err := n.make(recordlog.Making{Sync: n.sync, Kept: &d.Kept})
+	d.Err = errors.Join(why, err)
+	n.told(d)
+	if err == nil {
 		return nil
 	}
 	if n.format == (recordlog.Format{}) {
@@ -210,9 +210,11 @@ func (n *notes) stored(jids []string) error {
 }
 
 // rewrite makes a new file with what is left; n.mu is held, if anybody knows n.
-func (n *notes) rewrite() error {
+func (n *notes) rewrite() error { return n.make(recordlog.Making{Sync: n.sync}) }
+
+func (n *notes) make(how recordlog.Making) error {
 	n.most = n.size + notesSize // until this succeeds, not with every commit
-	f, format, size, err := recordlog.Create(n.path, recordlog.Making{Sync: n.sync}, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+	f, format, size, err := recordlog.Create(n.path, how, func(put func(func([]byte) []byte) (int64, int64, error)) error {
 		for _, l := range n.left {
 			body, err := packNote(l)
 			if err == nil {

@@ -4,12 +4,17 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
+
+	"brine/modules/host/setaside"
 )
 
 // Making says how Create makes a file.
 type Making struct {
 	Sync bool                 // it is on the disk, with its name, when Create returns
 	Own  func(*os.File) error // is called before the file gets its name, for a lock; may be nil
+	// Kept says that the old file is damaged, and is set aside; it gets its new name. nil: it goes.
+	Kept *string
 }
 
 // newSuffix ends the name of a file that is being made. One that a process has left is written over.
@@ -36,6 +41,9 @@ func Create(path string, how Making, fill func(put func(body func([]byte) []byte
 	}
 	if err == nil && how.Sync {
 		err = f.Sync()
+	}
+	if err == nil && how.Kept != nil {
+		*how.Kept, err = setaside.Keep(path, filepath.Dir(path), time.Now())
 	}
 	if err == nil {
 		err = os.Rename(path+newSuffix, path)

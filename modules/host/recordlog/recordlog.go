@@ -48,17 +48,26 @@ func (m Format) Begin() int64 { return m.begin }
 // Headed tells whether the file has a head.
 func (m Format) Headed() bool { return m.begin > 0 }
 
+// Blank is the content of a file without records, and the format of what is appended to it.
+func Blank() ([]byte, Format) {
+	b := make([]byte, Begin)
+	head := b[:headSize]
+	copy(head, magic)
+	_, _ = rand.Read(head[len(magic) : len(magic)+4]) // crypto/rand never fails
+	binary.BigEndian.PutUint32(head[len(magic)+4:], crc32.Checksum(head[:len(magic)+4], castagnoli))
+	copy(b[headGap:], head)
+	m, _ := parseHead(head)
+	return b, m
+}
+
 // New writes the head of a file that is empty, or whose content counts no more.
 func New(f io.WriterAt) (Format, error) {
-	b := append([]byte(magic), make([]byte, 8)...)
-	_, _ = rand.Read(b[len(magic) : len(magic)+4]) // crypto/rand never fails
-	binary.BigEndian.PutUint32(b[len(magic)+4:], crc32.Checksum(b[:len(magic)+4], castagnoli))
-	for _, at := range []int64{0, headGap} {
-		if _, err := f.WriteAt(b, at); err != nil {
+	b, m := Blank()
+	for _, at := range []int64{0, headGap} { // no room is taken for what is between
+		if _, err := f.WriteAt(b[at:at+headSize], at); err != nil {
 			return Format{}, err
 		}
 	}
-	m, _ := parseHead(b)
 	return m, nil
 }
 

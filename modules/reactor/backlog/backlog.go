@@ -9,9 +9,11 @@ package backlog
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
+	"brine/modules/host/setaside"
 	"brine/wire/event"
 )
 
@@ -86,6 +88,7 @@ type lane struct {
 // Backlog is safe for concurrent use.
 type Backlog struct {
 	limits  Limits
+	told    func(setaside.Damage)
 	log     *log
 	mu      sync.Mutex
 	next    uint64
@@ -97,15 +100,13 @@ type Backlog struct {
 }
 
 // Open takes up what a process before has left in a file, which is made if it is not there. laneOf says in which lane an event
-// of a tag is; it is called for each that was left. A record that is damaged ends the file: what stands behind it is lost, and
-// lost says how many bytes that were.
-func Open(path string, limits Limits, laneOf func(tag string) string) (b *Backlog, lost int64, err error) {
-	b = &Backlog{limits: limits.filled(), entries: map[uint64]*entry{}, lanes: map[string]*lane{}}
-	if b.log, err = openLog(path); err != nil {
-		return nil, 0, err
-	}
+// of a tag is; it is called for each that was left. What is damaged is set aside and told of, and so is what it may mean: an event
+// that stood there is lost, one whose end stood there comes up again.
+func Open(path string, limits Limits, laneOf func(tag string) string, told func(setaside.Damage)) (b *Backlog, err error) {
+	b = &Backlog{limits: limits.filled(), told: told, entries: map[uint64]*entry{}, lanes: map[string]*lane{}}
 	var order []uint64
-	lost, err = b.log.read(func(r record) {
+	var damage error
+	b.log, damage, err = openLog(path, func(r record) {
 		switch r.kind {
 		case kindEvent:
 			b.entries[r.seq] = &entry{seq: r.seq, at: r.at, size: len(r.rest), lane: &lane{name: laneOf(event.Tag(r.rest))}}
@@ -124,7 +125,7 @@ func Open(path string, limits Limits, laneOf func(tag string) string) (b *Backlo
 		b.next = max(b.next, r.seq)
 	})
 	if err != nil {
-		return nil, 0, errors.Join(err, b.log.close())
+		return nil, err
 	}
 	for _, seq := range order {
 		if e := b.entries[seq]; e != nil {
@@ -133,7 +134,13 @@ func Open(path string, limits Limits, laneOf func(tag string) string) (b *Backlo
 			b.queue(e, false)
 		}
 	}
-	return b, lost, nil
+	switch {
+	case damage != nil:
+		told(b.setAside(fmt.Errorf("%w: events for the Reactor, or what it has made of them; %d events are whole and wait", damage, len(b.entries))))
+	case b.log.f != nil && !b.log.format.Headed():
+		b.renew() // of an older release
+	}
+	return b, nil
 }
 
 func (e *entry) begin(call string, n note) {
@@ -214,6 +221,7 @@ func (b *Backlog) Take() (ev Event, ok bool) {
 		l.waiting = l.waiting[1:]
 		body, err := b.bodyOf(e)
 		if err != nil { // the file was damaged meanwhile
+			b.told(setaside.Damage{Path: b.log.path, Err: fmt.Errorf("event %d is lost: %w", e.seq, err)})
 			b.settle(e)
 			b.wake(l)
 			continue
@@ -395,7 +403,25 @@ func (b *Backlog) Close() error {
 // renew writes the file anew, with what is not done with.
 func (b *Backlog) renew() {
 	at := make(map[*entry]int64, len(b.entries))
-	renewed := b.log.renew(func(put func(record) (int64, error)) error {
+	if b.log.renew(b.rest(at)) {
+		b.moved(at)
+	}
+}
+
+// setAside is renew for a damaged file, which is kept.
+func (b *Backlog) setAside(why error) setaside.Damage {
+	at := make(map[*entry]int64, len(b.entries))
+	before := b.log.f
+	d := b.log.setAside(why, b.rest(at))
+	if b.log.f != before {
+		b.moved(at)
+	}
+	return d
+}
+
+// rest puts what is not done with into a new file, and notes where.
+func (b *Backlog) rest(at map[*entry]int64) func(put func(record) (int64, error)) error {
+	return func(put func(record) (int64, error)) error {
 		for _, seq := range b.seqs() {
 			e := b.entries[seq]
 			body, err := b.bodyOf(e)
@@ -412,10 +438,11 @@ func (b *Backlog) renew() {
 			}
 		}
 		return nil
-	})
-	if !renewed {
-		return
 	}
+}
+
+// moved says where the events are in a new file.
+func (b *Backlog) moved(at map[*entry]int64) {
 	for e, where := range at {
 		if e.at < 0 {
 			b.memory -= int64(e.size)

@@ -3,6 +3,7 @@ package backlog
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -25,9 +28,9 @@ func body(t testing.TB, tag string, n int) []byte {
 
 func open(t testing.TB, path string, l Limits) *Backlog {
 	t.Helper()
-	b, lost, err := Open(path, l, func(tag string) string { return tag })
-	if err != nil || lost != 0 {
-		t.Fatal(lost, err)
+	b, err := Open(path, l, func(tag string) string { return tag }, func(d setaside.Damage) { t.Error(d) })
+	if err != nil {
+		t.Fatal(err)
 	}
 	return b
 }
@@ -100,7 +103,7 @@ func TestLanes(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(b.log.path); err != nil || info.Size() != 0 {
+	if info, err := os.Stat(b.log.path); err != nil || info.Size() != recordlog.Begin {
 		t.Errorf("the file is left with %v", info)
 	}
 }
@@ -225,41 +228,131 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// TestDamaged: whatever stands in the file, what is before the damage comes, and the next events do, too.
+// TestDamaged: whatever stands in the file, the events that are whole come, whether before or behind the damage, and the next events do,
+// too. The damage is told of, once, and the file is kept as it was.
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	b := open(t, path, Limits{})
+	ends := []int{recordlog.Begin}
 	for i := range 3 {
 		keep(t, b, "a", i)
+		ends = append(ends, int(b.log.size))
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := range whole {
-		for _, text := range [][]byte{whole[:cut], slices.Concat(whole[:cut], []byte{whole[cut] ^ 1}, whole[cut+1:]), slices.Concat(whole[:cut], []byte("garbage that is longer than a head"))} {
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				t.Fatal(err)
+	check := func(name string, text []byte, from, to int, told bool) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "b")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var damages []setaside.Damage
+		b, err := Open(path, Limits{}, func(string) string { return "one" }, func(d setaside.Damage) { damages = append(damages, d) })
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		waiting := 1
+		for i := range 3 {
+			if ends[i+1] > from && ends[i] < to {
+				continue
 			}
-			b, _, err := Open(path, Limits{}, func(string) string { return "one" })
-			if err != nil {
-				t.Fatal(err)
+			ev, n := take(t, b)
+			if n != i {
+				t.Fatalf("%s: got %d, want %d", name, n, i)
 			}
-			before := cut / (len(whole) / 3)
-			for want := range before {
-				ev, n := take(t, b)
-				if n != want {
-					t.Fatalf("damage at %d: got %d, want %d", cut, n, want)
-				}
-				b.Free(ev.Seq)
-			}
-			none(t, b)
-			keep(t, b, "b", 9)
-			b = open(t, path, Limits{})
-			if n, _ := b.Waiting(); n != before+1 {
-				t.Fatalf("damage at %d: %d events after it", cut, n)
+			b.Free(ev.Seq)
+			waiting++
+		}
+		none(t, b)
+		keep(t, b, "b", 9)
+		if err := b.log.close(); err != nil { // the process dies
+			t.Fatal(err)
+		}
+		if told != (len(damages) == 1) {
+			t.Errorf("%s: told of %v", name, damages)
+		}
+		for _, d := range damages {
+			if kept, err := os.ReadFile(d.Kept); err != nil || string(kept) != string(text) {
+				t.Errorf("%s: %s does not hold what was there: %v", name, d.Kept, err)
 			}
 		}
+		b = open(t, path, Limits{})
+		if n, _ := b.Waiting(); n != waiting {
+			t.Fatalf("%s: %d events after it, want %d", name, n, waiting)
+		}
+		_ = b.log.close()
+	}
+	check("empty", nil, 0, len(whole), true)
+	for cut := recordlog.Begin; cut < len(whole); cut += 3 {
+		check(fmt.Sprintf("cut at %d", cut), whole[:cut], cut, len(whole), !slices.Contains(ends, cut))
+		check(fmt.Sprintf("another bit at %d", cut), slices.Concat(whole[:cut], []byte{whole[cut] ^ 1}, whole[cut+1:]), cut, cut+1, true)
+		check(fmt.Sprintf("garbage at %d", cut), slices.Concat(whole[:cut], []byte("garbage that is longer than a head")), cut, len(whole), true)
+	}
+}
+
+// TestDamagedMeanwhile: an event that cannot be read any more is not handed out, and is told of.
+func TestDamagedMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b")
+	var damages []setaside.Damage
+	b, err := Open(path, Limits{}, func(string) string { return "one" }, func(d setaside.Damage) { damages = append(damages, d) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, b, "a", 1)
+	at := b.log.size - 5
+	keep(t, b, "a", 2)
+	if _, err := b.log.f.WriteAt([]byte("noise"), at); err != nil {
+		t.Fatal(err)
+	}
+	if _, n := take(t, b); n != 2 {
+		t.Errorf("got event %d", n)
+	}
+	if len(damages) != 1 || damages[0].Path != path {
+		t.Errorf("told of %v", damages)
+	}
+}
+
+// TestOlder: the file of a release without heads is read, and is one with a head then.
+func TestOlder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b")
+	var text []byte
+	for i := range 2 {
+		text = recordlog.Old(crc32.IEEETable).Append(text, record{kind: kindEvent, seq: uint64(i + 1), rest: body(t, "a", i)}.pack)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, path, Limits{})
+	if n, _ := b.Waiting(); n != 2 || !b.log.format.Headed() {
+		t.Errorf("%d events wait", n)
+	}
+	if _, n := take(t, b); n != 0 {
+		t.Errorf("got event %d", n)
+	}
+}
+
+// TestNoRoom: a file that cannot be made keeps nobody from keeping events; it is made when there is room.
+func TestNoRoom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "b")
+	b := open(t, path, Limits{})
+	if kept, err := b.Keep("a", body(t, "a", 1)); !kept || err == nil {
+		t.Fatal(kept, err)
+	}
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, b, "a", 2)
+	if err := b.Close(); err != nil { // writes the first one, too
+		t.Fatal(err)
+	}
+	b = open(t, path, Limits{})
+	if n, _ := b.Waiting(); n != 2 {
+		t.Errorf("%d events wait", n)
 	}
 }
 

@@ -1,13 +1,15 @@
 package backlog
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
+	"io/fs"
 	"os"
+
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
 )
 
 // Kinds of records.
@@ -18,9 +20,8 @@ const (
 	kindDone  = 'D'
 )
 
-// headSize is length (4 bytes) and checksum (4) of what follows: kind (1), number of the event (8), the rest.
+// A record of the file is kind (1 byte), number of the event (8), the rest.
 const (
-	headSize  = 8
 	fixedSize = 9
 	maxRecord = 1 << 30
 	slack     = 1 << 20 // bytes of a file that is not worth to be made anew
@@ -37,106 +38,119 @@ type record struct {
 
 // log is the file.
 type log struct {
-	path string
-	f    *os.File
-	size int64 // of what stands in it whole
+	path   string
+	f      *os.File // nil: it cannot be made; each record tries again
+	format recordlog.Format
+	size   int64 // where the next record goes
 }
 
-func openLog(path string) (*log, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open backlog: %w", err)
+// openLog opens the file and calls each for all records that are whole. What is damaged is told of. A file that cannot be made now
+// is made with a later record.
+func openLog(path string, each func(record)) (l *log, damage error, err error) {
+	l = &log{path: path}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.renew(nothing)
+		return l, nil, nil
 	}
-	return &log{path: path, f: f}, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("open backlog: %w", err)
+	}
+	found, err := recordlog.Scan(f, recordlog.Old(crc32.IEEETable), func(at int64, body []byte) error {
+		r, err := parse(at, body)
+		if err == nil {
+			each(r)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read backlog: %w", err), f.Close())
+	}
+	l.f, l.format, l.size = f, found.Format, found.End
+	return l, found.Damage(), nil
 }
 
-// read calls each for all records, and cuts off what is damaged at the end.
-func (l *log) read(each func(record)) (lost int64, err error) {
-	info, err := l.f.Stat()
-	if err != nil {
-		return 0, fmt.Errorf("read backlog: %w", err)
+func nothing(func(record) (int64, error)) error { return nil }
+
+// setAside keeps a damaged file under another name, in whose place renew puts another one. Where it cannot, the file is added to at
+// its end.
+func (l *log) setAside(why error, fill func(put func(record) (int64, error)) error) setaside.Damage {
+	d := setaside.Damage{Path: l.path, Err: why}
+	err := l.make(recordlog.Making{Kept: &d.Kept}, fill)
+	if err == nil {
+		return d
 	}
-	in := bufio.NewReaderSize(l.f, 1<<16)
-	for {
-		r, n, err := readRecord(in, l.size, info.Size()-l.size)
-		if err != nil {
-			break
-		}
-		l.size += n
-		each(r)
+	d.Err = errors.Join(why, err)
+	if l.format == (recordlog.Format{}) {
+		_ = l.f.Close() // nothing in it can be read
+		l.f = nil
+	} else if info, err := l.f.Stat(); err == nil {
+		l.size = info.Size()
 	}
-	if lost = info.Size() - l.size; lost > 0 {
-		if err := l.f.Truncate(l.size); err != nil {
-			return lost, fmt.Errorf("cut backlog: %w", err)
-		}
-	}
-	return lost, nil
+	return d
 }
 
 var errDamaged = errors.New("backlog: damaged")
 
-func readRecord(in io.Reader, at, left int64) (r record, n int64, err error) {
-	var head [headSize]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return r, 0, err
+// parse reads a record; its rest is lent.
+func parse(at int64, body []byte) (record, error) {
+	if len(body) < fixedSize {
+		return record{}, errDamaged
 	}
-	size := int64(binary.BigEndian.Uint32(head[:4]))
-	if size < fixedSize || size > maxRecord || size+headSize > left {
-		return r, 0, errDamaged
-	}
-	raw := make([]byte, size)
-	if _, err := io.ReadFull(in, raw); err != nil {
-		return r, 0, err
-	}
-	if crc32.ChecksumIEEE(raw) != binary.BigEndian.Uint32(head[4:]) {
-		return r, 0, errDamaged
-	}
-	r = record{kind: raw[0], seq: binary.BigEndian.Uint64(raw[1:fixedSize]), rest: raw[fixedSize:], at: at + headSize + fixedSize}
+	r := record{kind: body[0], seq: binary.BigEndian.Uint64(body[1:fixedSize]), rest: body[fixedSize:], at: at + fixedSize}
 	if r.kind == kindBegun || r.kind == kindEnded {
 		if len(r.rest) == 0 || int(r.rest[0]) > len(r.rest)-1 {
-			return r, 0, errDamaged
+			return record{}, errDamaged
 		}
 		end := 1 + int(r.rest[0])
 		r.jid, r.call = string(r.rest[1:end]), string(r.rest[end:])
 	}
-	return r, headSize + size, nil
+	return r, nil
 }
 
-func (r record) bytes() []byte {
-	rest := r.rest
+// pack appends a record.
+func (r record) pack(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(append(b, r.kind), r.seq)
 	if r.kind == kindBegun || r.kind == kindEnded {
 		jid := r.jid[:min(len(r.jid), 255)]
-		rest = append(append([]byte{byte(len(jid))}, jid...), r.call...)
+		return append(append(append(b, byte(len(jid))), jid...), r.call...)
 	}
-	out := make([]byte, headSize+fixedSize, headSize+fixedSize+len(rest))
-	out[headSize] = r.kind
-	binary.BigEndian.PutUint64(out[headSize+1:], r.seq)
-	out = append(out, rest...)
-	binary.BigEndian.PutUint32(out, uint32(len(out)-headSize))
-	binary.BigEndian.PutUint32(out[4:], crc32.ChecksumIEEE(out[headSize:]))
-	return out
+	return append(b, r.rest...)
 }
 
-// append writes a record and returns where its rest stands. What was written by halves is written over by the next one.
+// append writes a record and returns where its rest stands. What was written by halves does not stay.
 func (l *log) append(r record) (int64, error) {
-	raw := r.bytes()
-	if len(raw) > maxRecord {
-		return 0, fmt.Errorf("write backlog: a record of %d bytes", len(raw))
+	if len(r.rest) > maxRecord {
+		return 0, fmt.Errorf("write backlog: a record of %d bytes", len(r.rest))
 	}
+	if l.f == nil {
+		if err := l.make(recordlog.Making{}, nothing); err != nil {
+			return 0, fmt.Errorf("write backlog: %w", err)
+		}
+	}
+	raw := l.format.Append(nil, r.pack)
 	if _, err := l.f.WriteAt(raw, l.size); err != nil {
-		return 0, fmt.Errorf("write backlog: %w", err)
+		return 0, errors.Join(fmt.Errorf("write backlog: %w", err), l.f.Truncate(l.size))
 	}
-	at := l.size + headSize + fixedSize
+	at := l.size + recordlog.Overhead + fixedSize
 	l.size += int64(len(raw))
 	return at, nil
 }
 
+// body is the rest of a record, as it was written.
 func (l *log) body(at int64, size int) ([]byte, error) {
-	out := make([]byte, size)
-	if _, err := l.f.ReadAt(out, at); err != nil {
+	if l.f == nil {
+		return nil, os.ErrClosed
+	}
+	const before = recordlog.Overhead + fixedSize
+	raw := make([]byte, before+size)
+	if _, err := l.f.ReadAt(raw, at-before); err != nil {
 		return nil, fmt.Errorf("read backlog: %w", err)
 	}
-	return out, nil
+	if _, ok := l.format.Body(raw); !ok {
+		return nil, errDamaged
+	}
+	return raw[before:], nil
 }
 
 // empty takes all out of the file, once it is worth it.
@@ -147,28 +161,42 @@ func (l *log) empty() {
 }
 
 func (l *log) cut() {
-	if err := l.f.Truncate(0); err == nil { // else it grows on
-		l.size = 0
+	switch {
+	case l.f == nil:
+	case !l.format.Headed():
+		l.renew(nothing)
+	default:
+		if err := l.f.Truncate(l.format.Begin()); err == nil { // else it grows on
+			l.size = l.format.Begin()
+		}
 	}
 }
 
 // renew makes a new file of the records that fill puts, and takes it in place of this one. Where that fails, this one stays.
 func (l *log) renew(fill func(put func(record) (int64, error)) error) bool {
-	next, err := os.OpenFile(l.path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return false
-	}
-	fresh := &log{path: l.path, f: next}
-	if err = fill(fresh.append); err == nil {
-		err = os.Rename(l.path+".new", l.path)
-	}
-	if err != nil {
-		_ = errors.Join(next.Close(), os.Remove(l.path+".new")) // the old one holds
-		return false
-	}
-	_ = l.f.Close() // it has no name any more
-	*l = *fresh
-	return true
+	return l.make(recordlog.Making{}, fill) == nil
 }
 
-func (l *log) close() error { return l.f.Close() }
+func (l *log) make(how recordlog.Making, fill func(put func(record) (int64, error)) error) error {
+	f, format, size, err := recordlog.Create(l.path, how, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+		return fill(func(r record) (int64, error) {
+			at, _, err := put(r.pack)
+			return at + fixedSize, err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if l.f != nil {
+		_ = l.f.Close() // it has no name any more
+	}
+	l.f, l.format, l.size = f, format, size
+	return nil
+}
+
+func (l *log) close() error {
+	if l.f == nil {
+		return nil
+	}
+	return l.f.Close()
+}

@@ -2,7 +2,9 @@ package master
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +37,7 @@ type signIns struct {
 	complaints *complaints
 	meter      *meter
 	weak       weakKeys
+	spoilt     weakKeys
 	anew       atomic.Bool // a new shared key is to be made
 	tree       *atomic.Pointer[supervisor.Supervisor]
 	log        *slog.Logger
@@ -46,10 +49,15 @@ func (s *signIns) done(o auth.Outcome) {
 	s.peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
 	if o.Act == auth.ActAccept {
 		s.attendance.relink(o.ID)
+		s.spoilt.told.Delete(o.ID)
 	}
-	if o.Weak {
+	switch {
+	case o.Weak:
 		s.weak.say(s.log, o.ID, o.Reason)
-	} else if o.Reason != "" {
+	case o.Cause == auth.CauseSpoilt:
+		s.spoilt.say(s.log, o.ID, fmt.Sprintf("%s: %s; put the key back, or delete it (salt-key -d %s) and accept the minion anew",
+			o.Reason, filepath.Join(s.keys.Folder(keys.Accepted), o.ID), o.ID))
+	case o.Reason != "":
 		s.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
 	}
 	withGrains := false
@@ -88,6 +96,8 @@ func refusedFor(why auth.Why) ledger.Reason {
 		code = ledger.RefusedClock
 	case auth.CauseWeakKey:
 		code = ledger.KeyWeak
+	case auth.CauseSpoilt:
+		code = ledger.KeyDamaged
 	}
 	return ledger.Reason{Code: code, Text: why.Text}
 }

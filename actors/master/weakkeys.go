@@ -16,7 +16,8 @@ import (
 // maxWeakKeys bounds the ids that are remembered; past it all are told of again.
 const maxWeakKeys = 1024
 
-// weakKeys tells once of each minion that is turned away because others could break its key: it asks again and again.
+// weakKeys tells once of each minion that is turned away because of its key, which others could break or the disk has damaged: it asks
+// again and again.
 type weakKeys struct {
 	told sync.Map // by id
 	n    atomic.Int32

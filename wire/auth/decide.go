@@ -5,6 +5,7 @@ type facts struct {
 	open         bool   // open_mode
 	state        string // of the key we hold for the id
 	stored, sent string // texts of that key and of the one that asks
+	spoilt       bool   // stored is no key
 	reject, sign bool   // what Rules say; asked for keys nobody has decided on
 }
 
@@ -17,6 +18,7 @@ type decision struct {
 	pub    string // the key to store
 	deny   bool   // store the sent key as denied as well
 	why    string
+	cause  Cause
 }
 
 // decide follows the order of 3008: rejected, accepted, unknown, pending.
@@ -31,6 +33,10 @@ func decide(f facts) decision {
 		return accepting(f.sent)
 	case f.state == StateRejected:
 		return decision{act: ActReject, why: "key is rejected"}
+	case f.state == StateAccepted && f.spoilt: // the minion is not to be told that it is refused: it would give up
+		return decision{ret: true, act: ActError, why: "the file of the accepted key is damaged: it holds no public key", cause: CauseSpoilt}
+	case f.state == StatePending && f.spoilt && !f.reject && !f.sign:
+		return decision{ret: true, act: ActPend, put: StatePending, pub: f.sent, why: "the pending key was damaged; this one is pending"}
 	case f.state == StateAccepted && !same, f.state == StatePending && !f.reject && !same:
 		return decision{act: ActDenied, deny: true, why: "another key is " + f.state}
 	case f.state == StateAccepted:

@@ -46,7 +46,10 @@ func TestOutcomes(t *testing.T) {
 			payload.M("result", true, "act", "accept", "id", "m1", "pub", pub), StateAccepted},
 		{"invalid id", accept, "", "", signInLoad(t, "a/b", "minion"), false, nil, ""},
 		{"no key, auto-signed", accept, "", "", signInLoad(t, "m1", "minion").Set("pub", "garbage"), false, nil, ""},
-		{"no key, stored", nil, StateAccepted, "garbage", signInLoad(t, "m1", "minion").Set("pub", "garbage"), false, nil, StateAccepted},
+		{"no key, stored", nil, StateAccepted, "garbage", signInLoad(t, "m1", "minion").Set("pub", "garbage"), true,
+			payload.M("result", true, "act", "error", "id", "m1", "pub", "garbage"), StateAccepted},
+		{"the accepted key is damaged", nil, StateAccepted, "garbage", signInLoad(t, "m1", "minion"), true,
+			payload.M("result", true, "act", "error", "id", "m1", "pub", pub), StateAccepted},
 		{"open mode, another key", func(o *MasterOptions) { o.OpenMode = true }, StateRejected, "other", signInLoad(t, "m1", "minion"), nil,
 			payload.M("result", true, "act", "accept", "id", "m1", "pub", pub), StateAccepted},
 	} {

@@ -75,7 +75,7 @@ func (m *Master) EndForeign(id string) error {
 	one := m.decide.of(id) // the new owner may have a session by now
 	one.Lock()
 	defer one.Unlock()
-	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) {
+	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) || !isKey(pub) { // of a damaged one it is not known whose it was
 		return nil
 	}
 	m.exchanged(id)

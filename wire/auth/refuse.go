@@ -17,6 +17,7 @@ const (
 	CauseVersion       // of the protocol (minimum_auth_version)
 	CauseClock         // the request is too old (request_server_ttl)
 	CauseWeakKey       // others could break the key (allow_weak_keys)
+	CauseSpoilt        // what is stored as the accepted key is none
 )
 
 // Why is why a request is refused: the kind, and the words for people.

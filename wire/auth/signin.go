@@ -85,7 +85,7 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 		return m.signed(in, ret(false)), out
 	}
 	adm := m.admit(in, now)
-	out.Result, out.Act, out.Reason, out.Session = adm.accept || adm.ret, adm.act, adm.why, adm.newSession
+	out.Result, out.Act, out.Reason, out.Cause, out.Session = adm.accept || adm.ret, adm.act, adm.why, adm.cause, adm.newSession
 	if adm.err == nil && !adm.accept {
 		if adm.badAlgo {
 			return badAlgorithm("enc"), out
@@ -115,6 +115,12 @@ func (m *Master) weak(pub string) error {
 		return nil
 	}
 	return allowed(key.Weak())
+}
+
+// isKey tells a public key from what a damaged disk has left of one.
+func isKey(text string) bool {
+	_, err := crypt.ParsePublicKey([]byte(text))
+	return err == nil
 }
 
 // allowed names the option that would let a weak key in.
@@ -153,7 +159,7 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if err != nil {
 		return admission{err: fmt.Errorf("read key: %w", err)}
 	}
-	f := facts{open: m.opt.OpenMode, state: state, stored: stored, sent: in.pub}
+	f := facts{open: m.opt.OpenMode, state: state, stored: stored, sent: in.pub, spoilt: state != StateNone && !isKey(stored)}
 	if !f.open && (state == StateNone || state == StatePending) {
 		f.reject, f.sign = m.ask(in)
 	}

@@ -29,6 +29,7 @@ const (
 	KeyRejected Code = "key_rejected"
 	KeyDenied   Code = "key_denied"
 	KeyWeak     Code = "key_weak"    // others could break the key that came
+	KeyDamaged  Code = "key_damaged" // the file of the accepted key holds none
 	KeyDeleted  Code = "key_deleted" // it was accepted when the job was published
 	KeyNone     Code = "key_none"    // the master has never had one, or not at that time
 	NotTargeted Code = "not_targeted"

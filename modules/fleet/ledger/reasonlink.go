@@ -22,9 +22,12 @@ func byOtherKey(c *Case) Reason {
 	return Reason{}
 }
 
-// weak tells of a minion that the master turned away last because of its key.
+// weak tells of a minion that the master turned away last because of its key, or of what it has of it.
 func (c *Case) weak() Reason {
 	p := &c.Peer
+	if p.SignAct == "error" && p.SignedAt > p.Heard && p.SignWhy.Code == KeyDamaged {
+		return say(KeyDamaged, "it cannot sign in, it tried ", c.at(p.SignedAt), ": ", p.SignWhy.Text, "; put that file back, or delete the key and accept the minion anew")
+	}
 	if p.SignAct != "reject" || p.SignedAt <= p.Heard || p.SignWhy.Code != KeyWeak {
 		return Reason{}
 	}

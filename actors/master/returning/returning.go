@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/modules/returners/queue"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -66,13 +67,10 @@ func New(opt Options) (*Part, error) {
 		p.tallies[name] = &tally{}
 	}
 	opt.Queue.Dropped = func(returner string, n uint64, why string) { p.drop(returner, n, why) }
-	var damaged int64
+	opt.Queue.Damaged = func(d setaside.Damage) { opt.Log.Error(setaside.Text, append(d.Attrs(), "actor", opt.Name)...) }
 	var err error
-	if p.queue, damaged, err = queue.Open(opt.Queue); err != nil {
+	if p.queue, err = queue.Open(opt.Queue); err != nil {
 		return nil, fmt.Errorf("%s: %w", opt.Name, err)
-	}
-	if damaged > 0 {
-		opt.Log.Error("a file of what waits for returners was damaged: what stood there is lost", "actor", opt.Name, "bytes", damaged)
 	}
 	p.ripe.Store(p.queue.End()) // what a process before has left
 	return p, nil

@@ -28,6 +28,10 @@ const (
 
 // run shows all records. What is between them is bad.
 func (s *scanner) run() error {
+	if s.found.Format.table == nil {
+		s.bad(0, s.size)
+		return nil
+	}
 	for at := s.found.Format.begin; at < s.size; {
 		n, err := s.record(at)
 		if err != nil {

@@ -2,7 +2,7 @@
 // which is a returner, its own place in it. So one that is slow or away holds up no other, and what waits costs no memory.
 // It knows neither events nor jobs, and calls nobody.
 //
-// The line is cut into files of records, each with its length, its time and a checksum. What is in them outlives the
+// The line is cut into files of records (recordlog), each with its number and its time. What is in them outlives the
 // process; if Append is asked for it the power of the machine, too. A reader that takes records says so when it has them: what it took and
 // did not say it finds again. Beyond MaxBytes and MaxAge the oldest records go, which Dropped is told of.
 package queue
@@ -10,11 +10,14 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"brine/modules/host/setaside"
 )
 
 // Options say where the records are, how many, and for whom.
@@ -26,6 +29,14 @@ type Options struct {
 	Memory   int64         // bytes of records that the disk does not take, for as long as it does not; 0: Append fails
 	// Dropped is told of records that a reader will not get. It must not block, nor use the Queue. nil: nobody is.
 	Dropped func(reader string, records uint64, why string)
+	// Damaged is told of files that are damaged; of the records that stood there Dropped is told when their turn comes. nil: nobody is.
+	Damaged func(setaside.Damage)
+}
+
+func (o Options) tell(d setaside.Damage) {
+	if o.Damaged != nil {
+		o.Damaged(d)
+	}
 }
 
 const defaultMaxBytes = 64 << 20
@@ -54,38 +65,39 @@ type Queue struct {
 	memory  int64
 	failed  time.Time // when the disk did not take something
 	closed  bool
+	made    bool // the folder was there at the start, or since
 }
 
 // reader is the place of one returner.
 type reader struct {
 	name string
-	next uint64   // number of the record that it gets next
-	seg  uint64   // the segment that off is in, by its first record; nowhere: that is not known
-	off  int64    // of that record
-	file *os.File // holds next
+	next uint64 // number of the record that it gets next
+	seg  uint64 // the segment that off is in, by its first record; nowhere: that is not known
+	off  int64  // of that record
+	path string
+	file *os.File // holds next; nil: it cannot be made
+	told uint64   // records before it that are lost were told of
 }
 
 // nowhere is the segment of an offset that is not known.
 const nowhere = math.MaxUint64
 
-// Open takes up what a process before has left, for readers that were there by then; a new one begins with what comes. Records
-// whose file is damaged are given up; damaged says how many bytes.
-func Open(opt Options) (q *Queue, damaged int64, err error) {
+// Open takes up what a process before has left, for readers that were there by then; a new one begins with what comes. A file that is
+// damaged is kept beside, and the records in it that are whole are used. What cannot be made now, for the disk is full, is made later.
+func Open(opt Options) (q *Queue, err error) {
 	if opt.MaxBytes <= 0 {
 		opt.MaxBytes = defaultMaxBytes
 	}
-	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
-		return nil, 0, fmt.Errorf("queue of returners: %w", err)
-	}
 	q = &Queue{opt: opt, readers: map[string]*reader{}}
-	if damaged, err = q.openSegments(); err == nil {
+	q.made = os.MkdirAll(opt.Dir, 0o700) == nil
+	if err = q.openSegments(); err == nil {
 		err = q.openReaders()
 	}
 	if err != nil {
-		return nil, damaged, errors.Join(fmt.Errorf("queue of returners: %w", err), q.Close())
+		return nil, errors.Join(fmt.Errorf("queue of returners: %w", err), q.Close())
 	}
 	q.trim()
-	return q, damaged, nil
+	return q, nil
 }
 
 // openReaders opens their places, and forgets those of returners that are no longer meant.
@@ -96,27 +108,40 @@ func (q *Queue) openReaders() error {
 			continue
 		}
 		known[placeName(name)] = true
-		r := &reader{name: name, seg: nowhere}
+		r := &reader{name: name, seg: nowhere, path: filepath.Join(q.opt.Dir, placeName(name))}
 		q.readers[name] = r
-		fresh, err := r.open(filepath.Join(q.opt.Dir, placeName(name)))
-		if err != nil {
+		fresh, err := r.open()
+		if errors.Is(err, errDamaged) {
+			q.beginAgain(r, err)
+		} else if err != nil {
 			return err
 		}
 		q.next = max(q.next, r.next)
 		if fresh {
 			r.next = q.next
-			if err := r.keep(); err != nil {
-				return err
-			}
+			_ = r.keep() // it is kept with the first record that the reader takes, if not now
 		}
 	}
 	entries, err := os.ReadDir(q.opt.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == placeSuffix && !known[e.Name()] {
 			err = errors.Join(err, os.Remove(filepath.Join(q.opt.Dir, e.Name())))
 		}
 	}
 	return err
+}
+
+// beginAgain gives a reader whose place is damaged all that is there: better twice than not at all.
+func (q *Queue) beginAgain(r *reader, why error) {
+	if r.next = q.next; len(q.segs) > 0 {
+		r.next = q.segs[0].first
+	}
+	kept, err := setaside.Move(r.path, time.Now())
+	q.opt.tell(setaside.Damage{Path: r.path, Kept: kept, Err: errors.Join(fmt.Errorf("%w: it is not known what %s has taken; it gets %d records, perhaps again", why, r.name, q.next-r.next), err)})
+	_ = r.keep()
 }
 
 // Close closes the files. What was in memory only is gone.
@@ -177,6 +202,12 @@ var errDiskRests = errors.New("queue of returners: the disk takes nothing")
 func (q *Queue) onDisk(now time.Time, sync bool, n int64, bodies [][]byte) error {
 	s := q.last()
 	if s == nil || s.file == nil || s.size >= q.segmentSize() || s.broken || s.end != q.next {
+		if !q.made {
+			if err := os.MkdirAll(q.opt.Dir, 0o700); err != nil {
+				return fmt.Errorf("queue of returners: %w", err)
+			}
+			q.made = true
+		}
 		var err error
 		if s, err = createSegment(q.opt.Dir, q.next, sync); err != nil {
 			return fmt.Errorf("queue of returners: %w", err)

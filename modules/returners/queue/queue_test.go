@@ -1,20 +1,25 @@
 package queue
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"brine/modules/host/setaside"
 )
 
 func open(t testing.TB, opt Options) *Queue {
 	t.Helper()
-	q, damaged, err := Open(opt)
-	if err != nil || damaged != 0 {
-		t.Fatalf("%d bytes damaged, %v", damaged, err)
+	opt.Damaged = func(d setaside.Damage) { t.Errorf("damaged: %v", d) }
+	q, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Close() })
 	return q
@@ -93,35 +98,168 @@ func TestReaderGone(t *testing.T) {
 	same(t, take(t, q, "a", 9))
 }
 
-// What a killed process leaves of a record is cut off; a record whose bytes have changed ends its file.
+// What is whole in a damaged file is read, before and behind the damage; how many are lost is told, once, and the file is kept.
 func TestDamaged(t *testing.T) {
-	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a", "b"}}
 	q := open(t, opt)
-	put(t, q, "one", "two", "three")
+	put(t, q, "one", "two", "three", "four")
+	same(t, take(t, q, "b", 1), "one")
 	_ = q.Close()
 	files, _ := filepath.Glob(filepath.Join(opt.Dir, "*"+segmentSuffix))
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	b, _ := os.ReadFile(files[0])
-	if err := os.WriteFile(files[0], b[:len(b)-2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	q, damaged, err := Open(opt)
-	if err != nil || damaged != head+3 {
-		t.Fatalf("%d bytes damaged, %v", damaged, err)
-	}
-	put(t, q, "four")
-	same(t, take(t, q, "a", 1), "one")
-	if err := os.WriteFile(files[0], []byte(strings.Replace(readAll(t, files[0]), "two", "tWo", 1)), 0o600); err != nil {
+	whole := readAll(t, files[0])
+	spoilt := strings.Replace(whole, "two", "tWo", 1)
+	if err := os.WriteFile(files[0], []byte(spoilt), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	q.opt.Dropped = func(name string, n uint64, _ string) { told = append(told, fmt.Sprint(name, n)) }
-	same(t, take(t, q, "a", 9))
-	same(t, told, "a2")
+	var damages []setaside.Damage
+	opt.Dropped = func(name string, n uint64, _ string) { told = append(told, fmt.Sprint(name, n)) }
+	opt.Damaged = func(d setaside.Damage) { damages = append(damages, d) }
+	q, err := Open(opt)
+	if err != nil || len(damages) != 1 || readAll(t, damages[0].Kept) != spoilt {
+		t.Fatalf("%v, %v", damages, err)
+	}
 	put(t, q, "five")
-	same(t, take(t, q, "a", 9), "five")
+	same(t, take(t, q, "a", 2), "one", "three")
+	same(t, take(t, q, "a", 9), "four", "five")
+	same(t, take(t, q, "b", 9), "three", "four", "five")
+	same(t, told, "a1", "b1")
+	_ = q.Close()
+}
+
+// Damage that comes while a file is in use takes no more than the record it is in.
+func TestDamagedMeanwhile(t *testing.T) {
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
+	q := open(t, opt)
+	put(t, q, "one", "two", "three")
+	var told []string
+	var damages []setaside.Damage
+	q.opt.Dropped = func(name string, n uint64, _ string) { told = append(told, fmt.Sprint(name, n)) }
+	q.opt.Damaged = func(d setaside.Damage) { damages = append(damages, d) }
+	path := q.segs[0].path
+	if err := os.WriteFile(path, []byte(strings.Replace(readAll(t, path), "two", "tWo", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	same(t, take(t, q, "a", 9), "one", "three")
+	put(t, q, "four")
+	same(t, take(t, q, "a", 9), "four")
+	if same(t, told, "a1"); len(damages) != 1 || damages[0].Path != path {
+		t.Errorf("told of %v", damages)
+	}
+	_ = q.Close()
+}
+
+// Every file emptied, and noise in every file: it is told and kept, what comes afterwards comes through, and a reader whose place is
+// not known gets all that is there.
+func TestSpoilt(t *testing.T) {
+	for _, tt := range []struct {
+		name, pattern, with string
+		want                []string
+	}{
+		{"records emptied", "*" + segmentSuffix, "", []string{"later"}},
+		{"noise for records", "*" + segmentSuffix, strings.Repeat("noise", 4000), []string{"later"}},
+		{"place emptied", "*" + placeSuffix, "", []string{"one", "two", "later"}},
+		{"noise for a place", "*" + placeSuffix, "this is noise", []string{"one", "two", "later"}},
+	} {
+		opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
+		q := open(t, opt)
+		put(t, q, "one", "two")
+		same(t, take(t, q, "a", 1), "one")
+		_ = q.Close()
+		files, _ := filepath.Glob(filepath.Join(opt.Dir, tt.pattern))
+		if len(files) != 1 {
+			t.Fatal(tt.name, files)
+		}
+		if err := os.WriteFile(files[0], []byte(tt.with), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var damages []setaside.Damage
+		opt.Damaged = func(d setaside.Damage) { damages = append(damages, d) }
+		q, err := Open(opt)
+		if err != nil || len(damages) != 1 || damages[0].Path != files[0] || readAll(t, damages[0].Kept) != tt.with {
+			t.Fatalf("%s: told of %v, %v", tt.name, damages, err)
+		}
+		put(t, q, "later")
+		same(t, take(t, q, "a", 9), tt.want...)
+		_ = q.Close()
+		q = open(t, opt)
+		put(t, q, "last")
+		same(t, take(t, q, "a", 9), "last")
+		_ = q.Close()
+	}
+}
+
+// What was shown and not taken is shown again, when it was the rest of one file and the beginning of the next, too.
+func TestShownAgain(t *testing.T) {
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
+	q := open(t, opt)
+	put(t, q, "one", "two")
+	q.segs[0].broken = true
+	put(t, q, "three", "four")
+	for range 2 {
+		items, err := q.Read("a", q.End(), 3, 1<<20)
+		if err != nil || len(items) != 3 || string(items[0].Body) != "one" {
+			t.Fatalf("%d items, %v", len(items), err)
+		}
+	}
+	same(t, take(t, q, "a", 9), "one", "two", "three", "four")
+	_ = q.Close()
+}
+
+// Files of a release with another form are read to their end.
+func TestOlder(t *testing.T) {
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
+	q := open(t, opt)
+	put(t, q, "zero")
+	same(t, take(t, q, "a", 1), "zero")
+	_ = q.Close()
+	files, _ := filepath.Glob(filepath.Join(opt.Dir, "*"+segmentSuffix))
+	var b []byte
+	for _, text := range []string{"zero", "one", "two"} {
+		rest := append(binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixNano())), text...)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
+		b = append(binary.BigEndian.AppendUint32(b, crc32.Checksum(rest, castagnoli)), rest...)
+	}
+	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q = open(t, opt)
+	put(t, q, "three")
+	same(t, take(t, q, "a", 9), "one", "two", "three")
+	_ = q.Close()
+}
+
+// A queue opens where the disk takes nothing, and keeps in memory what comes until it does.
+func TestOpenedWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	opt := Options{Dir: filepath.Join(dir, "file", "q"), Readers: []string{"a"}, Memory: 1000}
+	if err := os.MkdirAll(filepath.Dir(opt.Dir), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Dir(opt.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Dir(opt.Dir)); err != nil { // no folder can be made
+		t.Fatal(err)
+	}
+	q := open(t, opt)
+	if kept, err := q.Append(time.Now(), false, []byte("one")); !kept || err == nil {
+		t.Fatal(kept, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "nowhere"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := q.Append(time.Now().Add(2*diskPause), false, []byte("two")); !kept || err != nil {
+		t.Fatal(kept, err)
+	}
+	same(t, take(t, q, "a", 9), "one", "two")
+	_ = q.Close()
+	q = open(t, opt)
+	put(t, q, "three")
+	same(t, take(t, q, "a", 9), "three")
 	_ = q.Close()
 }
 

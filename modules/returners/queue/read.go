@@ -1,14 +1,21 @@
 package queue
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"time"
+
+	"brine/modules/host/recordlog"
+	"brine/modules/host/setaside"
+	"brine/modules/host/wholefile"
 )
 
 // End is the number of the record that comes next.
@@ -47,43 +54,87 @@ func (q *Queue) Read(name string, end uint64, most int, bytes int64) ([]Item, er
 	if q.closed {
 		return nil, os.ErrClosed
 	}
-	var out []Item
+	t := taking{q: q, r: r, end: end, most: most, bytes: bytes}
 	for _, s := range q.segs {
 		if r.next >= s.end {
 			continue
 		}
-		if r.next < s.first { // what was between is gone
+		if len(t.out) == 0 && r.next < s.first { // what was between is gone
+			q.lost(r, r.next, s.first)
 			r.next, r.seg, r.off = s.first, s.first, 0
 		}
 		from := position{next: s.first}
 		if r.seg == s.first {
 			from = position{r.next, r.off}
 		}
-		err := s.walk(from, func(it Item) bool {
-			if it.Seq < r.next {
-				return true
-			}
-			if it.Seq >= end || len(out) >= most || len(out) > 0 && bytes < int64(len(it.Body)) {
-				return false
-			}
-			bytes -= int64(len(it.Body))
-			out = append(out, it)
-			return true
-		})
+		err := s.walk(from, t.add)
+		if err != nil && !s.holes && !s.older { // it was damaged meanwhile
+			s.broken, s.holes = true, true
+			q.opt.tell(setaside.Damage{Path: s.path, Err: fmt.Errorf("records for returners: %w", err)})
+			err = s.walk(from, t.add)
+		}
 		switch {
-		case err == nil && (len(out) == 0 || out[len(out)-1].Seq+1 < s.end): // its reader is in the midst of it
-			return out, nil
-		case err != nil && len(out) == 0:
+		case len(t.out) > 0 && (t.full || t.next() < s.end): // its reader is in the midst of it
+			return t.out, nil
+		case err != nil && len(t.out) > 0:
+			return t.out, nil
+		case err != nil, len(t.out) == 0 && !t.full && end >= s.end: // the rest of it is no more
 			s.broken = true
-			q.skip(r, s, fmt.Sprintf("their file is damaged: %v", err))
-		case err != nil || len(out) >= most || bytes <= 0:
-			return out, nil
+			q.lost(r, r.next, s.end)
+			r.next, r.seg = s.end, nowhere
+			_ = r.keep()
+		case t.full:
+			return t.out, nil
 		}
 	}
-	if len(out) == 0 && (len(q.segs) == 0 || r.next >= q.last().end) {
+	if len(t.out) == 0 && (len(q.segs) == 0 || r.next >= q.last().end) {
 		r.next = q.next // there is nothing for it
 	}
-	return out, nil
+	return t.out, nil
+}
+
+// taking is what a reader is shown.
+type taking struct {
+	q     *Queue
+	r     *reader
+	end   uint64
+	most  int
+	bytes int64
+	out   []Item
+	full  bool // there is more
+}
+
+// next is the number of the record that comes next.
+func (t *taking) next() uint64 {
+	if n := len(t.out); n > 0 {
+		return t.out[n-1].Seq + 1
+	}
+	return t.r.next
+}
+
+func (t *taking) add(it Item) bool {
+	if it.Seq < t.next() {
+		return true
+	}
+	if it.Seq >= t.end || len(t.out) >= t.most || len(t.out) > 0 && t.bytes < int64(len(it.Body)) {
+		t.full = true
+		return false
+	}
+	if it.Seq > t.next() {
+		t.q.lost(t.r, t.next(), it.Seq)
+	}
+	t.bytes -= int64(len(it.Body))
+	t.out = append(t.out, it)
+	return true
+}
+
+// lost tells of records that a reader does not get, once.
+func (q *Queue) lost(r *reader, from, before uint64) {
+	from = max(from, r.told)
+	r.told = max(r.told, before)
+	if q.opt.Dropped != nil && before > from {
+		q.opt.Dropped(r.name, before-from, "their file is damaged")
+	}
 }
 
 // Done says that a reader has a record, and all before it.
@@ -106,9 +157,10 @@ type position struct {
 	off  int64
 }
 
-// walk shows the records of a segment from a position on, until f has enough. A damaged one is an error.
+// walk shows the records of a segment from a position on, until f has enough. A damaged one is an error, unless there are holes.
 func (s *segment) walk(p position, f func(Item) bool) error {
-	if s.file == nil {
+	switch {
+	case s.file == nil:
 		for i := p.next - s.first; i < uint64(len(s.held)); i++ {
 			it := s.held[i]
 			if it.Seq, it.seg = s.first+i, s.first; !f(it) {
@@ -116,17 +168,26 @@ func (s *segment) walk(p position, f func(Item) bool) error {
 			}
 		}
 		return nil
+	case s.holes:
+		_, err := s.each(func(it Item, _ int64) bool {
+			it.Body = bytes.Clone(it.Body)
+			return f(it)
+		})
+		return err
 	}
-	in := io.NewSectionReader(s.file, p.off, s.size-p.off)
-	buf := newReader(in)
+	p.off = max(p.off, s.format.Begin())
+	buf := bufio.NewReaderSize(io.NewSectionReader(s.file, p.off, s.tail-p.off), 64<<10)
 	for p.next < s.end {
-		it, err := readRecord(buf, s.size-p.off)
+		it, n, err := s.readRecord(buf, s.tail-p.off)
 		if err != nil {
 			return err
 		}
-		p.off += recordSize(it.Body)
-		it.Seq, it.seg, it.end = p.next, s.first, p.off
-		p.next++
+		p.off += n
+		if s.older {
+			it.Seq = p.next
+		}
+		it.seg, it.end = s.first, p.off
+		p.next = it.Seq + 1
 		if !f(it) {
 			return nil
 		}
@@ -134,33 +195,66 @@ func (s *segment) walk(p position, f func(Item) bool) error {
 	return nil
 }
 
-// head is the beginning of a record: length (4), checksum of the rest (4), time (8), body.
-const head = 16
+// A record of the file is number (8 bytes), time (8), body.
+const head = recordlog.Overhead + 16
 
 func recordSize(body []byte) int64 { return int64(head + len(body)) }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func appendRecord(b []byte, now time.Time, body []byte) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
-	at := len(b)
-	b = append(b, 0, 0, 0, 0)
+func appendRecord(b []byte, seq uint64, now time.Time, body []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, seq)
 	b = binary.BigEndian.AppendUint64(b, uint64(now.UnixNano()))
-	b = append(b, body...)
-	binary.BigEndian.PutUint32(b[at:], crc32.Checksum(b[at+4:], castagnoli))
-	return b
+	return append(b, body...)
 }
 
-var errDamaged = errors.New("a record is damaged")
+var errDamaged = errors.New("it is damaged")
 
-// readRecord reads one of at most room bytes.
-func readRecord(in io.Reader, room int64) (Item, error) {
-	var h [head]byte
+// parseRecord reads a record, whose body is lent.
+func parseRecord(b []byte) (Item, error) {
+	if len(b) < 16 {
+		return Item{}, errDamaged
+	}
+	return Item{Seq: binary.BigEndian.Uint64(b), At: time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), Body: b[16:]}, nil
+}
+
+// readRecord reads one of at most room bytes, and tells how many it took.
+func (s *segment) readRecord(in io.Reader, room int64) (Item, int64, error) {
+	if s.older {
+		it, err := readOlder(in, room)
+		return it, int64(olderHead + len(it.Body)), err
+	}
+	var h [recordlog.Overhead]byte
+	if _, err := io.ReadFull(in, h[:]); err != nil {
+		return Item{}, 0, errDamaged
+	}
+	n := int64(binary.BigEndian.Uint32(h[:]))
+	if n > room-recordlog.Overhead {
+		return Item{}, 0, errDamaged
+	}
+	b := append(h[:], make([]byte, n)...)
+	if _, err := io.ReadFull(in, b[recordlog.Overhead:]); err != nil {
+		return Item{}, 0, errDamaged
+	}
+	body, ok := s.format.Body(b)
+	if !ok {
+		return Item{}, 0, errDamaged
+	}
+	it, err := parseRecord(body)
+	return it, int64(len(b)), err
+}
+
+// olderHead is what stood before a body in files of older releases: length (4), checksum of the rest (4), time (8).
+const olderHead = 16
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// readOlder reads a record of an older release, of at most room bytes.
+func readOlder(in io.Reader, room int64) (Item, error) {
+	var h [olderHead]byte
 	if _, err := io.ReadFull(in, h[:]); err != nil {
 		return Item{}, errDamaged
 	}
 	n := int64(binary.BigEndian.Uint32(h[:]))
-	if n > room-head {
+	if n > room-olderHead {
 		return Item{}, errDamaged
 	}
 	body := make([]byte, n)
@@ -179,24 +273,38 @@ const placeSuffix = ".place"
 // placeName is the file of a reader's place: its name, of which nothing can leave the folder.
 func placeName(reader string) string { return "r-" + url.PathEscape(reader) + placeSuffix }
 
-// open reads the place of a reader. A damaged one is that of a new reader.
-func (r *reader) open(path string) (fresh bool, err error) {
-	if r.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+// open reads the place of a reader. A reader without one is new; errDamaged: nobody knows where it was.
+func (r *reader) open() (fresh bool, err error) {
+	if r.file, err = os.OpenFile(r.path, os.O_RDWR, 0); errors.Is(err, fs.ErrNotExist) {
+		r.file = nil
+		return true, nil
+	}
+	if err != nil {
 		return false, err
 	}
-	var b [12]byte
+	var b [placeSize]byte
 	if _, err := r.file.ReadAt(b[:], 0); err != nil || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(b[8:]) {
-		return true, nil
+		err := r.file.Close()
+		r.file = nil
+		return false, errors.Join(errDamaged, err)
 	}
 	r.next = binary.BigEndian.Uint64(b[:])
 	return false, nil
 }
 
+const placeSize = 12
+
 // keep writes the place: one write, which a killed process has done or not.
 func (r *reader) keep() error {
-	b := binary.BigEndian.AppendUint64(nil, r.next)
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, placeSize), r.next)
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	if _, err := r.file.WriteAt(b, 0); err != nil {
+	err := error(nil)
+	if r.file != nil {
+		_, err = r.file.WriteAt(b, 0)
+	} else if err = wholefile.Write(r.path, b, wholefile.Options{}); err == nil {
+		r.file, err = os.OpenFile(r.path, os.O_RDWR, 0)
+	}
+	if err != nil {
 		return fmt.Errorf("queue of returners: place of %s: %w", r.name, err)
 	}
 	return nil

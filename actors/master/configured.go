@@ -1,6 +1,7 @@
 package master
 
 import (
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -69,8 +70,8 @@ func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
 }
 
 // eauthOptions are what a configuration says of who may do what. A reload replaces them.
-func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool) eauth.Options {
-	return eauth.Options{
+func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool, log *slog.Logger) eauth.Options {
+	return eauth.Options{Damaged: tellDamage(log),
 		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
 		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
 		ExpireOverride: cfg.TokenExpireUserOverride, KeepACL: cfg.KeepACLInToken, Permissive: cfg.PermissiveACL,

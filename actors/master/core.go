@@ -80,7 +80,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		steady: steady.New(steady.Since(time.Now()), nil), // Maintenance tells
 		events: newEvents(newBusRoom(cfg.EventBusMax, within(cfg.EventBusMaxBytes, opt.Memory, eventShare), log), cfg.MaxEventSize, log)}
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
-	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm))))
+	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm, log))))
 	c.ports = newPorts(portOptions{cfg.MaxConnections, cfg.RequestBytesMax, opt.Memory}, c.events, c.complaints, log)
 	c.targets = newTargets(st, cfg.MinionDataCache, c.rules, log)
 	c.attendance = newAttendance(&c.book.Peers, st.presence, log)

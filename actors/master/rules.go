@@ -38,7 +38,7 @@ func (m *Master) Reload(cfg *config.Master) {
 	c := m.core
 	now := c.rules.Load()
 	local := localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0, c.log)
-	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm))))
+	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm, c.log))))
 	c.reactions.reload(cfg.Raw.Value("reactor"), m.addChildren)
 }
 

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 )
 
@@ -49,6 +51,11 @@ func writeFile(path string, b []byte) error {
 		}
 	}
 	return err
+}
+
+// tellDamage says which file is damaged, where it was put, and what is lost.
+func tellDamage(log *slog.Logger) func(setaside.Damage) {
+	return func(d setaside.Damage) { log.Error(setaside.Text, d.Attrs()...) }
 }
 
 func removeIfThere(path string) error {

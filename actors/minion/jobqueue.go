@@ -12,6 +12,7 @@ import (
 
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -53,9 +54,9 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 	return path, nil
 }
 
-// read lists what waits for one master, oldest first. What is no job is removed, as Salt does; what cannot be read now
-// stays for the next start.
-func (q jobQueue) read(l *link) ([]*queuedJob, error) {
+// read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now stays for
+// the next start. Unlike Salt: it removes what is damaged.
+func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -75,11 +76,15 @@ func (q jobQueue) read(l *link) ([]*queuedJob, error) {
 			continue
 		}
 		load, parseErr := payload.UnmarshalBinMap(b)
+		job := payload.NewJob(load)
+		if parseErr == nil && job.JID() == "" {
+			parseErr = errors.New("it is no job")
+		}
 		if parseErr != nil {
-			err = errors.Join(err, fmt.Errorf("queued job %s: %w", e.Name(), parseErr), removeIfThere(path))
+			kept, moveErr := setaside.Move(path, time.Now())
+			told(setaside.Damage{Path: path, Kept: kept, Err: errors.Join(fmt.Errorf("a job that waited is not run, and not answered for: %w", parseErr), moveErr)})
 			continue
 		}
-		job := payload.NewJob(load)
 		jobs = append(jobs, &queuedJob{jid: job.JID(), path: path, name: e.Name(), size: len(b), job: job, link: l})
 	}
 	return jobs, err
@@ -204,7 +209,7 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 func (d *dispatcher) readQueue() error {
 	var errs error
 	for _, l := range d.opt.links {
-		jobs, err := d.opt.queue.read(l)
+		jobs, err := d.opt.queue.read(l, tellDamage(d.opt.log))
 		errs = errors.Join(errs, err)
 		for _, q := range jobs {
 			if d.opt.begun(safeName(q.jid)) {

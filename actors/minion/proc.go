@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brine/modules"
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -76,9 +78,9 @@ type orphan struct {
 	shown  bool // there is a proc entry to be removed
 }
 
-// orphans lists what proc entries tell of such jobs. Entries of jobs that still run are left alone; entries that
-// cannot be read are removed, as Salt does.
-func (d procDir) orphans(runs func(name string, pid int) bool) ([]orphan, error) {
+// orphans lists what proc entries tell of such jobs. Entries of jobs that still run are left alone; entries that are damaged are
+// put into the folder damaged beside theirs, for Salt's tools read every file of this one.
+func (d procDir) orphans(runs func(name string, pid int) bool, told func(setaside.Damage)) ([]orphan, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -90,8 +92,13 @@ func (d procDir) orphans(runs func(name string, pid int) bool) ([]orphan, error)
 		}
 		b, readErr := os.ReadFile(d.path(e.Name()))
 		load, parseErr := payload.UnmarshalBinMap(b)
-		if bad := errors.Join(readErr, parseErr); bad != nil {
-			err = errors.Join(err, fmt.Errorf("proc entry %s: %w", e.Name(), bad), d.remove(e.Name()))
+		if readErr != nil {
+			err = errors.Join(err, fmt.Errorf("proc entry %s: %w", e.Name(), readErr))
+			continue
+		}
+		if parseErr != nil {
+			kept, moveErr := setaside.To(d.path(e.Name()), filepath.Join(filepath.Dir(string(d)), setaside.Folder), time.Now())
+			told(setaside.Damage{Path: d.path(e.Name()), Kept: kept, Err: errors.Join(fmt.Errorf("what Salt's tools show of job %s: %w", e.Name(), parseErr), moveErr)})
 			continue
 		}
 		found, master := readEntry(load)

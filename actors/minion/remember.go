@@ -46,7 +46,7 @@ func (m *Minion) remember() memory {
 		}
 		m.recall(&mem)
 	}
-	shown, err := m.procDir().orphans(func(name string, pid int) bool { return !mem.keys[name] && alive(pid) })
+	shown, err := m.procDir().orphans(func(name string, pid int) bool { return !mem.keys[name] && alive(pid) }, tellDamage(m.log))
 	for _, o := range shown {
 		if mem.keys[o.name] {
 			err = errors.Join(err, m.procDir().remove(o.name))

@@ -113,7 +113,7 @@ func TestLiveNeighbour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost, err := dir.orphans(func(_ string, pid int) bool { return pid == 77 })
+	lost, err := dir.orphans(func(_ string, pid int) bool { return pid == 77 }, tellDamage(actortest.NewLog().Logger()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,15 +92,10 @@ func (s *returnerSpool) Receive(ctx actor.Context) {
 }
 
 func (s *returnerSpool) onStarted(ctx actor.Context) {
-	var (
-		damaged int
-		err     error
-	)
-	if s.spool, damaged, err = spool.Open(s.opt.spool); err != nil {
+	s.opt.spool.Damaged = tellDamage(s.opt.log)
+	var err error
+	if s.spool, err = spool.Open(s.opt.spool); err != nil {
 		supervisor.Crash(err)
-	}
-	if damaged > 0 {
-		s.opt.log.Warn("copies for returners were damaged and are removed", "files", damaged)
 	}
 	s.lines = map[string]*returnerLine{}
 	for _, line := range s.spool.Lines() {

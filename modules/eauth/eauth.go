@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -22,23 +23,24 @@ const (
 
 // Options are what a master's configuration says about authentication.
 type Options struct {
-	External       *payload.Map  // external_auth: backend → user, "*" or group% → list of functions
-	PublisherACL   *payload.Map  // publisher_acl: user pattern → list of functions
-	Settings       *payload.Map  // all options, for those of backends: auth.pam.service and the like
-	SharedSecret   string        // sharedsecret, for the backend of that name
-	User           string        // user the master runs as by configuration
-	RunningUser    string        // user the process really runs as
-	Keys           Keys          // local key files: user → key
-	TokenDir       string        // one file per token
-	TokenExpire    time.Duration // life of a new token
-	ExpireOverride any           // token_expire_user_override: true, or backend → list of users
-	KeepACL        bool          // keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
-	ACLModule      string        // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
-	Permissive     bool          // permissive_acl: "*" adds to a user's own list
-	Expanded       bool          // auth.enable_expanded_auth_matching: entries for some minions count together
-	SudoACL        bool          // sudo_acl: publisher_acl holds for sudo users too
-	RequireAll     bool          // every function of a job must be allowed, not just one
-	FailuresMax    int           // login_failures_max; 0: no limit
+	Damaged        func(setaside.Damage) // is told of tokens that are damaged; nil: nobody is
+	External       *payload.Map          // external_auth: backend → user, "*" or group% → list of functions
+	PublisherACL   *payload.Map          // publisher_acl: user pattern → list of functions
+	Settings       *payload.Map          // all options, for those of backends: auth.pam.service and the like
+	SharedSecret   string                // sharedsecret, for the backend of that name
+	User           string                // user the master runs as by configuration
+	RunningUser    string                // user the process really runs as
+	Keys           Keys                  // local key files: user → key
+	TokenDir       string                // one file per token
+	TokenExpire    time.Duration         // life of a new token
+	ExpireOverride any                   // token_expire_user_override: true, or backend → list of users
+	KeepACL        bool                  // keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
+	ACLModule      string                // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
+	Permissive     bool                  // permissive_acl: "*" adds to a user's own list
+	Expanded       bool                  // auth.enable_expanded_auth_matching: entries for some minions count together
+	SudoACL        bool                  // sudo_acl: publisher_acl holds for sudo users too
+	RequireAll     bool                  // every function of a job must be allowed, not just one
+	FailuresMax    int                   // login_failures_max; 0: no limit
 	Now            func() time.Time
 	Calm           func() bool // whether tokens that have expired may be removed; nil: always
 }

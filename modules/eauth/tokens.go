@@ -1,14 +1,18 @@
 package eauth
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -88,8 +92,8 @@ func tokenName(name string) bool {
 	return err == nil
 }
 
-// Token is the data of a token; nil when it is unknown, unreadable or expired, and while its store is away. What is damaged is
-// removed, and so is what has expired unless the clock may be wrong.
+// Token is the data of a token; nil when it is unknown, unreadable or expired, and while its store is away. What is damaged is set
+// aside, or removed where it is no file; what has expired is removed unless the clock may be wrong.
 func (s *Service) Token(name string) *payload.Map {
 	if !tokenName(name) {
 		return nil
@@ -103,11 +107,38 @@ func (s *Service) Token(name string) *payload.Map {
 	switch damaged := err != nil || !ok; {
 	case !damaged && expire >= epoch(s.opt.Now()): // no number is an end, either
 		return tok
+	case damaged && s.setAside(name, err):
 	case damaged || s.opt.Calm == nil || s.opt.Calm(): // else it may be the clock that is wrong
 		_ = s.tokens.remove(name) // what stays is refused the next time, too
 	}
 	return nil
 }
+
+// shownOfToken is how many characters of a token are said.
+const shownOfToken = 6
+
+// setAside keeps a damaged token that is a file, and tells of it without showing it.
+func (s *Service) setAside(name string, why error) bool {
+	files, ok := s.tokens.(fileTokens)
+	if !ok {
+		return false
+	}
+	kept, err := files.aside(name)
+	if s.opt.Damaged != nil && (kept != "" || err != nil) {
+		cover := func(path string) string { return strings.Replace(path, name[shownOfToken:], "...", 1) }
+		if kept != "" {
+			kept = cover(kept)
+		}
+		if err != nil {
+			err = errors.New(cover(err.Error()))
+		}
+		s.opt.Damaged(setaside.Damage{Path: cover(filepath.Join(string(files), name)), Kept: kept,
+			Err: errors.Join(fmt.Errorf("a token counts no more, its owner has to log in again: %w", cmp.Or(why, errNoToken)), err)})
+	}
+	return err == nil
+}
+
+var errNoToken = errors.New("it says no end")
 
 // Revoke removes a token from its store, whether it is there or not. Who may do so is for the caller to know. The error does not show
 // the token.

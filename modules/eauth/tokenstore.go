@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/modules/redisdb"
 	"brine/wire/payload"
@@ -80,6 +81,16 @@ func (d fileTokens) put(name string, tok *payload.Map) error {
 		return err
 	}
 	return wholefile.Write(filepath.Join(string(d), name), b, wholefile.Options{})
+}
+
+// aside keeps a damaged token, which is of no use to anybody.
+func (d fileTokens) aside(name string) (kept string, err error) {
+	for _, file := range []string{name, name + cacheSuffix} {
+		if kept, err = setaside.Move(filepath.Join(string(d), file), time.Now()); !errors.Is(err, fs.ErrNotExist) {
+			return kept, err
+		}
+	}
+	return "", nil
 }
 
 func (d fileTokens) remove(name string) error {

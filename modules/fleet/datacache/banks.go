@@ -14,6 +14,7 @@ import (
 
 	"brine/modules/fleet/jobstore"
 	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 )
 
@@ -21,6 +22,7 @@ import (
 // cachedir/BANK/KEY.p, a msgpack file that is replaced as a whole.
 type Banks struct {
 	dir    string
+	told   func(setaside.Damage) // nil: this process does not own the cache, and moves nothing
 	fields fieldCache
 }
 
@@ -47,6 +49,19 @@ func removeIfThere(file string) error {
 
 // staleAge is when a file that is being written counts as left behind by a killed process.
 const staleAge = time.Hour
+
+// Own says that this process may set aside what is damaged, and whom it tells. It is called before anything else.
+func (b *Banks) Own(told func(setaside.Damage)) { b.told = told }
+
+// damaged sets a file aside, in a folder that is no bank: minions send again what stood there. It tells whether it did.
+func (b *Banks) damaged(file string, why error) bool {
+	if b.told == nil {
+		return false
+	}
+	kept, err := setaside.To(file, filepath.Join(b.dir, setaside.Folder), time.Now())
+	b.told(setaside.Damage{Path: file, Kept: kept, Err: errors.Join(why, err)})
+	return err == nil
+}
 
 // OpenBanks opens the data cache in a master's cachedir and removes what a killed process left half written.
 func OpenBanks(cacheDir string) (*Banks, error) {
@@ -78,7 +93,7 @@ func AttachBanks(cacheDir string) *Banks { return &Banks{dir: cacheDir} }
 
 // notBanks are the folders and files of cachedir that hold no data cache: what stands there is a secret, or a record of
 // jobs. Unlike Salt: its cache runner lists the tokens of everybody, and flushes the jobs.
-var notBanks = []string{"tokens", "sessions", "jobs", jobstore.StoreFile, jobstore.NotesFile, "proc", "publish_auth", "syndics", "queues", "health", "extmods"}
+var notBanks = []string{"tokens", "sessions", "jobs", jobstore.StoreFile, jobstore.NotesFile, "proc", "publish_auth", "syndics", "queues", "health", "extmods", setaside.Folder}
 
 // path is the file or directory of a bank or key. Names may hold "/", but must stay inside the cache.
 func (b *Banks) path(bank, key string) (string, error) {
@@ -119,6 +134,9 @@ func (b *Banks) Fetch(bank, key string) (any, error) {
 	}
 	v, err := packedfile.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if errors.Is(err, packedfile.ErrDamaged) && b.damaged(file, err) {
 		return nil, nil
 	}
 	if err != nil {

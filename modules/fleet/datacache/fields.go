@@ -40,7 +40,11 @@ func (b *Banks) Fields(bank, id string, keys ...any) (*payload.Map, error) {
 	}
 	m, err := payload.UnmarshalBinPick(packed, keys...)
 	if err != nil {
-		return nil, fmt.Errorf("data cache: read %s: %w: %w", file, packedfile.ErrDamaged, err)
+		err = fmt.Errorf("data cache: read %s: %w: %w", file, packedfile.ErrDamaged, err)
+		if b.damaged(file, err) {
+			return b.Data(bank, id)
+		}
+		return nil, err
 	}
 	if now.Sub(info.ModTime()) > stampStep(info.ModTime()) {
 		b.fields.put(col, id, cell{state, m, weigh(m)})

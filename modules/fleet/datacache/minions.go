@@ -58,7 +58,11 @@ func (b *Banks) Data(bank, id string) (*payload.Map, error) {
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
-		return nil, fmt.Errorf("data cache: %s of %s: %w: it holds no map", bank, id, packedfile.ErrDamaged)
+		err := fmt.Errorf("data cache: %s of %s: %w: it holds no map", bank, id, packedfile.ErrDamaged)
+		if file, perr := b.path(bank, id); perr == nil && b.damaged(file, err) {
+			return nil, nil
+		}
+		return nil, err
 	}
 	return m, nil
 }

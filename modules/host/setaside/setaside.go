@@ -15,6 +15,9 @@ import (
 // Mark is in the names of files that were set aside: PATH.damaged-TIME.
 const Mark = ".damaged-"
 
+// Folder is where damaged files are put, below a cache directory, that may not stay beside others.
+const Folder = "damaged"
+
 // Is tells whether a name is that of a file that was set aside.
 func Is(name string) bool { return strings.Contains(filepath.Base(name), Mark) }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
@@ -27,6 +29,14 @@ type Options struct {
 	MaxBytes int64         // of all files; 0: no limit
 	MaxAge   time.Duration // 0: no limit
 	Sync     bool          // records are on the disk before Put returns
+	// Damaged is told of records that are damaged; nil: nobody is.
+	Damaged func(setaside.Damage)
+}
+
+func (o Options) tell(d setaside.Damage) {
+	if o.Damaged != nil {
+		o.Damaged(d)
+	}
 }
 
 // Item is one record.
@@ -49,36 +59,49 @@ type Spool struct {
 // ErrFull means that there is no room for a record.
 var ErrFull = errors.New("spool: no room")
 
-// Open reads the folder, and makes it when it is missing. What cannot be read, or is unfinished, is removed and counted.
-func Open(opt Options) (s *Spool, damaged int, err error) {
-	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
-		return nil, 0, fmt.Errorf("spool of returners: %w", err)
-	}
+// Open reads the folder. A record that is damaged is set aside and told of; one that is unfinished is removed. A folder that is missing
+// is made, now or when there is room.
+func Open(opt Options) (*Spool, error) {
+	s := &Spool{opt: opt}
 	entries, err := os.ReadDir(opt.Dir)
-	if err != nil {
-		return nil, 0, fmt.Errorf("spool of returners: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		_ = os.MkdirAll(opt.Dir, 0o700)
+		return s, nil
 	}
-	s = &Spool{opt: opt}
+	if err != nil {
+		return nil, fmt.Errorf("spool of returners: %w", err)
+	}
 	for _, e := range entries {
 		n, isRecord := sequence(e.Name())
 		if !isRecord && !strings.HasPrefix(e.Name(), wholefile.TempPrefix) {
 			continue // not ours
 		}
-		item, err := s.look(e.Name())
-		if !isRecord || err != nil {
-			damaged++
-			if err := os.Remove(filepath.Join(opt.Dir, e.Name())); err != nil {
-				return nil, damaged, fmt.Errorf("spool of returners: %w", err)
+		path := filepath.Join(opt.Dir, e.Name())
+		if !isRecord {
+			if err := os.Remove(path); err != nil {
+				return nil, fmt.Errorf("spool of returners: %w", err)
 			}
 			continue
 		}
 		s.next = max(s.next, n+1)
+		item, err := s.look(e.Name())
+		if errors.Is(err, errDamaged) {
+			kept, moveErr := setaside.Move(path, time.Now())
+			opt.tell(setaside.Damage{Path: path, Kept: kept, Err: errors.Join(err, moveErr)})
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("spool of returners: %w", err)
+		}
 		s.bytes += item.Bytes
 		s.items = append(s.items, item)
 	}
 	slices.SortFunc(s.items, func(a, b Item) int { return cmp.Compare(a.Name, b.Name) })
-	return s, damaged, nil
+	return s, nil
 }
+
+// errDamaged means that a record is not what was written.
+var errDamaged = errors.New("the copy of a return for a returner is damaged, and lost to it")
 
 // sequence is the number in the name of a record.
 func sequence(name string) (uint64, bool) {
@@ -104,19 +127,33 @@ func (s *Spool) read(name string) (any, Item, error) {
 	}
 	v, err := payload.Unmarshal(b)
 	if err != nil {
-		return nil, Item{}, err
+		return nil, Item{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	m, _ := v.(*payload.Map)
 	made, ok := m.Int("made")
 	if !ok || m.Str("returner") == "" {
-		return nil, Item{}, errors.New("no record of a returner")
+		return nil, Item{}, errDamaged
 	}
-	return m.Value("value"), Item{Name: name, Returner: m.Str("returner"), Line: m.Str("line"), Made: time.Unix(made, 0), Bytes: int64(len(b))}, nil
+	value, older := m.Get("value") // of a release without checksums
+	if !older {
+		raw := payload.AsBytes(m.Value("packed"))
+		if sum, ok := m.Int("sum"); !ok || sum != sumOf(m.Str("returner"), m.Str("line"), made, raw) {
+			return nil, Item{}, errDamaged
+		}
+		if value, err = payload.Unmarshal(raw); err != nil {
+			return nil, Item{}, fmt.Errorf("%w: %w", errDamaged, err)
+		}
+	}
+	return value, Item{Name: name, Returner: m.Str("returner"), Line: m.Str("line"), Made: time.Unix(made, 0), Bytes: int64(len(b))}, nil
 }
 
 // Put keeps a value for a returner, at the end of a line. ErrFull: there is no room for it, whatever else is there.
 func (s *Spool) Put(returner, line string, value any, now time.Time) (Item, error) {
-	b, err := payload.MarshalBin(payload.M("returner", returner, "line", line, "made", now.Unix(), "value", value))
+	packed, err := payload.MarshalBin(value)
+	var b []byte
+	if err == nil {
+		b, err = payload.MarshalBin(payload.M("returner", returner, "line", line, "made", now.Unix(), "packed", packed, "sum", sumOf(returner, line, now.Unix(), packed)))
+	}
 	if err != nil {
 		return Item{}, fmt.Errorf("spool of returners: %w", err)
 	}
@@ -124,13 +161,25 @@ func (s *Spool) Put(returner, line string, value any, now time.Time) (Item, erro
 		return Item{}, fmt.Errorf("%w for %d bytes: %d of %d are taken", ErrFull, n, s.bytes, s.opt.MaxBytes)
 	}
 	item := Item{Name: fileName(s.next), Returner: returner, Line: line, Made: now, Bytes: int64(len(b))}
-	if err := wholefile.Write(filepath.Join(s.opt.Dir, item.Name), b, wholefile.Options{Sync: s.opt.Sync}); err != nil {
+	err = wholefile.Write(filepath.Join(s.opt.Dir, item.Name), b, wholefile.Options{Sync: s.opt.Sync})
+	if errors.Is(err, fs.ErrNotExist) { // there was no room for the folder before
+		if err = os.MkdirAll(s.opt.Dir, 0o700); err == nil {
+			err = wholefile.Write(filepath.Join(s.opt.Dir, item.Name), b, wholefile.Options{Sync: s.opt.Sync})
+		}
+	}
+	if err != nil {
 		return Item{}, fmt.Errorf("spool of returners: %w", err)
 	}
 	s.next++
 	s.bytes += item.Bytes
 	s.items = append(s.items, item)
 	return item, nil
+}
+
+// sumOf is the checksum of a record.
+func sumOf(returner, line string, made int64, packed []byte) int64 {
+	head := fmt.Appendf(nil, "%q %q %d ", returner, line, made)
+	return int64(crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, packed))
 }
 
 // Next is the oldest record of a line; false: there is none.

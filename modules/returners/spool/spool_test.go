@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -15,7 +17,14 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func open(t *testing.T, opt Options) (*Spool, int) {
 	t.Helper()
-	s, damaged, err := Open(opt)
+	damaged := 0
+	opt.Damaged = func(d setaside.Damage) {
+		if !setaside.Is(d.Kept) {
+			t.Errorf("%s was not set aside: %v", d.Path, d)
+		}
+		damaged++
+	}
+	s, err := Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +78,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What is damaged or unfinished goes away and is counted; what is not ours stays.
+// What is damaged is set aside and told of, what is unfinished goes; what is not ours stays.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := open(t, Options{Dir: dir})
@@ -80,13 +89,70 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	again, damaged := open(t, Options{Dir: dir})
-	if damaged != 4 || again.Len() != 1 {
-		t.Errorf("%d damaged, %d records, want 4 and 1", damaged, again.Len())
+	if damaged != 3 || again.Len() != 1 {
+		t.Errorf("%d damaged, %d records, want 3 and 1", damaged, again.Len())
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(left) != 3 {
+	if err != nil || len(left) != 6 {
 		t.Errorf("left: %v, %v", left, err)
 	}
+	if _, damaged = open(t, Options{Dir: dir}); damaged != 0 {
+		t.Errorf("%d are damaged once more", damaged)
+	}
+}
+
+// A bit that changes anywhere in a record is noticed.
+func TestSpoilt(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, Options{Dir: dir})
+	path := filepath.Join(dir, put(t, s, "redis", "some text", noon).Name)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole {
+		b := bytes.Clone(whole)
+		b[at] ^= 1
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again, damaged := open(t, Options{Dir: dir}); damaged != 1 || again.Len() != 0 {
+			t.Errorf("byte %d: %d damaged, %d records", at, damaged, again.Len())
+		}
+	}
+}
+
+// The records of older releases, without a checksum, are read.
+func TestOlder(t *testing.T) {
+	dir := t.TempDir()
+	b, err := payload.MarshalBin(payload.M("returner", "redis", "line", "redis", "made", noon.Unix(), "value", "x"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, fileName(3)), b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := open(t, Options{Dir: dir})
+	item, ok := s.Next("redis")
+	if v, err := s.Value(item); !ok || err != nil || v != "x" {
+		t.Errorf("got %v, %v", v, err)
+	}
+}
+
+// A folder that cannot be made yet is made with the first record there is room for.
+func TestNoRoom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := os.Symlink("nowhere", filepath.Dir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := open(t, Options{Dir: dir})
+	if _, err := s.Put("redis", "redis", 1, noon); err == nil {
+		t.Fatal("a record was kept nowhere")
+	}
+	if err := os.Remove(filepath.Dir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "redis", 1, noon)
 }
 
 func TestFull(t *testing.T) {
@@ -117,7 +183,7 @@ func TestNoFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Open(Options{Dir: filepath.Join(file, "spool")}); err == nil {
+	if _, err := Open(Options{Dir: filepath.Join(file, "spool")}); err == nil {
 		t.Error("a folder below a file was opened")
 	}
 }

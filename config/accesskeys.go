@@ -2,6 +2,7 @@ package config
 
 import (
 	"bufio"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,22 +14,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 )
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file
 // cachedir/.USER_key, and returns the keys by user. A usable file of an earlier run is kept, as Salt 3008 does, so
-// that running tools stay valid; a new one holds newKey() and belongs to the user alone.
+// that running tools stay valid; a new one holds newKey() and belongs to the user alone. told hears of a file that is damaged, which
+// a new one replaces.
 //
 // Users are the one the master runs as, the configured one and the names in publisher_acl; with
 // client_acl_verify names unknown to the system are left out and each name is also tried as a pattern on all
 // users of the system.
-func (m *Master) AccessKeys(newKey func() string) (map[string]string, error) {
+func (m *Master) AccessKeys(newKey func() string, told func(setaside.Damage)) (map[string]string, error) {
 	if m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0 {
 		letThrough(m.CacheDir)
 	}
-	return AccessKeys(m.CacheDir, m.AccessUsers(), newKey)
+	return AccessKeys(m.CacheDir, m.AccessUsers(), newKey, told)
 }
 
 // AccessUsers are the users who may talk to this master from this host; see AccessKeys.
@@ -46,7 +50,7 @@ func (m *Master) AccessUsers() []string {
 }
 
 // AccessKeys makes sure that each of users has a key file in dir; see Master.AccessKeys.
-func AccessKeys(dir string, users []string, newKey func() string) (map[string]string, error) {
+func AccessKeys(dir string, users []string, newKey func() string, told func(setaside.Damage)) (map[string]string, error) {
 	keys := make(map[string]string, len(users))
 	for _, name := range users {
 		if _, done := keys[name]; done || name == "" || strings.ContainsAny(name, "/\x00") {
@@ -54,6 +58,11 @@ func AccessKeys(dir string, users []string, newKey func() string) (map[string]st
 		}
 		file := filepath.Join(dir, "."+name+"_key")
 		key, err := readAccessKey(file)
+		if errors.Is(err, errKeyDamaged) {
+			kept, moveErr := setaside.Move(file, time.Now())
+			told(setaside.Damage{Path: file, Kept: kept, Err: errors.Join(fmt.Errorf("%w; user %s gets another one", err, name), moveErr)})
+			err = errNoKey
+		}
 		if errors.Is(err, errNoKey) {
 			key = newKey()
 			err = writeAccessKey(file, name, key)
@@ -69,7 +78,13 @@ func AccessKeys(dir string, users []string, newKey func() string) (map[string]st
 // errNoKey means that there is no usable key in a file.
 var errNoKey = errors.New("no usable key")
 
-// readAccessKey reads a key file. One that is no plain file, is empty, or may be read by others is not usable.
+// errKeyDamaged means that a file holds something else than a key.
+var errKeyDamaged = errors.New("the file is damaged: it holds no access key")
+
+// leastAccessKey is how many bytes a key has at least.
+const leastAccessKey = 32
+
+// readAccessKey reads a key file. One that is no plain file, or may be read by others, is not usable.
 func readAccessKey(file string) (string, error) {
 	info, err := os.Lstat(file)
 	switch {
@@ -84,8 +99,8 @@ func readAccessKey(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(strings.TrimSpace(string(b))) == 0 {
-		return "", errNoKey
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(b))); err != nil || len(raw) < leastAccessKey {
+		return "", errKeyDamaged
 	}
 	return string(b), nil
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/modules/host/setaside"
 	"brine/wire/payload"
 )
 
@@ -87,16 +90,19 @@ func TestEnvironmentDirs(t *testing.T) {
 func TestAccessKeys(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
-	newKey := func() string { n++; return "key" + string(rune('0'+n)) }
-	first, err := AccessKeys(dir, []string{"root", "web.*", "root", "../evil", ""}, newKey)
+	keyOf := func(n int) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, 56)) }
+	newKey := func() string { n++; return keyOf(n) }
+	var told []setaside.Damage
+	tell := func(d setaside.Damage) { told = append(told, d) }
+	first, err := AccessKeys(dir, []string{"root", "web.*", "root", "../evil", ""}, newKey, tell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"root": "key1", "web.*": "key2"}, first); diff != "" {
+	if diff := cmp.Diff(map[string]string{"root": keyOf(1), "web.*": keyOf(2)}, first); diff != "" {
 		t.Errorf("first run (-want +got)\n%s", diff)
 	}
-	again, err := AccessKeys(dir, []string{"root"}, newKey)
-	if err != nil || again["root"] != "key1" {
+	again, err := AccessKeys(dir, []string{"root"}, newKey, tell)
+	if err != nil || again["root"] != keyOf(1) {
 		t.Errorf("second run: got %v, %v; want the first key", again, err)
 	}
 	file := filepath.Join(dir, ".root_key")
@@ -106,6 +112,8 @@ func TestAccessKeys(t *testing.T) {
 	}
 	for name, spoil := range map[string]func() error{
 		"empty":    func() error { return os.WriteFile(file, nil, 0o600) },
+		"half":     func() error { return os.WriteFile(file, []byte(keyOf(1)[:38]), 0o600) },
+		"noise":    func() error { return os.WriteFile(file, []byte("\xfe\x00\nnoise"), 0o600) },
 		"readable": func() error { return os.Chmod(file, 0o644) },
 		"link": func() error {
 			if err := os.Rename(file, file+"2"); err != nil {
@@ -118,7 +126,11 @@ func TestAccessKeys(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := AccessKeys(dir, []string{"root"}, newKey)
+		told = nil
+		got, err := AccessKeys(dir, []string{"root"}, newKey, tell)
+		if damaged := name == "empty" || name == "half" || name == "noise"; damaged != (len(told) == 1) || damaged && !setaside.Is(told[0].Kept) {
+			t.Errorf("%s file: told of %v", name, told)
+		}
 		if err != nil || n != before+1 {
 			t.Errorf("%s file: got %v, %v; want a new key", name, got, err)
 		}
@@ -135,14 +147,15 @@ func TestAccessKeys(t *testing.T) {
 func TestMasterAccessKeys(t *testing.T) {
 	m := loadMaster(t, "master", "id: x\npublisher_acl: {no-such-user: [test.*], 'ro[o]t': [test.*]}")
 	m.CacheDir = t.TempDir()
+	key, tell := base64.StdEncoding.EncodeToString(make([]byte, 56)), func(d setaside.Damage) { t.Error(d) }
 	if err := os.Chmod(m.CacheDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := m.AccessKeys(func() string { return "k" })
+	keys, err := m.AccessKeys(func() string { return key }, tell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if keys["root"] != "k" || keys["no-such-user"] != "" {
+	if keys["root"] != key || keys["no-such-user"] != "" {
 		t.Errorf("got %v, want a key for root and none for no-such-user", keys)
 	}
 	if info, _ := os.Stat(m.CacheDir); info.Mode().Perm() != 0o701 {
@@ -150,7 +163,7 @@ func TestMasterAccessKeys(t *testing.T) {
 	}
 	m.ClientACLVerify = false
 	m.PublisherACL = payload.M("no-such-user", []any{})
-	if keys, err = m.AccessKeys(func() string { return "k" }); err != nil || keys["no-such-user"] != "k" {
+	if keys, err = m.AccessKeys(func() string { return key }, tell); err != nil || keys["no-such-user"] != key {
 		t.Errorf("without verification: got %v, %v", keys, err)
 	}
 }

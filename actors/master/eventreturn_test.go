@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/actors/actortest"
 	"brine/modules/text/pyjson"
 	"brine/wire/event"
 	"brine/wire/ipc"
@@ -69,7 +70,7 @@ func TestEventReturn(t *testing.T) {
 // A returner of events that nobody knows keeps a master from starting: it would be thought that they are kept.
 func TestEventReturnUnknown(t *testing.T) {
 	r, _ := eventSite(t, "event_return: [rawfile_json, nobody, multi_returner]")
-	own, err := LoadKeys(r.cfg)
+	own, err := LoadKeys(r.cfg, actortest.NewLog().Logger())
 	if err != nil {
 		t.Fatal(err)
 	}

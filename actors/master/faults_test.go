@@ -324,7 +324,7 @@ func TestNoCache(t *testing.T) {
 
 func (r *rig) refusesToStart(want error) {
 	r.t.Helper()
-	own, err := LoadKeys(r.cfg)
+	own, err := LoadKeys(r.cfg, actortest.NewLog().Logger())
 	if err == nil {
 		var m *Master
 		if m, err = Start(Options{Config: r.cfg, Logger: discard(), Keys: own, RunningUser: userName()}); err == nil {
@@ -375,7 +375,7 @@ func TestPortTaken(t *testing.T) {
 	if err := os.Mkdir(other.SockDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	own, err := LoadKeys(&other)
+	own, err := LoadKeys(&other, actortest.NewLog().Logger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Keys struct {
 }
 
 // LoadKeys reads the keys of a master and makes those that are missing.
-func LoadKeys(cfg *config.Master) (*Keys, error) {
+func LoadKeys(cfg *config.Master, log *slog.Logger) (*Keys, error) {
 	own, err := crypt.LoadMaster(cfg.PKIDir, cfg.ID, cfg.KeySize, cfg.KeyPass)
 	if err == nil {
 		err = notWeak(cfg, own)
@@ -36,7 +36,7 @@ func LoadKeys(cfg *config.Master) (*Keys, error) {
 			return nil, err
 		}
 	}
-	k.Local, err = cfg.AccessKeys(crypt.NewKeyString)
+	k.Local, err = cfg.AccessKeys(crypt.NewKeyString, tellDamage(log))
 	return k, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"brine/actors/actortest"
 	"brine/config"
 
 	"go.uber.org/goleak"
@@ -32,7 +33,7 @@ func childMaster(path string) error {
 	if err != nil {
 		return err
 	}
-	own, err := LoadKeys(cfg)
+	own, err := LoadKeys(cfg, actortest.NewLog().Logger())
 	if err != nil {
 		return err
 	}

@@ -476,7 +476,7 @@ func TestLocalCache(t *testing.T) {
 // TestUnknownJobCache: a job cache that lacks what one needs keeps a master from starting.
 func TestUnknownJobCache(t *testing.T) {
 	r := newSite(t, "master_job_cache: rawfile_json", "ext_job_cache: nobody")
-	own, err := LoadKeys(r.cfg)
+	own, err := LoadKeys(r.cfg, actortest.NewLog().Logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -489,11 +489,11 @@ func TestUnknownJobCache(t *testing.T) {
 func TestSigningKey(t *testing.T) {
 	r := newSite(t, "master_sign_pubkey: true", "master_use_pubkey_signature: true")
 	r.writeFile(filepath.Join(r.cfg.PKIDir, "master_sign.pem"), wiretest.Load(t, "rsa").Keys()["sign"].Private, 0o400)
-	if _, err := LoadKeys(r.cfg); err == nil || !strings.Contains(err.Error(), "precomputed signature") {
+	if _, err := LoadKeys(r.cfg, actortest.NewLog().Logger()); err == nil || !strings.Contains(err.Error(), "precomputed signature") {
 		t.Errorf("without the file: %v", err)
 	}
 	r.writeFile(filepath.Join(r.cfg.PKIDir, "master_pubkey_signature"), "abc=\n", 0o600)
-	k, err := LoadKeys(r.cfg)
+	k, err := LoadKeys(r.cfg, actortest.NewLog().Logger())
 	if err != nil || k.Sign == nil || k.PubSig != "abc=\n" {
 		t.Errorf("got %+v, %v", k, err)
 	}

@@ -152,7 +152,7 @@ func (r *rig) read(path string) string {
 // start starts the master; it ends with the test at the latest.
 func (r *rig) start() {
 	r.t.Helper()
-	own, err := LoadKeys(r.cfg)
+	own, err := LoadKeys(r.cfg, actortest.NewLog().Logger())
 	if err != nil {
 		r.t.Fatal(err)
 	}

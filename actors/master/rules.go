@@ -47,7 +47,7 @@ func (m *Master) Reload(cfg *config.Master) {
 // a file that it made itself would belong to the wrong user.
 func localKeys(cfg *config.Master, have eauth.Keys, root bool, log *slog.Logger) eauth.Keys {
 	if root {
-		keys, err := cfg.AccessKeys(crypt.NewKeyString)
+		keys, err := cfg.AccessKeys(crypt.NewKeyString, tellDamage(log))
 		if err == nil {
 			return keys
 		}

@@ -61,7 +61,7 @@ func (r *rig) start() {
 	if _, err := cfg.Environment().Verify(); err != nil {
 		r.t.Fatal(err)
 	}
-	keys, err := master.LoadKeys(cfg)
+	keys, err := master.LoadKeys(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		r.t.Fatal(err)
 	}

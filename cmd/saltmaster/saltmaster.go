@@ -53,7 +53,7 @@ func Run(c *tool.Call) error {
 	if detached, err := daemon.Background(s); detached || err != nil {
 		return err
 	}
-	own, err := master.LoadKeys(s.Master)
+	own, err := master.LoadKeys(s.Master, s.Log)
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,6 @@ func TestWhy(t *testing.T) {
 		{"no return", meant(answers(Minion{Made: ago(8 * second), Outcome: NoReturn})), JobNoReturn, "answers nobody, on purpose"},
 
 		{"master full", meant(signIn("full", RefusedRequest, "max_minions is reached")), MasterFull, "max_minions is reached"},
-		{"damaged key", meant(signIn("error", KeyDamaged, "the file of the accepted key is damaged"), links(LinkDown, LinkDown)), KeyDamaged, "is damaged; put that file back"},
 		{"weak key", meant(signIn("reject", KeyWeak, "weak RSA key: 1024 bits, fewer than 2048; see allow_weak_keys"), links(LinkDown, LinkDown)), KeyWeak, "1024 bits, fewer than 2048"},
 		{"version at sign-in", meant(signIn("", RefusedVersion, "protocol version 1 is below minimum_auth_version"), links(LinkDown, LinkDown)), RefusedVersion, "protocol version 1"},
 		{"sign-in refused", meant(signIn("", RefusedRequest, "incomplete request"), links(LinkDown, LinkDown)), RefusedRequest, "refused a sign-in in its name"},

@@ -52,6 +52,7 @@ func TestWhyNoConnection(t *testing.T) {
 		{"signed in just now", meant(links(LinkDown, LinkDown), signIn("accept", RefusedRequest, ""), func(c *Case) { c.Peer.SignedAt = ago(time.Millisecond) }), NotConnected, "start the minion"},
 		{"signed in, connected, gone", meant(links(LinkDown, LinkDown), signIn("accept", RefusedRequest, ""), func(c *Case) { c.Peer.SignedAt = ago(4 * time.Second) }), NotConnected, "start the minion"},
 		{"publish port blocked since", meant(links(LinkUp, LinkDown), heard), ConnectionLost, "after the job was sent, though its requests still come (the last one at 11:59:59 UTC, 1s ago)"},
+		{"damaged key", meant(signIn("error", KeyDamaged, "the file of the accepted key is damaged"), links(LinkDown, LinkDown)), KeyDamaged, "is damaged; put that file back"},
 		{"two of one id", meant(asked(Silent), func(c *Case) { c.Peer.Up = 2 }), NoAnswer, ". 2 connections name this id: several minions have it"},
 	} {
 		tt.check(t)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"brine/modules/host/wholefile"
+	"brine/wire/crypt"
 )
 
 // Names of the file of the trusted master's key.
@@ -35,26 +36,37 @@ func (d Dir) masterPath() string {
 	return filepath.Join(d.Path, d.File)
 }
 
-// MasterKey returns the text of the trusted key, "" when there is none.
-func (d Dir) MasterKey() (string, error) { return read(d.masterPath()) }
+// MasterKey returns the text of the trusted key, "" when there is none. A file that holds no key is an error: a minion that has
+// trusted a master takes no other one because its disk is damaged.
+func (d Dir) MasterKey() (string, error) {
+	text, there, err := read(d.masterPath())
+	if err != nil || !there {
+		return "", err
+	}
+	if _, err := crypt.ParsePublicKey([]byte(text)); err != nil {
+		return "", fmt.Errorf("the file %s is damaged: %w; put the key of the master back, or remove the file to trust the next master that answers", d.masterPath(), err)
+	}
+	return text, nil
+}
 
 // SigningKey returns the text of the key that vouches for master keys, "" when there is none.
 func (d Dir) SigningKey() (string, error) {
 	if d.SignKey == "" {
 		return "", nil
 	}
-	return read(filepath.Join(d.Path, d.SignKey+".pub"))
+	text, _, err := read(filepath.Join(d.Path, d.SignKey+".pub"))
+	return text, err
 }
 
-func read(path string) (string, error) {
-	text, err := os.ReadFile(path)
+func read(path string) (text string, there bool, err error) {
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", false, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read key: %w", err)
+		return "", false, fmt.Errorf("read key: %w", err)
 	}
-	return string(text), nil
+	return string(b), true, nil
 }
 
 // SetMasterKey stores pub as the trusted key, whole or not at all. A symbolic link in its place is followed.

@@ -3,9 +3,11 @@ package trust
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"brine/wire/auth"
+	"brine/wire/wiretest"
 )
 
 var _ auth.TrustStore = Dir{}
@@ -18,7 +20,8 @@ func TestDir(t *testing.T) {
 			t.Errorf("nothing there: got %q, %v", text, err)
 		}
 	}
-	for _, pub := range []string{"first", "second"} {
+	known := wiretest.Load(t, "edge_v3").Keys()
+	for _, pub := range []string{known["master"].Public, known["minion"].Public} {
 		if err := d.SetMasterKey(pub); err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +37,20 @@ func TestDir(t *testing.T) {
 	}
 	if names, _ := filepath.Glob(filepath.Join(path, ".*")); len(names) != 0 {
 		t.Errorf("left behind: %v", names)
+	}
+}
+
+// TestDamaged: a file that holds no key is not the same as none, which would let the next master be trusted.
+func TestDamaged(t *testing.T) {
+	d := Dir{Path: t.TempDir()}
+	pub := wiretest.Load(t, "edge_v3").Keys()["master"].Public
+	for name, text := range map[string]string{"empty": "", "white": "\n", "half": pub[:len(pub)/2], "noise": "\x00\x01\xfe"} {
+		if err := os.WriteFile(filepath.Join(d.Path, MinionFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.MasterKey(); got != "" || err == nil || !strings.Contains(err.Error(), filepath.Join(d.Path, MinionFile)+" is damaged") {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
 	}
 }
 

@@ -22,14 +22,21 @@ func gone(ctx context.Context, s *session.Session, jid string, ids []string) []s
 	if d == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
+	asked, cancel := context.WithTimeout(ctx, control.AskTimeout)
 	defer cancel()
-	got, err := control.Ask(ctx, d, control.GetGone{JID: jid, IDs: ids})
+	got, err := control.Ask(asked, d, control.GetGone{JID: jid, IDs: ids})
 	if err != nil {
-		s.Log.Debug("the master does not tell who got the job", "jid", jid, "err", err)
+		Silent(ctx, s, "the master does not tell who got the job", jid, err)
 		return nil
 	}
 	return got
+}
+
+// Silent notes that the master has not answered a question about a job. One that its asker has given up, whose context is ctx, is no silence.
+func Silent(ctx context.Context, s *session.Session, what, jid string, err error) {
+	if ctx.Err() == nil {
+		s.Log.Debug(what, "jid", jid, "err", err)
+	}
 }
 
 // standing asks the master how the minions of a job stand that have not returned.
@@ -38,11 +45,11 @@ func standing(ctx context.Context, s *session.Session, jid string, ids []string)
 	if d == nil {
 		return client.Standing{}
 	}
-	ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
+	asked, cancel := context.WithTimeout(ctx, control.AskTimeout)
 	defer cancel()
-	got, err := control.Ask(ctx, d, control.GetStanding{JID: jid, IDs: ids})
+	got, err := control.Ask(asked, d, control.GetStanding{JID: jid, IDs: ids})
 	if err != nil {
-		s.Log.Debug("the master does not tell how minions stand", "jid", jid, "err", err)
+		Silent(ctx, s, "the master does not tell how minions stand", jid, err)
 		return client.Standing{}
 	}
 	return client.Standing{Gone: got.Gone, Returned: got.Returned, Running: got.Running}

@@ -113,11 +113,14 @@ func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []stri
 	if master == nil {
 		return t.noReasons("it is not brine's, or not on this machine.")
 	}
-	ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
+	asked, cancel := context.WithTimeout(ctx, control.AskTimeout)
 	defer cancel()
-	got, err := control.Ask(ctx, master, control.GetWhy{JID: jid, IDs: slices.Sorted(slices.Values(ids))})
-	if err != nil {
-		t.Log.Debug("the master does not tell why", "jid", jid, "err", err)
+	got, err := control.Ask(asked, master, control.GetWhy{JID: jid, IDs: slices.Sorted(slices.Values(ids))})
+	switch {
+	case err != nil && ctx.Err() != nil: // the tool ends: nobody waits for reasons
+		return nil
+	case err != nil:
+		masterlink.Silent(ctx, t.Session, "the master does not tell why", jid, err)
 		return t.noReasons(err.Error())
 	}
 	lines := make([]string, len(got.Reasons))

@@ -68,11 +68,9 @@ func keepMinion(t *testing.T, option string) {
 	if err != nil || !strings.Contains(string(history), "; lost: what its actors had in hand; 1 job ran and is answered as ended, ") {
 		t.Errorf("the history does not count the job: %v\n%s", err, history)
 	}
-	if strings.Contains(option, "True") {
-		raw, _ := os.ReadFile(trace + ".pid")
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
-		k.until("the end of the job's command", func() bool { return !runs(pid) })
-	}
+	raw, _ := os.ReadFile(trace + ".pid")
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
+	k.until("the end of the job's command", func() bool { return !runs(pid) })
 	if err := os.Remove(run); err != nil {
 		t.Fatal(err)
 	}

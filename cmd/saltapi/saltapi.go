@@ -131,6 +131,7 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 		_, stopErr := srv.Stop(s.Master.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}
+	daemon.KeepPrograms(s, here.name)
 	s.Log.Info(fmt.Sprintf("salt-api is starting as user '%s'", session.RunningUser()))
 	return &service{srv, s.Master.StopTimeout, own, here}, nil
 }

@@ -117,6 +117,7 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	}
 	s.Log.Info("Starting up the Salt Master")
 	daemon.TellStanding(s)
+	daemon.KeepPrograms(s, "")
 	if cfg.HashType == "md5" || cfg.HashType == "sha1" {
 		s.Log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in Salt Master config!", cfg.HashType))
 	}

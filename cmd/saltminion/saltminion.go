@@ -123,6 +123,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 		return nil, err
 	}
 	daemon.TellStanding(s)
+	daemon.KeepPrograms(s, "")
 	key, err := OwnKey(cfg)
 	if err != nil {
 		return nil, err

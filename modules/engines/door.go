@@ -59,7 +59,7 @@ func newDoor(name string, f *fields) Engine {
 var inherited = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HOME", "USER", "LOGNAME"}
 
 // start starts the program.
-func (d *Door) start() (*program.Live, error) {
+func (d *Door) start(ctx context.Context) (*program.Live, error) {
 	who := &program.Account{}
 	if d.user != "" {
 		var err error
@@ -75,7 +75,7 @@ func (d *Door) start() (*program.Live, error) {
 		vars.Set(text(k), text(v))
 	}
 	env := program.Environment{Clean: true, Given: vars, Account: who}
-	live, err := program.Open(program.Spec{Argv: d.argv, Env: env.List(), Dir: d.cwd, As: who.Credential})
+	live, err := program.Open(ctx, program.Spec{Argv: d.argv, Env: env.List(), Dir: d.cwd, As: who.Credential})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", d.argv[0], err)
 	}
@@ -87,7 +87,7 @@ const lastWords = time.Second
 
 // Run runs the program to its end.
 func (d *Door) Run(ctx context.Context, s Surroundings) error {
-	live, err := d.start()
+	live, err := d.start(ctx)
 	if err != nil {
 		return err
 	}

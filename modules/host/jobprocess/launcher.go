@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"brine/modules/host/custody"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
@@ -59,6 +60,7 @@ func (l *Launcher) Start(label string) (*Process, error) {
 		_, _ = ours.Close(), words.Close()
 		return nil, fmt.Errorf("start the process of a job: %w", err)
 	}
+	custody.Started(cmd.Process.Pid, custody.Job)
 	return &Process{from: l, cmd: cmd, conn: ours, words: words, end: make(chan struct{})}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/host/custody"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
@@ -193,6 +194,7 @@ func (p *Process) Wait() { <-p.end }
 // reap waits for the end of a process that has handed over its return, or has died.
 func (p *Process) reap() {
 	p.awaitEnd()
+	custody.Over(p.PID())
 	_ = p.cmd.Wait() // how it ended is in ProcessState
 	p.calls.Wait()
 	p.mu.Lock()

@@ -1,11 +1,14 @@
 package program
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
+
+	"brine/modules/host/custody"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,14 +27,17 @@ type Live struct {
 	once   sync.Once
 }
 
-// Open starts a program in a process group of its own. Input, Timeout, Terminal and the budget of s mean nothing here. The group
-// is not bound to a context: Close ends it.
-func Open(s Spec) (*Live, error) {
+// Open starts a program in a process group of its own, once what a process before this one has left running is gone; ctx bounds the wait
+// for that. Input, Timeout, Terminal and the budget of s mean nothing here. The group is not bound to a context: Close ends it.
+func Open(ctx context.Context, s Spec) (*Live, error) {
+	if err := custody.Settled(ctx); err != nil {
+		return nil, err
+	}
 	proc := s.process()
 	l := &Live{proc: proc, exited: make(chan struct{})}
 	theirs, err := l.connect(&s)
 	if err == nil {
-		err = s.start(proc)
+		err = s.start(proc, custody.Program)
 	}
 	for _, f := range theirs {
 		_ = f.Close() // the program has its own copy
@@ -113,7 +119,7 @@ func (l *Live) Close(patience time.Duration) int64 {
 			l.terminate(patience)
 		}
 		_ = unix.Kill(-l.PID, unix.SIGKILL) // ESRCH: nothing is left
-		_ = l.proc.Wait()                   // the exit code is in ProcessState
+		reap(l.proc)
 		l.code = exitCode(l.proc.ProcessState)
 		l.closePipes()
 	})

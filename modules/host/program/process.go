@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/modules/host/custody"
 	"brine/modules/host/openfiles"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if err := s.connect(proc, &stdout, &stderr); err != nil {
 		return Result{}, err
 	}
-	if err := s.start(proc); err != nil {
+	if err := s.start(proc, custody.Command); err != nil {
 		stdout.abandon()
 		stderr.abandon()
 		return Result{}, err
@@ -45,7 +46,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	stderr.begin()
 	done := make(chan struct{})
 	go func() {
-		_ = proc.Wait() // the exit code is in ProcessState
+		reap(proc)
 		stdout.wait()
 		stderr.wait()
 		close(done)
@@ -104,7 +105,7 @@ func (s *Spec) await(ctx context.Context, done <-chan struct{}, pid int) (killed
 func Start(s Spec) (pid int, err error) {
 	proc := s.process()
 	proc.Stdout, proc.Stderr = os.Stdout, os.Stderr
-	if err := s.start(proc); err != nil {
+	if err := s.start(proc, 0); err != nil {
 		return 0, err
 	}
 	pid = proc.Process.Pid
@@ -143,11 +144,14 @@ func (s *Spec) connect(proc *exec.Cmd, stdout, stderr *collector) error {
 }
 
 // start starts a program under its umask and niceness. Both belong to a thread, the umask once that thread stops sharing
-// it, so the start happens on a thread that is thrown away afterwards.
-func (s *Spec) start(proc *exec.Cmd) error {
+// it, so the start happens on a thread that is thrown away afterwards. kind says how the program ends with this process; 0: it does not.
+func (s *Spec) start(proc *exec.Cmd, kind custody.Kind) error {
 	openfiles.Keep()
 	if s.Umask == 0 && s.Nice == 0 {
-		return proc.Start()
+		if kind == 0 {
+			return proc.Start()
+		}
+		return custody.Start(proc, kind)
 	}
 	started := make(chan error)
 	go func() {
@@ -156,9 +160,19 @@ func (s *Spec) start(proc *exec.Cmd) error {
 		if err == nil {
 			err = proc.Start()
 		}
+		if err == nil && kind != 0 {
+			custody.Started(proc.Process.Pid, kind)
+		}
 		started <- err
 	}()
 	return <-started
+}
+
+// reap waits for the end of a program. Until its number is another's, it is out of custody.
+func reap(proc *exec.Cmd) {
+	awaitExit(proc.Process.Pid)
+	custody.Over(proc.Process.Pid)
+	_ = proc.Wait() // the exit code is in ProcessState
 }
 
 // prepareThread gives the thread what a program that is started on it takes over.

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"brine/modules/host/custody"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -62,7 +64,7 @@ func (s *Spec) runTerminal(ctx context.Context) (Result, error) {
 	proc := s.process()
 	proc.Stdin, proc.Stdout, proc.Stderr = out.far, out.far, errs.far
 	proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Credential: s.As}
-	if err := s.start(proc); err != nil {
+	if err := s.start(proc, custody.Command); err != nil {
 		stdout.abandon()
 		stderr.abandon()
 		return Result{}, err
@@ -75,7 +77,7 @@ func (s *Spec) runTerminal(ctx context.Context) (Result, error) {
 func (s *Spec) finishTerminal(ctx context.Context, proc *exec.Cmd, stdout, stderr *collector) (Result, error) {
 	done := make(chan struct{})
 	go func() {
-		_ = proc.Wait() // the exit code is in ProcessState
+		reap(proc)
 		close(done)
 	}()
 	killed, timedOut := s.await(ctx, done, proc.Process.Pid)

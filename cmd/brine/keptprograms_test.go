@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// begunPrograms are the processes that have written themselves into a file, in that order.
+func begunPrograms(path string) (pids []int) {
+	text, _ := os.ReadFile(path)
+	for _, word := range strings.Fields(string(text)) {
+		pid, _ := strconv.Atoi(word)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// TestKeptPrograms kills the processes of a master and a minion: their programs end with them, those of a successor are the only ones.
+func TestKeptPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a fleet")
+	}
+	s := newSilentSite(t)
+	s.kept = true
+	program := func(name string) string {
+		return fmt.Sprintf("[/bin/sh, -c, 'sleep 1000 & echo $! >> %s; wait']", s.path(name))
+	}
+	script := func(name string) string {
+		return fmt.Sprintf(`script: {cmd: "/bin/sh -c 'sleep 1000 & echo $! >> %s; wait'"}`, s.path(name))
+	}
+	s.config("ext_processes: [{sidecar: {program: "+program("ext")+"}}]", "engines: [{"+script("master-script")+"}]")
+	s.minion("web1", false, "engines: [{"+script("minion-script")+"}, {door: {program: "+program("door")+"}}]")
+	s.start("master", "salt-master")
+	s.start("web1", "salt-minion")
+	programs := map[string][]string{"master": {"ext", "master-script"}, "web1": {"minion-script", "door"}}
+	alone := func(daemon string, was map[string]int) map[string]int {
+		now := map[string]int{}
+		for _, name := range programs[daemon] {
+			s.until(t, "one program "+name, func() bool {
+				all := slices.DeleteFunc(begunPrograms(s.path(name)), func(pid int) bool { return !runs(pid) })
+				if len(all) == 1 && all[0] != was[name] {
+					now[name] = all[0]
+				}
+				return now[name] != 0
+			})
+		}
+		return now
+	}
+	for daemon := range programs {
+		before := alone(daemon, nil)
+		parent := s.proc(daemon).Process.Pid
+		if err := syscall.Kill(childOf(parent), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		now := alone(daemon, before)
+		child := childOf(parent)
+		for _, pid := range []int{parent, child} { // the child has no time to notice that it has no parent
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, pid := range now {
+			s.until(t, "the end of "+name, func() bool { return !runs(pid) })
+		}
+	}
+}

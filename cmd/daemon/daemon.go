@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/cmd/keepalive"
 	"brine/cmd/optparse"
 	"brine/cmd/session"
 	"brine/cmd/tool"
@@ -82,9 +83,12 @@ func Background(s *session.Session) (detached bool, err error) {
 	if !s.Opt.Bool("daemon") {
 		return false, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return false, fmt.Errorf("run in the background: %w", err)
+	file, self := s.Parent.File() // by the name that it was started by, which an upgrade may turn to another file
+	if file != keepalive.FileSame || self == "" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return false, fmt.Errorf("run in the background: %w", err)
+		}
 	}
 	child := exec.Command(self)
 	child.Args = append([]string{s.Prog}, s.Args...)
@@ -172,6 +176,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 		return err
 	}
 	tellOfPredecessor(s, l)
+	tellOfFile(s)
 	if err := noCores(); err != nil {
 		s.Log.Warn("core files may be written", "err", err)
 	}

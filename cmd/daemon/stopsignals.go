@@ -56,6 +56,19 @@ func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	}
 }
 
+// tellOfFile logs what has become of the file of the program since its parent was started from it: whether an upgrade has taken effect.
+func tellOfFile(s *session.Session) {
+	switch file, path := s.Parent.File(); file {
+	case keepalive.FileNew:
+		s.Log.Info("this process was started from the file that has replaced the one of its parent", "path", path, "version", tool.Version)
+	case keepalive.FileGone:
+		s.Log.Warn("the file of this program is gone: this process is the program that its parent was started from", "path", path, "version", tool.Version)
+	case keepalive.FileBroken:
+		s.Log.Error("the file that has replaced this program does not start: this process is the program that its parent was started from",
+			"path", path, "version", tool.Version)
+	}
+}
+
 // rememberPredecessor puts the death of the process before this one into the history of deaths, which it could not do itself. A
 // process that has asked for another one has not died.
 func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report string) {

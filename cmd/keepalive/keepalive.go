@@ -10,6 +10,8 @@ package keepalive
 /*
 int keepalive_channel(void);
 int keepalive_deaths(void);
+int keepalive_file(void);
+const char *keepalive_path(void);
 int keepalive_before_pid(void);
 int keepalive_before_status(void);
 long long keepalive_before_at(void);
@@ -96,6 +98,25 @@ func (p *Parent) Before() (e Ended, ok bool) {
 	}
 	return Ended{PID: int(C.keepalive_before_pid()), Status: syscall.WaitStatus(C.keepalive_before_status()), Deaths: int(C.keepalive_deaths()),
 		At: time.UnixMilli(int64(C.keepalive_before_at())), Lived: time.Duration(C.keepalive_before_lived()) * time.Millisecond}, true
+}
+
+// File is what has the name of the program when a process is started.
+type File int
+
+// The kinds of File, as in upgrade.h.
+const (
+	FileSame   File = iota // the program of this process and of its parent
+	FileNew                // that of this process, which its parent is not
+	FileGone               // nothing: this process is what its parent was started from
+	FileBroken             // one that did not start: the same
+)
+
+// File tells where this process comes from, and by which path.
+func (p *Parent) File() (f File, path string) {
+	if p == nil {
+		return FileSame, ""
+	}
+	return File(C.keepalive_file()), C.GoString(C.keepalive_path())
 }
 
 // Signals are SIGTERM and SIGINT that the parent has got. From the first call on it sends them here, and not to

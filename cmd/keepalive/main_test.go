@@ -65,6 +65,9 @@ func play(p *Parent) int {
 					fmt.Println(err)
 				}
 				fmt.Println("slack", n)
+			case "file":
+				file, path := p.File()
+				fmt.Println("file", file, path, os.Getenv("BRINE_KEEPALIVE_CHILD"))
 			case "deaf":
 				signal.Ignore(syscall.SIGABRT)
 			case "watchdog":

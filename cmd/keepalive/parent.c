@@ -21,6 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "upgrade.h"
+
+enum { STRANGE = 1, KNOWN };
+
 enum {
 	AGAIN = 99,            // exit code that asks for a new process (salt/defaults/exitcodes.py, SALT_KEEPALIVE)
 	FAILED = 1,
@@ -28,6 +32,7 @@ enum {
 	QUICK_FREE = 3,        // so many quick deaths in a row are answered at once
 	DELAY_MAX_MS = 10000,
 	LAST_WORDS_MS = 3000,  // so long a process that hangs may write where
+	HELLO_MS = 10000,      // so long a process of another file has to show that it knows its parent
 	SLACK_NS = 200000,     // so late may a timer of the process be (docs/decisions/0063)
 };
 
@@ -35,12 +40,15 @@ enum {
 static int channel = -1;
 static int deaths, before_pid, before_status;
 static long long before_at, before_lived; // milliseconds: since 1970, and of its life
+static int file; // what has the name of its program, one of FILE_SAME ...
 static const char *title = "MinionKeepAlive"; // of the process in its log line
 
 int keepalive_channel(void) { return channel; }
 int keepalive_deaths(void) { return deaths; }
 int keepalive_before_pid(void) { return before_pid; }
 int keepalive_before_status(void) { return before_status; }
+int keepalive_file(void) { return file; }
+const char *keepalive_path(void) { return upgrade_path(); }
 long long keepalive_before_at(void) { return before_at; }
 long long keepalive_before_lived(void) { return before_lived; }
 
@@ -127,6 +135,7 @@ struct life {
 	int stopping;  // it was told to end
 	int64_t kill_at; // when it is killed, 0: never
 	int ended, status;
+	int fresh;     // it is of another file than this: STRANGE until it has shown that it is a process of ours, then KNOWN
 	int only_init; // an end is never answered by a new process
 };
 
@@ -150,6 +159,7 @@ static void heard(struct life *l) {
 	}
 	for (ssize_t i = 0; i < n; i++) {
 		switch (said[i]) {
+		case 'H': l->fresh = KNOWN, l->kill_at = 0; break;
 		case 'L': l->listening = 1; break;
 		case 'R':
 			l->ready = 1;
@@ -228,11 +238,22 @@ static void turn(struct life *l, int signals, int timeout) {
 	}
 }
 
+// overdue ends a process that had its time. What is no process of ours may have its own, which it has to end.
+static void overdue(struct life *l) {
+	int gently = l->fresh == STRANGE;
+	kill(l->pid, gently ? SIGTERM : SIGKILL);
+	l->kill_at = gently ? now_ms() + HELLO_MS : 0;
+	if (gently) l->fresh = KNOWN;
+}
+
 // live lets a process live until it has ended.
 static void live(struct life *l, int signals) {
 	while (!l->ended) {
 		int64_t left = l->kill_at - now_ms();
-		if (l->kill_at && left <= 0) kill(l->pid, SIGKILL), l->kill_at = 0;
+		if (l->kill_at && left <= 0) {
+			overdue(l);
+			continue;
+		}
 		turn(l, signals, l->kill_at ? (int)left : -1);
 	}
 }
@@ -266,10 +287,46 @@ static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	return shift > 13 || (1 << shift) > DELAY_MAX_MS ? DELAY_MAX_MS : 1 << shift;
 }
 
+// hand_on makes a forked process one of another file.
+static void hand_on(int fd) {
+	char told[256];
+	fcntl(fd, F_SETFD, 0);
+	snprintf(told, sizeof told, "1 %d %d %d %d %d %lld %lld", getppid(), fd, deaths, before_pid, before_status, before_at, before_lived);
+	upgrade_start(told);
+	dprintf(STDERR_FILENO, "%s: %s\n", upgrade_path(), strerror(errno));
+	_exit(FAILED);
+}
+
+// inherit tells whether this process is of another file than its parent, which has forked and handed on.
+static int inherit(void) {
+	int version, parent, fd;
+	const char *told = upgrade_told();
+	if (!told || sscanf(told, "%d %d %d %d %d %d %lld %lld", &version, &parent, &fd, &deaths, &before_pid, &before_status, &before_at, &before_lived) != 8
+		|| version != 1 || parent != getppid())
+		return 0;
+	upgrade_remember();
+	channel = fd;
+	file = FILE_NEW;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
+	if (write(fd, "H", 1) < 0) {
+		// the parent has gone, which the process notices
+	}
+	return 1;
+}
+
+// stillborn tells whether a process of another file has never begun its work. The next one is of this file again.
+static int stillborn(const struct life *l) {
+	if (!l->fresh || l->ready || l->stopping) return 0;
+	upgrade_failed();
+	dprintf(STDERR_FILENO, "%s does not start (exit status %d): the program goes on that it has replaced\n", upgrade_path(), shown(l->status));
+	return 1;
+}
+
 // keep is the whole of the parent. The process returns from it and goes on as any other.
 static void __attribute__((constructor)) keep(void) {
 	int kind = wanted(), served = 0, quick = 0, pair[2];
-	if (!kind) return;
+	if (!kind || inherit()) return;
 	char name[16] = "";
 	prctl(PR_GET_NAME, name);
 	sigset_t mask, old;
@@ -281,7 +338,9 @@ static void __attribute__((constructor)) keep(void) {
 	int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0) return;
 	sigprocmask(SIG_BLOCK, &mask, &old);
+	upgrade_remember();
 	for (;;) {
+		file = served ? upgrade_look() : FILE_SAME;
 		int64_t since = now_ms();
 		int paired = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0;
 		pid_t pid = paired ? fork() : -1;
@@ -290,7 +349,9 @@ static void __attribute__((constructor)) keep(void) {
 			channel = pair[1];
 			prctl(PR_SET_NAME, name);
 			prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
-			break;
+			if (file != FILE_NEW) break;
+			sigprocmask(SIG_SETMASK, &old, NULL);
+			hand_on(channel);
 		}
 		if (paired) close(pair[1]);
 		if (pid < 0) { // there is no room: without a parent, or later
@@ -299,12 +360,14 @@ static void __attribute__((constructor)) keep(void) {
 			rest(&(struct life){.fd = -1, .ended = 1}, signals, DELAY_MAX_MS);
 			continue;
 		}
-		struct life l = {.pid = pid, .fd = pair[0], .only_init = kind == 2};
+		struct life l = {.pid = pid, .fd = pair[0], .only_init = kind == 2, .fresh = file == FILE_NEW ? STRANGE : 0};
+		if (l.fresh) l.kill_at = now_ms() + HELLO_MS;
 		prctl(PR_SET_NAME, "salt-keepalive");
 		dl_iterate_phdr(give_back, NULL);
 		live(&l, signals);
 		catch_up(&l); // its last words
 		if (l.fd >= 0) close(l.fd), l.fd = -1;
+		if (stillborn(&l)) continue;
 		served |= l.ready;
 		int64_t pause = next(&l, now_ms() - since, served, &quick);
 		rest(&l, signals, pause);

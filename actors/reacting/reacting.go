@@ -72,6 +72,8 @@ type ruleSet struct {
 	option  any          // as it is configured
 	file    string       // "": they stand in the configuration
 	stamp   string       // of the file, when it was read
+	again   bool         // it is read again: it had changed just before
+	wrong   string       // with it
 }
 
 // Configured tells whether an option asks for a Reactor at all.
@@ -138,7 +140,7 @@ func (p *Part) sink(tag string, body []byte) {
 	if strings.Contains(tag, manageTag) {
 		p.tellManager(tag, body)
 	}
-	if p.follower.Load() || !p.rules.Load().Wants(tag) {
+	if p.follower.Load() || !p.current().Wants(tag) {
 		return
 	}
 	if p.mailed.Add(int64(len(body))) > maxMailed {

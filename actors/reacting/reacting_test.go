@@ -383,17 +383,46 @@ func TestFile(t *testing.T) {
 	r.event("one")
 	r.settled()
 	write("- another: " + r.dir + "/a.sls\n")
-	r.eventually("the new rules", func() bool { return r.rules.Load().Wants("another") })
 	r.event("one")
 	r.event("another")
 	r.settled()
 	write("- {")
-	r.log.Await(t, "Failed to parse YAML in reactor map")
 	r.event("another")
+	r.log.Await(t, "Failed to parse YAML in reactor map")
 	r.settled()
 	r.stop()
 	if n := r.do.total(); n != 3 {
 		t.Errorf("%d calls, want 3", n)
+	}
+}
+
+// TestRulesAtOnce: a file of rules counts as it is when an event comes, with two changes in the same moment, of the same length and in
+// place; so do the answers about the rules.
+func TestRulesAtOnce(t *testing.T) {
+	r := newRig(t)
+	path := filepath.Join(r.dir, "map")
+	rule := func(n int) string { return fmt.Sprintf("- ev/%03d: %s/a.sls\n", n, r.dir) }
+	if err := os.WriteFile(path, []byte(rule(0)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.start(r.options(path, map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"}))
+	defer r.stop()
+	for n := range 200 {
+		if err := os.WriteFile(path, []byte(rule(n)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.event(fmt.Sprintf("ev/%03d", n))
+		list := r.List()
+		if len(list) != 1 || !list[0].(*payload.Map).Has(fmt.Sprintf("ev/%03d", n)) {
+			t.Fatalf("rules after change %d: %v", n, payload.Show(fmt.Sprint(list...)))
+		}
+		if got := r.Try(t.Context(), fmt.Sprintf("ev/%03d", n), payload.NewMap(0)); len(got.Rules) != 1 {
+			t.Fatalf("an event after change %d would meet %v", n, got.Rules)
+		}
+	}
+	r.settled()
+	if got, want := r.Show().Events, int64(200); got != want {
+		t.Errorf("%d events were wanted, want %d", got, want)
 	}
 }
 

@@ -3,6 +3,9 @@ package reacting
 import (
 	"fmt"
 	"os"
+	"strings"
+	"syscall"
+	"time"
 
 	"brine/modules/reactor"
 	"brine/wire/payload"
@@ -41,6 +44,34 @@ func (p *Part) complain(problems []string) {
 	}
 }
 
+// current is the rules that hold for an event of now: a file of them counts as it is.
+func (p *Part) current() *ruleSet {
+	p.followFile()
+	return p.rules.Load()
+}
+
+// stampGrain is within what time two changes of a file may have the same stamp. A file that was read so soon after its change is read again.
+const stampGrain = 50 * time.Millisecond
+
+// stampOf tells one state of a file from others. It is not lasting when a change after now could look the same.
+func stampOf(file string) (stamp string, lasting bool) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return "none", true
+	}
+	changed := info.ModTime()
+	stamp = fmt.Sprint(changed.UnixNano(), info.Size())
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		moved := time.Unix(sys.Ctim.Unix()) // a file that was moved here keeps its time of change
+		stamp = fmt.Sprint(stamp, moved.UnixNano(), sys.Dev, sys.Ino)
+		if moved.After(changed) {
+			changed = moved
+		}
+	}
+	age := time.Since(changed)
+	return stamp, age > stampGrain || age < -stampGrain
+}
+
 // followFile reads the file of rules when it has changed. One that cannot be read leaves the rules as they are. Unlike Salt, which
 // reads it for every event, and dies of one that it cannot read.
 func (p *Part) followFile() {
@@ -48,30 +79,32 @@ func (p *Part) followFile() {
 	if now.file == "" {
 		return
 	}
-	stamp := "none"
-	if info, err := os.Stat(now.file); err == nil {
-		stamp = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-	}
-	if stamp == now.stamp {
+	stamp, lasting := stampOf(now.file)
+	if stamp == now.stamp && !now.again {
 		return
 	}
 	set := *now
-	set.stamp = stamp
+	set.stamp, set.again = stamp, !lasting
 	rules, problems, err := reactor.ReadRules(now.file)
+	set.wrong = strings.Join(problems, "\n")
 	if err != nil {
-		p.opt.Log.Error(err.Error())
-		p.tally.failed(err.Error())
+		set.wrong = err.Error()
 	} else {
-		p.complain(problems)
 		set.Rules, set.tallies = rules, talliesOf(rules, now)
 	}
-	p.rules.CompareAndSwap(now, &set)
+	if !p.rules.CompareAndSwap(now, &set) || set.wrong == now.wrong && stamp == now.stamp {
+		return
+	}
+	if p.complain(problems); err != nil {
+		p.opt.Log.Error(err.Error())
+		p.tally.failed(err.Error())
+	}
 }
 
 // change replaces the rules by what f makes of them.
 func (p *Part) change(f func(*reactor.Rules) (*reactor.Rules, *payload.Map)) *payload.Map {
 	for {
-		now := p.rules.Load()
+		now := p.current()
 		rules, answer := f(now.Rules)
 		set := *now
 		set.Rules, set.tallies = rules, talliesOf(rules, now)
@@ -82,7 +115,7 @@ func (p *Part) change(f func(*reactor.Rules) (*reactor.Rules, *payload.Map)) *pa
 }
 
 // List is the entries of the rules, as reactor.list shows them.
-func (p *Part) List() []any { return p.rules.Load().List() }
+func (p *Part) List() []any { return p.current().List() }
 
 // Add adds an entry, which reacts from now on, until the next start or a change of the option.
 func (p *Part) Add(tag, sls any) *payload.Map {

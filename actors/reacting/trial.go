@@ -14,7 +14,7 @@ import (
 // Try tells which rules an event would meet and which calls they come to. It makes none, and the templates call no functions.
 func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.ReactorTrial {
 	out := control.ReactorTrial{Tag: tag, Own: reactor.Own(data), Leader: p.Leads()}
-	rules := p.rules.Load().Rules
+	rules := p.current().Rules
 	all := rules.Tags()
 	rules.Hits(tag, func(place int) {
 		out.Rules = append(out.Rules, control.ReactorRule{Tag: all[place].Tag, SLS: all[place].SLS})

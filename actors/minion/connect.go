@@ -39,7 +39,7 @@ func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
 }
 
 func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
+	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, stored: func() { m.scheduler.Send(&PillarStored{}) }, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
 func (m *Minion) journalOptions(mem memory) journalOptions {

@@ -62,6 +62,7 @@ func (m *RefreshPillar) done(err error) {
 type refresherOptions struct {
 	asked    pillarQuestion
 	compiles *ownPillar
+	stored   func()        // is told that there is another pillar
 	keepIn   string        // below this folder the pillar of a master is kept in files; "": it is not
 	every    time.Duration // grains_refresh_every; 0: never
 	facts    *facts
@@ -334,6 +335,7 @@ func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {
 		r.logOf(m.link).Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
 	} else {
 		r.opt.compiles.at(m.link).Store(m.pillar)
+		r.opt.stored()
 	}
 	m.done(m.err)
 	if m.by == r {

@@ -21,6 +21,8 @@ type (
 	BeginSchedule struct{}
 	// ManageSchedule is a request from the minion's bus (manage_schedule).
 	ManageSchedule struct{ Data *payload.Map }
+	// PillarStored says that there is another pillar.
+	PillarStored struct{}
 	// lookAtSchedule says that it is time to look at the schedule.
 	lookAtSchedule struct{ turn int }
 )
@@ -79,6 +81,8 @@ func (s *scheduler) Receive(ctx actor.Context) {
 		s.onBegin(ctx)
 	case *ManageSchedule:
 		s.onManage(ctx, m.Data)
+	case *PillarStored:
+		s.onPillarStored(ctx)
 	case *lookAtSchedule:
 		s.onLookAtSchedule(ctx, m)
 	default:
@@ -95,6 +99,13 @@ func (s *scheduler) onStarted(ctx actor.Context) {
 func (s *scheduler) onBegin(ctx actor.Context) {
 	if !s.plan.begun {
 		s.plan.begun = true
+		s.look(ctx)
+	}
+}
+
+// onPillarStored looks at once, if the schedule may be another one.
+func (s *scheduler) onPillarStored(ctx actor.Context) {
+	if s.readPillar() && s.plan.begun {
 		s.look(ctx)
 	}
 }
@@ -134,11 +145,11 @@ func (s *scheduler) arm(ctx actor.Context) {
 	after(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
 }
 
-// readPillar takes over the schedule of a pillar that has changed.
-func (s *scheduler) readPillar() {
+// readPillar takes over the schedule of a pillar that has changed, and tells whether it has.
+func (s *scheduler) readPillar() (changed bool) {
 	pillar := s.pillar()
 	if pillar == s.plan.pillar {
-		return
+		return false
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
@@ -146,15 +157,11 @@ func (s *scheduler) readPillar() {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)
+	return true
 }
 
-// pillar is that of a master that is there.
-func (s *scheduler) pillar() *payload.Map {
-	if l := s.m.anyLink(); l != nil {
-		return l.pillarData.Load()
-	}
-	return nil
-}
+// pillar is that of a master that is there, or that of a minion without masters.
+func (s *scheduler) pillar() *payload.Map { return s.m.compiles.at(s.m.anyLink()).Load() }
 
 // now is what a clock on the wall of this machine shows.
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
@@ -192,7 +199,7 @@ func (s *scheduler) run(run schedule.Run) {
 
 // onManage carries out a request and answers it.
 func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
-	s.readPillar()
+	s.onPillarStored(ctx)
 	state, out := s.plan.State.Manage(data, s.now(), s.options())
 	s.plan.State = state
 	for _, msg := range out.Messages {
@@ -211,7 +218,9 @@ func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
 	if out.Run != nil {
 		s.run(*out.Run)
 	}
-	s.arm(ctx)
+	if out.Changed && s.plan.begun {
+		s.look(ctx)
+	}
 }
 
 // persist writes the schedule down. The request stands even if that fails.

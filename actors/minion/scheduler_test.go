@@ -252,3 +252,46 @@ func TestScheduleBeforeConnect(t *testing.T) {
 		t.Fatal("the job does not run")
 	}
 }
+
+// TestScheduleAtOnce: a schedule that has changed, by a request or by the pillar, is looked at at once. The clock stands still.
+func TestScheduleAtOnce(t *testing.T) {
+	r := newRig(t, "").up()
+	next := func(name string) any {
+		t.Helper()
+		return r.manage("next_fire_time", "func", "get_next_fire_time", "name", name).Value("next_fire_time")
+	}
+	job := func(name string) *payload.Map {
+		return payload.M("function", "t.echo", "args", []any{name}, "hours", int64(1))
+	}
+	r.manage("add", "func", "add", "name", "added", "persist", false, "schedule", payload.M("added", job("added")))
+	if next("added") == nil {
+		t.Error("of a job that was added it is not known when it is due")
+	}
+	if got := r.scheduled(1)[0].Value("return"); got != "added" {
+		t.Errorf("%v has returned", got)
+	}
+	r.manage("delete", "func", "modify", "name", "added", "persist", false, "schedule", job("modified"))
+	if next("added") == nil {
+		t.Error("of a job that was modified it is not known when it is due")
+	}
+	f := r.master()
+	f.mu.Lock()
+	f.pillar = payload.M("schedule", payload.M("brought", job("brought")))
+	f.mu.Unlock()
+	fetched := make(chan error, 1)
+	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { fetched <- err }})
+	if err := <-fetched; err != nil {
+		t.Fatal(err)
+	}
+	if next("brought") == nil {
+		t.Error("of a job that the pillar has brought it is not known when it is due")
+	}
+	f.await(t, "return of the job that the pillar has brought", func() bool {
+		for _, ret := range f.returns[jidReq] {
+			if ret.Value("return") == "brought" {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -16,6 +16,7 @@ import (
 type Effects struct {
 	Replies  []Reply // events for whoever has asked, in their order
 	Persist  bool    // the part in the options is to be written down
+	Changed  bool    // the schedule is to be looked at: it may be another one
 	Run      *Run    // to be run now
 	Messages []Message
 }
@@ -62,8 +63,12 @@ func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Eff
 		return s, r.out
 	}
 	do(r)
+	r.out.Changed = !asks[data.Str("func")]
 	return s, r.out
 }
+
+// asks are the functions that change no job.
+var asks = map[string]bool{"list": true, "save_schedule": true, "get_next_fire_time": true, "job_status": true, "run_job": true}
 
 // foreign tells whether a job is only in the pillar, which no request changes, and says so.
 func (r *request) foreign(what string) bool {

@@ -62,7 +62,7 @@ func (m *Minion) onReady(l *link) {
 	for _, tag := range tags {
 		load := m.eventLoad(tag, text)
 		if len(m.cfg.StartEventGrains) > 0 {
-			load.Set("grains", m.someGrains(m.cfg.StartEventGrains))
+			load.Set("grains", someGrains(l.facts.grains(), m.cfg.StartEventGrains))
 		}
 		l.post(&SendRequest{Load: load, Done: m.logFailure(tag)})
 	}
@@ -75,8 +75,8 @@ func (m *Minion) onReady(l *link) {
 	}
 }
 
-func (m *Minion) someGrains(names []string) *payload.Map {
-	out, all := payload.NewMap(len(names)), m.facts.grains()
+func someGrains(all *payload.Map, names []string) *payload.Map {
+	out := payload.NewMap(len(names))
 	for _, n := range names {
 		if v, ok := all.Get(n); ok {
 			out.Set(n, v)

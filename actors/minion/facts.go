@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"brine/config"
 	"brine/wire/payload"
 )
 
@@ -56,4 +57,51 @@ func (f *facts) refresh() (changed bool) {
 	g := f.compute(true).Map()
 	before := f.now.Swap(g)
 	return before == nil || !payload.Equal(before, g)
+}
+
+// linkFacts are the facts as the jobs of one master see them: their master is that one, whatever list the configuration has.
+type linkFacts struct {
+	all        *facts
+	configured any    // the option master
+	host       string // of the master
+	opts       *payload.Map
+	made       atomic.Pointer[ofMaster]
+}
+
+// ofMaster are grains that were made from others.
+type ofMaster struct{ from, grains *payload.Map }
+
+// newLinkFacts are the facts of a link; options are those of the minion.
+func newLinkFacts(all *facts, options *payload.Map, master config.MasterAddr) *linkFacts {
+	opts := options.Clone().Set("master", master.Host).Set("master_port", int64(master.Port))
+	return &linkFacts{all: all, configured: options.Value("master"), host: master.Host, opts: opts}
+}
+
+// options are those of the minion with this master.
+func (f *linkFacts) options() *payload.Map { return f.opts }
+
+// grains are the grains of now. One map is made of each, which is only read.
+func (f *linkFacts) grains() *payload.Map {
+	from := f.all.grains()
+	if made := f.made.Load(); made != nil && made.from == from {
+		return made.grains
+	}
+	made := &ofMaster{from: from, grains: from}
+	if v, ok := from.Get(grainMaster); ok && payload.Equal(v, f.configured) {
+		made.grains = from.Clone().Set(grainMaster, f.host)
+	}
+	f.made.Store(made)
+	return made.grains
+}
+
+// grainMaster is the grain that comes from the option of that name; the configuration may set it otherwise.
+const grainMaster = "master"
+
+// grain is one of them, which does not wait for the others.
+func (f *linkFacts) grain(name string) (any, bool) {
+	v, ok := f.all.grain(name)
+	if name == grainMaster && ok && payload.Equal(v, f.configured) {
+		return f.host, true
+	}
+	return v, ok
 }

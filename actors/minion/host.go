@@ -189,7 +189,7 @@ func (h host) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map,
 	if h.link == nil {
 		return nil, errNoMaster
 	}
-	load := h.m.own.pillar.load(h.m.facts.grains())
+	load := h.m.own.pillar.load(h.link.facts.grains())
 	load.Set("saltenv", textOrNil(q.Saltenv)).Set("pillarenv", textOrNil(q.Pillarenv))
 	if q.Override.Len() > 0 {
 		load.Set("pillar_override", q.Override)

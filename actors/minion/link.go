@@ -56,6 +56,7 @@ type link struct {
 	asking *bound // requests for others
 	gauges linkGauges
 
+	facts      *linkFacts
 	pillarData atomic.Pointer[payload.Map]
 	env        *modules.Env // what its jobs run in
 }

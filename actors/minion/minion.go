@@ -163,6 +163,7 @@ func (m *Minion) makeLinks() error {
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
+		l.facts = newLinkFacts(m.facts, m.cfg.Raw, addr)
 		l.env = m.newEnv(l)
 		m.boundsOf(l)
 		m.links = append(m.links, l)
@@ -174,6 +175,9 @@ func (m *Minion) makeLinks() error {
 func (m *Minion) newEnv(l *link) *modules.Env {
 	env := &modules.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
 		Grains: m.facts.grains, GrainOf: m.facts.grain, Host: hostOf(host{m, l})}
+	if l != nil {
+		env.Opts, env.Grains, env.GrainOf = l.facts.options, l.facts.grains, l.facts.grain
+	}
 	env.Pillar = m.compiles.at(l).Load
 	if m.opt.Complete != nil {
 		m.opt.Complete(env)
@@ -194,7 +198,7 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(job *payload.Job, l *link) bool {
-			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: m.facts.grains, Grain: m.facts.grain, Pillar: l.pillarData.Load})
+			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain, Pillar: l.pillarData.Load})
 		},
 		job: func(rec *jobRecord) func() actor.Actor {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }

@@ -88,7 +88,7 @@ func (r *reactions) close() error {
 // templates are what the templates of reactions see of this minion.
 func (r *reactions) templates() reacting.Templates {
 	m := r.m
-	return reacting.Templates{Opts: m.own.values, Grains: m.facts.grains, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
+	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map { return m.envOf(m.anyLink()).Grains() }, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
 		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return modules.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)

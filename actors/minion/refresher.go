@@ -270,7 +270,7 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 			out.pillar, out.err = opt.compiles.compile(ctx, modules.PillarQuery{}, opt.asked)
 			return nil
 		}
-		load := opt.asked.load(opt.facts.grains())
+		load := opt.asked.load(l.facts.grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}

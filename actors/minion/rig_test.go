@@ -102,7 +102,9 @@ func (r *rig) options() Options {
 				SignPubMessages: true,
 			})
 		},
-		Grains: func(bool) Grains { return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web")} },
+		Grains: func(bool) Grains {
+			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master", r.cfg.Raw.Value("master"))}
+		},
 		Match: func(job *payload.Job, about matchers.Facts) bool {
 			hit, _ := matchers.Match(job.Tgt(), job.TgtType(), "", &about)
 			return hit

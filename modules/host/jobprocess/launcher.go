@@ -90,7 +90,7 @@ func wordsFile() (*os.File, error) {
 // packed keeps the bytes of the maps that go to every process. They are replaced when they change, and never changed.
 type packed struct {
 	mu   sync.Mutex
-	kept [8]struct {
+	kept [16]struct {
 		m *payload.Map
 		b []byte
 	}

@@ -31,6 +31,8 @@ func Truthy(v any) bool {
 		return len(x) > 0
 	case []any:
 		return len(x) > 0
+	case payload.Set:
+		return len(x) > 0
 	case *payload.Map:
 		return x.Len() > 0
 	}

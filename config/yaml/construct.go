@@ -139,7 +139,7 @@ func (c *constructor) sequence(n *node, out []any) error {
 	return nil
 }
 
-func (c *constructor) set(n *node) ([]any, error) {
+func (c *constructor) set(n *node) (payload.Set, error) {
 	m := payload.NewMap(len(n.items) / 2)
 	if err := c.mapping(n, m); err != nil {
 		return nil, err

@@ -49,7 +49,9 @@ func (p *pretty) format(v any, indent, allowance, level int) {
 	case *payload.Map:
 		p.dict(x, indent, allowance+1, level+1)
 	case []any:
-		p.list(x, indent, allowance+1, level+1)
+		p.list("[]", x, indent, allowance+1, level+1)
+	case payload.Set:
+		p.list("{}", x, indent, allowance+1, level+1)
 	case string:
 		p.text(x, indent, allowance, level+1)
 	case []byte:
@@ -82,8 +84,9 @@ func (p *pretty) dict(m *payload.Map, indent, allowance, level int) {
 	p.out.WriteByte('}')
 }
 
-func (p *pretty) list(list []any, indent, allowance, level int) {
-	p.open("[")
+// list writes the items of a list or a set, each on a line, between two brackets.
+func (p *pretty) list(brackets string, list []any, indent, allowance, level int) {
+	p.open(brackets[:1])
 	indent += p.step
 	for i, v := range list {
 		last := i == len(list)-1
@@ -92,7 +95,7 @@ func (p *pretty) list(list []any, indent, allowance, level int) {
 			p.out.WriteString(",\n" + strings.Repeat(" ", indent))
 		}
 	}
-	p.out.WriteByte(']')
+	p.out.WriteString(brackets[1:])
 }
 
 // lastAllowance is the room behind an element: the closing brackets for the last, a comma for others.

@@ -71,6 +71,7 @@ type yamlNode struct {
 	text    string // of a scalar
 	plainOK bool   // the plain text reads back as the right type
 	binary  bool   // !!binary, in literal style
+	tag     string // what stands before a collection: !!set; may be empty
 	flow    bool
 	items   []*yamlNode
 }
@@ -110,6 +111,14 @@ func represent(v any, o YAMLOptions) *yamlNode {
 			n.items = append(n.items, represent(item, o))
 		}
 		n.setFlow(o.Flow)
+		return n
+	case payload.Set:
+		m := payload.NewMap(len(x))
+		for _, item := range x {
+			m.Set(item, nil)
+		}
+		n := represent(m, o)
+		n.tag = "!!set"
 		return n
 	case *payload.Map:
 		n := &yamlNode{kind: yamlMapping}

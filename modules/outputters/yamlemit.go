@@ -43,6 +43,9 @@ func (e *emitter) document(n *yamlNode) {
 // node writes a node; asValue tells that it stands as key or value of a mapping, simpleKey that it is a key in
 // front of ":".
 func (e *emitter) node(n *yamlNode, asValue, simpleKey bool) {
+	if n.tag != "" {
+		e.indicator(n.tag, true, false, false)
+	}
 	switch {
 	case n.kind == yamlScalar:
 		e.scalar(n, simpleKey)

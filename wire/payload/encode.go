@@ -90,6 +90,8 @@ func (e *encoder) rare(v any, depth int) error {
 	switch v := v.(type) {
 	case Bytes:
 		e.bytes([]byte(v))
+	case Set:
+		return e.list(v, depth+1)
 	case Time:
 		e.time(v.Time)
 	case time.Time:

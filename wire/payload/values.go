@@ -20,6 +20,10 @@ const timeLayout = "20060102T15:04:05.000000"
 // any key of bin type. As a value it is packed like []byte.
 type Bytes string
 
+// Set is a set, which YAML knows (!!set). It keeps the order of its items and is packed as a list, as Salt packs it; no
+// decoder makes one.
+type Set []any
+
 // Time is a date and time without a zone, as Salt packs it in ext 78. The embedded time is in UTC.
 type Time struct{ time.Time }
 
@@ -41,6 +45,8 @@ func Canon(v any) any {
 			out[i] = Canon(e)
 		}
 		return out
+	case Set:
+		return Set(Canon([]any(v)).([]any))
 	case *Map:
 		if v == nil {
 			return NewMap(0)
@@ -58,7 +64,7 @@ func Canon(v any) any {
 // cheap enough for every Set.
 func canon(v any) any {
 	switch v := v.(type) {
-	case nil, string, bool, int64, float64, []byte, []any, *Map, Time, Ext:
+	case nil, string, bool, int64, float64, []byte, []any, *Map, Set, Time, Ext:
 		return v
 	case int:
 		return int64(v)
@@ -109,6 +115,9 @@ func Equal(a, b any) bool {
 		return ok && a.Equal(b)
 	case []any:
 		b, ok := b.([]any)
+		return ok && equalLists(a, b)
+	case Set:
+		b, ok := b.(Set)
 		return ok && equalLists(a, b)
 	case []byte:
 		b, ok := b.([]byte)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func Recorded[T any](t testing.TB) (rows []T) {
 }
 
 // Typed writes a value with its types as the function show of such a make.py does: "int 1", "[str a|null]",
-// "{str k=>float 0.5}". beyond names an integer that is beyond int64 and uint64.
+// "{str k=>float 0.5}", "set [int 1]". beyond names an integer that is beyond int64 and uint64.
 func Typed(v any, beyond string) string {
 	switch v := v.(type) {
 	case nil:
@@ -53,6 +54,13 @@ func Typed(v any, beyond string) string {
 			parts = append(parts, Typed(e, beyond))
 		}
 		return "[" + strings.Join(parts, "|") + "]"
+	case payload.Set:
+		var parts []string
+		for _, e := range v {
+			parts = append(parts, Typed(e, beyond))
+		}
+		slices.Sort(parts)
+		return "set [" + strings.Join(parts, "|") + "]"
 	case *payload.Map:
 		var parts []string
 		for k, e := range v.All() {

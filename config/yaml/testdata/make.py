@@ -60,7 +60,7 @@ def show(v):
     if isinstance(v, bytes):
         return "bytes " + v.hex()
     if isinstance(v, set):
-        return "[" + "|".join(sorted(show(x) for x in v)) + "]"
+        return "set [" + "|".join(sorted(show(x) for x in v)) + "]"
     if isinstance(v, dict):
         return "{" + "|".join(show(k) + "=>" + show(x) for k, x in v.items()) + "}"
     return "[" + "|".join(show(x) for x in v) + "]"

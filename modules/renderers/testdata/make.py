@@ -44,6 +44,11 @@ JSON = [
     "[[[[1]]]]", "\u00a0{}", "{\"\u00e9\": \"\u65e5\"}", "[1,\n2,\n\u00e9]", "#!json\n{\"a\": 1}", "#!json", "// c\n{}", "[true, false, null]", "[tru]", "{\"a\": [1, {\"b\": 2.0}]}", "{\"true\": true, \"1\": 1}",
 ]
 
+YAMLEX = [
+    "", "a: b", "a: 1\na: 2\n", "a: !aggregate [1]\na: !aggregate [2]\n", "a: !aggregate {b: 1}\na: !aggregate {c: 2}\n", "!reset a: 1\nb: !aggregate x\n", "0", "[]", "- a\n- b: !aggregate [c]\n", "#!yamlex\na: {b: 1}\na: {c: 2}\n",
+    "a:\n  b: !aggregate [1, 2]\n  b: !aggregate [3]\n  !reset b: [4]\n",
+]
+
 YAML_TOKENS = ["a", "b", "c", "x y", "1", "0", "010", "1.5", "yes", "~", "- ", "-", ": ", ":", ", ", ",", "{", "}", "[", "]", "\n", "\n  ", "\n    ", "\n- ", "\n  - ", "&a ", "*a", "!!str ", "!!int ", "!x ", "! ", "|\n  ", ">\n  ", "'", "\"", "'q'", "\"d\"", "#", " # c",
                "? ", "<<: ", "{{ a }}", "{% b %}", "\t", "---\n", "...\n", "%", "a: b\n", "c:\n  d: e\n", "- f\n", "g: |\n  h\n", "=", "\u00e9", "\\"]
 JSON_TOKENS = ["{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"", "1", "-2.5", "1e5", "true", "null", " ", "\n", "\\u0041", "x", "{}", "[]", "\"c\": ", "\u00e9", "0"]
@@ -63,7 +68,7 @@ def show(v):
     if isinstance(v, bytes):
         return "bytes " + v.hex()
     if isinstance(v, (set, frozenset)):
-        return "[" + "|".join(sorted(show(x) for x in v)) + "]"
+        return "set [" + "|".join(sorted(show(x) for x in v)) + "]"
     if isinstance(v, dict):
         return "{" + "|".join(show(k) + "=>" + show(x) for k, x in v.items()) + "}"
     return "[" + "|".join(show(x) for x in v) + "]"
@@ -94,6 +99,7 @@ def main():
     cases += [("file", "json", t) for t in JSON + mixed(JSON_TOKENS, 150)]
     cases += [("string", d, "a: b") for d in ("yaml_jinja_x", "", "|", "yaml|yaml", " yaml ", "json", "gpg", "yaml | gpg", "nosuch")]
     cases += [("file", "yaml", None)]
+    cases += [("string", "yamlex", t) for t in YAMLEX]
     rows, seen = [], set()
     for kind, default, text in cases:
         if (kind, default, text) in seen:

@@ -61,6 +61,8 @@ func Type(v any) string {
 		return "bytes"
 	case []any:
 		return "list"
+	case payload.Set:
+		return "set"
 	case *payload.Map:
 		return "dict"
 	}
@@ -82,6 +84,12 @@ func write(b *strings.Builder, v any) {
 		quoteBytes(b, x)
 	case []any:
 		writeSeq(b, "[", x, "]")
+	case payload.Set:
+		if len(x) == 0 {
+			b.WriteString("set()")
+			return
+		}
+		writeSeq(b, "{", x, "}")
 	case *payload.Map:
 		writeMap(b, x)
 	default:

@@ -29,6 +29,12 @@ func From(v any, class string) any {
 			out.Items[i] = From(item, class)
 		}
 		return out
+	case payload.Set:
+		out := &Set{}
+		for _, item := range v {
+			_ = out.Add(From(item, class)) // items of a set are scalars
+		}
+		return out
 	case uint64:
 		return whole(new(big.Int).SetUint64(v))
 	case []byte:
@@ -46,7 +52,7 @@ func From(v any, class string) any {
 	return nil
 }
 
-// To makes a value of wire/payload, a copy. Tuples and sets become lists, generators are read.
+// To makes a value of wire/payload, a copy. Tuples become lists, generators are read.
 func To(w *Work, v any) (any, error) { return (*Copies)(nil).to(w, v, 0) }
 
 func (c *Copies) to(w *Work, v any, depth int) (any, error) {
@@ -72,20 +78,27 @@ func (c *Copies) to(w *Work, v any, depth int) (any, error) {
 		return nil, v.Err()
 	case *Dict:
 		return c.dictTo(w, v, depth)
-	case *List, *Tuple, *Set, *View, *Range, *Iter:
-		items, err := Collect(w, v)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]any, len(items))
-		for i, item := range items {
-			if out[i], err = c.to(w, item, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	case *Set:
+		items, err := c.listTo(w, v, depth)
+		return payload.Set(items), err
+	case *List, *Tuple, *View, *Range, *Iter:
+		return c.listTo(w, v, depth)
 	}
 	return Str(w, v)
+}
+
+func (c *Copies) listTo(w *Work, v any, depth int) ([]any, error) {
+	items, err := Collect(w, v)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(items))
+	for i, item := range items {
+		if out[i], err = c.to(w, item, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func (c *Copies) dictTo(w *Work, d *Dict, depth int) (any, error) {

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"errors"
 	"strings"
 
 	"brine/modules/renderers/jinja/py"
@@ -196,45 +197,85 @@ func mysqlToDict(r *run, a []any) (any, error) {
 }
 
 // encodeAll makes bytes of all texts.
-func encodeAll(r *run, a []any) (any, error) { return encoded(r, a[0], 0) }
+func encodeAll(r *run, a []any) (any, error) {
+	e := encoding{r: r, encoding: a[1], handler: a[2]}
+	var err error
+	if e.keep, err = py.Truth(a[3]); err != nil {
+		return nil, err
+	}
+	if e.tuples, err = py.Truth(a[5]); err != nil {
+		return nil, err
+	}
+	return e.value(a[0], 0)
+}
 
-func encoded(r *run, v any, depth int) (any, error) {
+// encoding is one call of encode_dict or encode_list.
+type encoding struct {
+	r                 *run
+	encoding, handler any
+	keep              bool // a text that cannot be encoded stays as it is
+	tuples            bool // a tuple stays one
+}
+
+func (e *encoding) value(v any, depth int) (any, error) {
 	if depth > 150 {
 		return nil, py.Errorf("RecursionError", "maximum recursion depth exceeded")
 	}
-	if err := r.work.Grow(16); err != nil {
+	if err := e.r.work.Grow(16); err != nil {
 		return nil, err
 	}
 	switch x := v.(type) {
-	case string:
-		return py.Bytes(x), nil
-	case py.Markup:
-		return py.Bytes(x), nil
+	case string, py.Markup:
+		return e.text(x)
 	case *py.Dict:
-		out := py.NewDict()
-		for k, val := range x.All() {
-			key, err := encoded(r, k, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			if val, err = encoded(r, val, depth+1); err != nil {
-				return nil, err
-			}
-			if err := out.Set(key, val); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	case *py.List, *py.Tuple:
-		items, err := py.Collect(r.work, x)
-		for i := range items {
-			if err == nil {
-				items[i], err = encoded(r, items[i], depth+1)
-			}
+		return e.dict(x, depth)
+	case *py.List:
+		items, err := e.items(x, depth)
+		return &py.List{Items: items}, err
+	case *py.Tuple:
+		items, err := e.items(x, depth)
+		if e.tuples {
+			return py.NewTuple(items...), err
 		}
 		return &py.List{Items: items}, err
 	}
 	return v, nil
+}
+
+func (e *encoding) text(v any) (any, error) {
+	b, err := toBytesBy(e.r, []any{v, e.encoding, e.handler})
+	var lacks *py.Error
+	if e.keep && errors.As(err, &lacks) && lacks.Kind == "UnicodeEncodeError" {
+		return v, nil
+	}
+	return b, err
+}
+
+func (e *encoding) dict(d *py.Dict, depth int) (any, error) {
+	out := py.NewDict()
+	for k, val := range d.All() {
+		key, err := e.value(k, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if val, err = e.value(val, depth+1); err != nil {
+			return nil, err
+		}
+		if err := out.Set(key, val); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (e *encoding) items(v any, depth int) ([]any, error) {
+	items, err := py.Collect(e.r.work, v)
+	for i := range items {
+		if err == nil {
+			items[i], err = e.value(items[i], depth+1)
+		}
+	}
+	return items, err
 }
 
 func dictToParams(r *run, a []any) (any, error) {

@@ -1,6 +1,8 @@
 package jinja
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math/big"
 	"net/netip"
 	"strconv"
@@ -36,10 +38,35 @@ func saltNetFilters() map[string]*builtin {
 	}
 }
 
+// network is an address with the length of its network. Its zone is that of the address ("eth0"), or empty.
+type network struct {
+	netip.Prefix
+	zone string
+}
+
+// text is the address alone. Python 3.11 writes an IPv4 address that is mapped into IPv6 by its hexadecimal digits.
+func (n network) text() string {
+	s := n.Addr().String()
+	if n.Addr().Is4In6() {
+		b := n.Addr().As16()
+		s = fmt.Sprintf("::ffff:%x:%x", binary.BigEndian.Uint16(b[12:]), binary.BigEndian.Uint16(b[14:]))
+	}
+	if n.zone != "" {
+		s += "%" + n.zone
+	}
+	return s
+}
+
+// String is the address with the length of its network.
+func (n network) String() string { return n.text() + "/" + strconv.Itoa(n.Bits()) }
+
+// alone is the network of one address.
+func alone(a netip.Addr) network { return network{netip.PrefixFrom(a, a.BitLen()), a.Zone()} }
+
 // parsePrefix reads an address with an optional mask; explicit says whether there was one.
-func parsePrefix(s string) (p netip.Prefix, explicit, ok bool) {
-	if a, err := netip.ParseAddr(s); err == nil {
-		return netip.PrefixFrom(a, a.BitLen()), false, true
+func parsePrefix(s string) (p network, explicit, ok bool) {
+	if a, err := netip.ParseAddr(s); err == nil && !strings.Contains(s, "/") {
+		return alone(a), false, true
 	}
 	addr, mask, found := strings.Cut(s, "/")
 	a, err := netip.ParseAddr(addr)
@@ -47,19 +74,29 @@ func parsePrefix(s string) (p netip.Prefix, explicit, ok bool) {
 		return p, false, false
 	}
 	if bits, err := strconv.Atoi(mask); err == nil && bits >= 0 && bits <= a.BitLen() && strings.Trim(mask, "0123456789") == "" {
-		return netip.PrefixFrom(a, bits), true, true
+		return network{netip.PrefixFrom(a, bits), a.Zone()}, true, true
 	}
-	if m, err := netip.ParseAddr(mask); err == nil && m.Is4() && a.Is4() {
-		raw := m.As4()
-		n := new(big.Int).SetBytes(raw[:]).Uint64()
-		for bits := range 33 {
-			ones := uint64(0xffffffff) << (32 - bits) & 0xffffffff
-			if n == ones || n == ^ones&0xffffffff {
-				return netip.PrefixFrom(a, bits), true, true
-			}
-		}
+	if bits, ok := dottedMask(a, mask); ok {
+		return network{Prefix: netip.PrefixFrom(a, bits)}, true, true
 	}
 	return p, false, false
+}
+
+// dottedMask is the length that a mask, or the complement of one, stands for behind an IPv4 address.
+func dottedMask(a netip.Addr, mask string) (int, bool) {
+	m, err := netip.ParseAddr(mask)
+	if err != nil || !m.Is4() || !a.Is4() {
+		return 0, false
+	}
+	raw := m.As4()
+	n := uint64(binary.BigEndian.Uint32(raw[:]))
+	for bits := range 33 {
+		ones := uint64(0xffffffff) << (32 - bits) & 0xffffffff
+		if n == ones || n == ^ones&0xffffffff {
+			return bits, true
+		}
+	}
+	return 0, false
 }
 
 // reserved are the blocks Python calls reserved, besides those the standard library of Go knows.
@@ -89,17 +126,19 @@ func inAny(blocks []netip.Prefix, a netip.Addr) bool {
 
 // ipOptions are what may be asked of an address.
 func ipOption(name string, a netip.Addr) (holds, known bool) {
+	// Python looks through a mapped address for what is private, and for nothing else.
+	mapped := a.Is4In6()
 	switch name {
 	case "global", "public":
-		return !inAny(privateBlocks, a), true
+		return !inAny(privateBlocks, a.Unmap()), true
 	case "link-local", "linklocal", "ll", "link_local":
-		return a.IsLinkLocalUnicast(), true
+		return a.IsLinkLocalUnicast() && !mapped, true
 	case "loopback", "lo":
-		return a.IsLoopback(), true
+		return a.IsLoopback() && !mapped, true
 	case "multicast":
-		return a.IsMulticast(), true
+		return a.IsMulticast() && !mapped, true
 	case "private":
-		return inAny(privateBlocks, a), true
+		return inAny(privateBlocks, a.Unmap()), true
 	case "reserved":
 		return inAny(reserved4, a) || inAny(reserved6, a), true
 	case "site-local", "sl", "site_local":
@@ -131,7 +170,7 @@ func asAddress(v any) any {
 	if n.BitLen() <= 32 {
 		return netip.AddrFrom4([4]byte(n.FillBytes(make([]byte, 4)))).String()
 	}
-	return netip.AddrFrom16([16]byte(n.FillBytes(make([]byte, 16)))).String()
+	return alone(netip.AddrFrom16([16]byte(n.FillBytes(make([]byte, 16))))).text()
 }
 
 // ipOf is the text of an address of that version for which the options hold, else nil.
@@ -157,7 +196,7 @@ func ipOf(v any, version int, options any) (any, error) {
 	if explicit {
 		return p.String(), nil
 	}
-	return p.Addr().String(), nil
+	return p.text(), nil
 }
 
 func isIPList(v any) bool { return isType[*py.List](v) || isType[*py.Tuple](v) || isType[*py.Iter](v) }
@@ -196,7 +235,7 @@ func ipFilter(r *run, v any, version int, options any) (any, error) {
 }
 
 // perAddress applies f to the address, or to each of a list.
-func perAddress(f func(r *run, p netip.Prefix) (any, error)) func(r *run, a []any) (any, error) {
+func perAddress(f func(r *run, p network) (any, error)) func(r *run, a []any) (any, error) {
 	return func(r *run, a []any) (any, error) {
 		version := int64(0)
 		if a[2] != nil {
@@ -234,13 +273,13 @@ func perAddress(f func(r *run, p netip.Prefix) (any, error)) func(r *run, a []an
 	}
 }
 
-func hostOf(_ *run, p netip.Prefix) (any, error) { return p.String(), nil }
+func hostOf(_ *run, p network) (any, error) { return p.String(), nil }
 
-func sizeOf(r *run, p netip.Prefix) (any, error) {
+func sizeOf(r *run, p network) (any, error) {
 	return py.Binary(r.work, "**", int64(2), int64(p.Addr().BitLen()-p.Bits()))
 }
 
-func hostsOf(r *run, p netip.Prefix) (any, error) {
+func hostsOf(r *run, p network) (any, error) {
 	bits := p.Addr().BitLen() - p.Bits()
 	out := py.NewList()
 	if bits > 24 { // Unlike Salt, which would count for ever
@@ -251,7 +290,7 @@ func hostsOf(r *run, p netip.Prefix) (any, error) {
 	for i := range n {
 		skip := bits > 1 && (i == 0 || i == n-1 && a.Is4())
 		if !skip {
-			out.Items = append(out.Items, a.String())
+			out.Items = append(out.Items, alone(a).text())
 			if err := r.work.Grow(48); err != nil {
 				return nil, err
 			}
@@ -272,7 +311,7 @@ func ipwrap(r *run, a []any) (any, error) {
 		if err != nil {
 			return nil, py.Errorf("ValueError", "%s does not appear to be an IPv4 or IPv6 address", quote(text))
 		}
-		return "[" + addr.String() + "]", nil
+		return "[" + alone(addr).text() + "]", nil
 	}
 	if !isType[*py.List](a[0]) && !isType[*py.Tuple](a[0]) {
 		return wrap(a[0])
@@ -301,10 +340,10 @@ func byNetworks(r *run, a []any) (any, error) {
 		if !ok {
 			return nil, py.Errorf("ValueError", "%s does not appear to be an IPv4 or IPv6 network", quote(s))
 		}
-		if p != p.Masked() {
+		if p.Prefix != p.Masked() {
 			return nil, py.Errorf("ValueError", "%s has host bits set", s)
 		}
-		nets = append(nets, p)
+		nets = append(nets, p.Prefix)
 	}
 	if d, ok := a[0].(*py.Dict); ok {
 		out := py.NewDict()

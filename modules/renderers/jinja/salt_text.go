@@ -17,6 +17,7 @@ import (
 
 	"brine/modules/matchers"
 	"brine/modules/renderers/jinja/py"
+	"brine/modules/text/codecs"
 	"brine/modules/text/shlex"
 )
 
@@ -33,6 +34,64 @@ func toBytes(v any) (string, error) {
 		return "", py.Errorf("TypeError", "expected str, bytes, or bytearray not <class '%s'>", py.TypeName(v))
 	}
 	return s, nil
+}
+
+// toBytesBy is the filter to_bytes: of several encodings the first that has all characters of the text is taken.
+func toBytesBy(r *run, a []any) (any, error) {
+	s, err := toBytes(a[0])
+	if err != nil || a[1] == nil && a[2] == "strict" {
+		return py.Bytes(s), err
+	}
+	if _, ok := a[0].(py.Bytes); ok {
+		return a[0], nil
+	}
+	names, err := encodings(r, a[1])
+	if err != nil {
+		return nil, err
+	}
+	return encodeBy(s, names, a[2])
+}
+
+// encodings lists what the argument encoding of Salt's functions names; nil stands for UTF-8.
+func encodings(r *run, v any) ([]any, error) {
+	var names []any
+	switch v := v.(type) {
+	case nil:
+		return []any{"utf-8"}, nil
+	case *py.List, *py.Tuple:
+		var err error
+		if names, err = py.Collect(r.work, v); err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, py.Errorf("ValueError", "encoding cannot be empty")
+		}
+	default:
+		names = []any{v}
+	}
+	return names, nil
+}
+
+func encodeBy(s string, names []any, handler any) (any, error) {
+	h, ok := py.Text(handler)
+	if !ok {
+		return nil, py.Errorf("TypeError", "encode() argument 'errors' must be str, not %s", py.TypeName(handler))
+	}
+	var last error
+	for _, v := range names {
+		name, ok := py.Text(v)
+		if !ok {
+			return nil, py.Errorf("TypeError", "encode() argument 'encoding' must be str, not %s", py.TypeName(v))
+		}
+		b, err := codecs.Encode(s, name, h)
+		if err == nil {
+			return py.Bytes(b), nil
+		}
+		if last = py.Coded(err); !codecs.IsEncodeError(err) {
+			break
+		}
+	}
+	return nil, last
 }
 
 func digest(name string, mk func() hash.Hash) *builtin {
@@ -69,7 +128,7 @@ func saltTextFilters() map[string]*builtin {
 		"base64_encode": filter("base64_b64encode", "instr", encode64),
 		"base64_decode": filter("base64_b64decode", "instr", decode64),
 		"uuid":          filter("uuid_", "val", uuid5),
-		"to_bytes":      filter("to_bytes", "s encoding= errors=", func(_ *run, a []any) (any, error) { s, err := toBytes(a[0]); return py.Bytes(s), err }, nil, "strict"),
+		"to_bytes":      filter("to_bytes", "s encoding= errors=", toBytesBy, nil, "strict"),
 		"to_num":        num, "str_to_num": num, "random_hash": random, "rand_str": random,
 		"random_str": filter("random", "size=", randomStr, int64(32)),
 		"is_hex": filter("is_hex", "value", func(_ *run, a []any) (any, error) {

@@ -18,7 +18,7 @@ func UTF8Error(b []byte) string {
 	if at == len(b) {
 		return ""
 	}
-	bad, why := sequence(b[at:])
+	bad, why := BrokenUTF8(b[at:])
 	what := fmt.Sprintf("byte 0x%02x in position %d", b[at], at)
 	if bad > 1 {
 		what = fmt.Sprintf("bytes in position %d-%d", at, at+bad-1)
@@ -26,8 +26,8 @@ func UTF8Error(b []byte) string {
 	return "'utf-8' codec can't decode " + what + ": " + why
 }
 
-// sequence tells how many bytes of a broken sequence belong together, and what is wrong.
-func sequence(b []byte) (bad int, why string) {
+// BrokenUTF8 tells how many bytes at the start of b belong to one broken sequence, and what Python says is wrong with it.
+func BrokenUTF8(b []byte) (bad int, why string) {
 	want, low, high := 2, byte(0x80), byte(0xbf) // of the second byte
 	switch c := b[0]; {
 	case c < 0xc2 || c > 0xf4:

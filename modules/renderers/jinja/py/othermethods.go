@@ -1,24 +1,10 @@
 package py
 
 import (
-	"encoding/hex"
-	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
-	"strings"
-	"unicode/utf8"
 )
-
-func escapeRune(r rune) string {
-	switch {
-	case r < 0x100:
-		return fmt.Sprintf(`\x%02x`, r)
-	case r < 0x10000:
-		return fmt.Sprintf(`\u%04x`, r)
-	}
-	return fmt.Sprintf(`\U%08x`, r)
-}
 
 func intMethod(name string) method {
 	switch name {
@@ -36,6 +22,8 @@ func intMethod(name string) method {
 			}
 			return int64(count), arity("int.bit_count", a, 0, 0)
 		}
+	case "to_bytes":
+		return intToBytes
 	case "conjugate":
 		return func(_ *Work, v any, a Args) (any, error) { return v, arity("int.conjugate", a, 0, 0) }
 	}
@@ -59,41 +47,6 @@ func floatMethod(name string) method {
 		}
 	}
 	return nil
-}
-
-func bytesMethod(name string) method {
-	switch name {
-	case "decode":
-		return bytesDecode
-	case "hex":
-		return func(_ *Work, v any, a Args) (any, error) {
-			return hex.EncodeToString([]byte(v.(Bytes))), nil
-		}
-	case "upper", "lower", "strip":
-		return func(_ *Work, v any, a Args) (any, error) {
-			s := string(v.(Bytes))
-			switch name {
-			case "upper":
-				return Bytes(strings.ToUpper(s)), nil
-			case "lower":
-				return Bytes(strings.ToLower(s)), nil
-			}
-			return Bytes(strings.TrimSpace(s)), nil
-		}
-	}
-	return nil
-}
-
-func bytesDecode(_ *Work, v any, a Args) (any, error) {
-	s := string(v.(Bytes))
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			return nil, Errorf("UnicodeDecodeError", "'utf-8' codec can't decode byte 0x%02x in position %d: invalid start byte", s[i], i)
-		}
-		i += n
-	}
-	return s, nil
 }
 
 // ToFloat is float(v).

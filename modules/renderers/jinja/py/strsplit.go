@@ -326,26 +326,6 @@ func strFind(name string, v any, a Args) (any, error) {
 	return int64(-1), nil
 }
 
-func strEncode(w *Work, v any, a Args) (any, error) {
-	s, _ := textOf(v)
-	enc, ok := textOf(arg(a, 0, "utf-8"))
-	if !ok {
-		return nil, typeError("encode() argument 'encoding' must be str, not %s", TypeName(a.Pos[0]))
-	}
-	switch strings.ToLower(strings.ReplaceAll(enc, "_", "-")) {
-	case "utf-8", "utf8":
-		return Bytes(s), nil
-	case "ascii":
-		for i, r := range []rune(s) {
-			if r >= utf8.RuneSelf {
-				return nil, Errorf("UnicodeEncodeError", "'ascii' codec can't encode character '%s' in position %d: ordinal not in range(128)", escapeRune(r), i)
-			}
-		}
-		return Bytes(s), nil
-	}
-	return nil, Errorf("LookupError", "unknown encoding: %s", enc)
-}
-
 func strTranslate(w *Work, v any, a Args) (any, error) {
 	if err := arity("str.translate", a, 1, 1); err != nil {
 		return nil, err

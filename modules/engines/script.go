@@ -32,7 +32,7 @@ type script struct {
 
 // readers are the values of output; Salt takes any of its serializers.
 var readers = map[string]func(string) (any, error){
-	"json": pyjson.Load, "yaml": saltyaml.Deserialize, "yamlex": nil, "msgpack": nil, "configparser": nil, "toml": nil, "python": nil, "plist": nil,
+	"json": pyjson.Load, "yaml": saltyaml.Deserialize, "yamlex": saltyaml.DeserializeYamlex, "msgpack": nil, "configparser": nil, "toml": nil, "python": nil, "plist": nil,
 }
 
 func newScript(f *fields) Engine {

@@ -66,7 +66,7 @@ func New(opt Options) *Set {
 	if opt.GPG.Log == nil {
 		opt.GPG.Log = opt.Log
 	}
-	s := &Set{opt: opt, byName: map[string]Func{"yaml": renderYAML, "json": renderJSON, "gpg": opt.GPG.render}}
+	s := &Set{opt: opt, byName: map[string]Func{"yaml": renderYAML, "yamlex": renderYamlex, "json": renderJSON, "gpg": opt.GPG.render}}
 	if opt.Jinja != nil {
 		s.byName["jinja"] = func(ctx context.Context, in Input) (any, error) { return renderJinja(ctx, opt.Jinja, in) }
 	}
@@ -86,7 +86,7 @@ func New(opt Options) *Set {
 
 // notYet are renderers of Salt and its extensions that are missed here. To say so is better than what Salt does for a
 // name that it does not know, an empty map.
-var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "yamlex", "hjson", "json5",
+var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "hjson", "json5",
 	"msgpack", "toml", "nacl", "pass", "dson", "aws_kms"}
 
 func renderError(format string, a ...any) error {

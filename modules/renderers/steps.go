@@ -36,6 +36,14 @@ func renderYAML(_ context.Context, in Input) (any, error) {
 	return saltyaml.Render(text)
 }
 
+func renderYamlex(_ context.Context, in Input) (any, error) {
+	text, err := textOf(in)
+	if err != nil {
+		return nil, err
+	}
+	return saltyaml.RenderYamlex(text)
+}
+
 // renderJSON reads JSON behind a first line with a pipe.
 func renderJSON(_ context.Context, in Input) (any, error) {
 	text, err := textOf(in)

@@ -4,6 +4,7 @@ import (
 	"brine/modules"
 	"brine/modules/outputters"
 	"brine/modules/renderers/saltyaml"
+	"brine/modules/text/configparser"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -14,8 +15,8 @@ const (
 	deserializationError = "salt.serializers.DeserializationError"
 )
 
-// missing are serializers of Salt that brine does not have.
-var missing = map[string]bool{"configparser": true, "msgpack": true, "yamlex": true, "toml": true}
+// missing are serializers of Salt that brine does not have; yamlex is read and not written.
+var missing = map[string]bool{"msgpack": true, "yamlex": true, "toml": true}
 
 func noSerializer(name string) error {
 	if missing[name] {
@@ -31,6 +32,11 @@ func serialize(_ *modules.Call, a modules.Args) (any, error) {
 		return toJSON(obj, kw)
 	case "yaml":
 		return saltyaml.Serialize(obj, kw)
+	case "configparser":
+		if err := noOptions(serializationError, kw); err != nil {
+			return nil, err
+		}
+		return raised(serializationError)(writeINI(obj))
 	default:
 		return nil, noSerializer(name)
 	}
@@ -111,7 +117,40 @@ func deserialize(_ *modules.Call, a modules.Args) (any, error) {
 			return nil, modules.Raise(deserializationError, "a string or stream input is required")
 		}
 		return saltyaml.Deserialize(text)
+	case "yamlex", "configparser":
+		if !isText {
+			return nil, modules.Raise(deserializationError, "a string or stream input is required")
+		}
+		if err := noOptions(deserializationError, kw); err != nil {
+			return nil, err
+		}
+		if name == "yamlex" {
+			return saltyaml.DeserializeYamlex(text)
+		}
+		return raised(deserializationError)(readINI(text))
 	default:
 		return nil, noSerializer(name)
+	}
+}
+
+// noOptions refuses options that brine does not honour, by name.
+func noOptions(class string, kw *payload.Map) error {
+	for k := range kw.All() {
+		return modules.Raise(class, "brine does not know the option %s yet", pytext.Str(k))
+	}
+	return nil
+}
+
+func writeINI(v any) (any, error) { return configparser.Dump(v) }
+
+func readINI(text string) (any, error) { return configparser.Parse(text) }
+
+// raised gives an error the class that Salt's serializers raise.
+func raised(class string) func(v any, err error) (any, error) {
+	return func(v any, err error) (any, error) {
+		if err != nil {
+			return nil, modules.Raise(class, "%s", err)
+		}
+		return v, nil
 	}
 }

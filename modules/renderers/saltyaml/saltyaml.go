@@ -101,12 +101,34 @@ func Deserialize(text string) (any, error) {
 	if err == nil {
 		return v, nil
 	}
+	return nil, unread(err)
+}
+
+// DeserializeYamlex is the serializer yamlex's way to read.
+func DeserializeYamlex(text string) (any, error) {
+	v, err := yaml.LoadYamlex([]byte(text))
+	if err == nil {
+		return v, nil
+	}
+	return nil, unread(err)
+}
+
+// RenderYamlex is the renderer yamlex: nothing, false and zero are an empty map.
+func RenderYamlex(text string) (any, error) {
+	v, err := DeserializeYamlex(text)
+	if err == nil && !modules.Truthy(v) {
+		return payload.NewMap(0), nil
+	}
+	return v, err
+}
+
+func unread(err error) *Error {
 	e := failed(err)
 	e.Class = "salt.serializers.DeserializationError"
 	if e.Cause.Kind == yaml.ScannerError {
 		e.Text = "Unknown yaml render error"
 	}
-	return nil, e
+	return e
 }
 
 // Serialize is the serializer's way to write: other letters than ASCII's as escapes, no line end. The options are those

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"brine/modules/host/environ"
 	"brine/wire/payload"
 )
 
@@ -40,7 +41,7 @@ type jobState struct {
 
 // NewCall makes the call of one job. load is the publish load, or what stands for it; it may be nil.
 func NewCall(ctx context.Context, env *Env, fun string, load *payload.Map) *Call {
-	return &Call{Ctx: ctx, Fun: fun, JID: load.Str("jid"), ID: env.ID, Env: env, top: &jobState{load: load}}
+	return &Call{Ctx: environ.With(ctx), Fun: fun, JID: load.Str("jid"), ID: env.ID, Env: env, top: &jobState{load: load}}
 }
 
 // Opts are the minion's options.
@@ -108,5 +109,12 @@ func (c *Call) Call(name string, args []any, kw *payload.Map) (any, error) {
 func (c *Call) Log(level slog.Level, text string) {
 	if l := c.Env.Host.Log; l != nil {
 		l.Log(level, text)
+	}
+}
+
+// LogAs hands a line to the log of the process, under the name of one of Salt's loggers.
+func (c *Call) LogAs(name string, level slog.Level, text string) {
+	if l := c.Env.Host.Log; l != nil {
+		l.LogAs(name, level, text)
 	}
 }

@@ -127,4 +127,6 @@ type Transfers interface {
 // Logger takes the lines a function writes to Salt's log; salt-call shows those from its level on.
 type Logger interface {
 	Log(level slog.Level, text string)
+	// LogAs writes a line under the name of one of Salt's loggers.
+	LogAs(name string, level slog.Level, text string)
 }

@@ -129,3 +129,8 @@ type logger struct{ *slog.Logger }
 func (l logger) Log(level slog.Level, text string) {
 	door.Known(l.Logger).Log(context.Background(), level, text)
 }
+
+// LogAs writes one line under another name than that of the actor.
+func (l logger) LogAs(name string, level slog.Level, text string) {
+	door.Known(l.Logger).Log(context.Background(), level, text, "actor", name)
+}

@@ -218,6 +218,11 @@ func (h host) Log(level slog.Level, text string) {
 	door.Known(h.m.log).Log(context.Background(), level, text)
 }
 
+// LogAs writes one line under another name than that of the actor.
+func (h host) LogAs(name string, level slog.Level, text string) {
+	h.m.log.Log(context.Background(), level, text, "actor", name)
+}
+
 // anyLink is a master that is there, else the first; nil without masters.
 func (m *Minion) anyLink() *link {
 	if i := slices.IndexFunc(m.links, (*link).up); i >= 0 {

@@ -58,3 +58,8 @@ type callLog struct{ log *slog.Logger }
 
 // Log writes a line.
 func (l callLog) Log(level slog.Level, text string) { l.log.Log(context.Background(), level, text) }
+
+// LogAs writes a line under a name.
+func (l callLog) LogAs(name string, level slog.Level, text string) {
+	l.log.Log(context.Background(), level, text, "actor", name)
+}

@@ -125,6 +125,8 @@ func runHere(t *testing.T, env *modules.Env, log *modtest.Log, c oneCall) answer
 			out.Log = append(out.Log, "WARNING "+text)
 		case slog.LevelError.String():
 			out.Log = append(out.Log, line)
+		case slog.Level(12).String():
+			out.Log = append(out.Log, "CRITICAL "+text)
 		}
 	}
 	return out

@@ -3,11 +3,10 @@ package execution
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
-	"brine/config"
 	"brine/modules"
+	"brine/modules/host/environ"
 	"brine/wire/payload"
 )
 
@@ -74,7 +73,7 @@ func onOwnBus(c *modules.Call, tag string, data any) bool {
 func sendEvent(c *modules.Call, a modules.Args) (any, error) {
 	data := payload.NewMap(0)
 	if with := a.Get("with_env"); modules.Truthy(with) {
-		data.Set("environ", subset(with, environ()))
+		data.Set("environ", subset(with, variables(c)))
 	}
 	if with := a.Get("with_grains"); modules.Truthy(with) {
 		data.Set("grains", subset(with, c.Grains()))
@@ -117,13 +116,12 @@ func subset(with any, all *payload.Map) *payload.Map {
 	return out
 }
 
-// environ is the environment of this process without the options that stand in it: these may be secrets of the minion.
-func environ() *payload.Map {
+// variables are those of the environment without the options that stand in it: these may be secrets of the minion.
+func variables(c *modules.Call) *payload.Map {
 	out := payload.NewMap(0)
-	for _, pair := range os.Environ() {
-		if name, value, _ := strings.Cut(pair, "="); !config.IsVariable(name) {
-			out.Set(name, value)
-		}
+	for _, pair := range environ.Of(c.Ctx).List() {
+		name, value, _ := strings.Cut(pair, "=")
+		out.Set(name, value)
 	}
 	return out
 }

@@ -16,7 +16,9 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/cpmod"
+	"brine/modules/execution/environmod"
 	"brine/modules/execution/grainsmod"
+	"brine/modules/execution/logmod"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
@@ -47,6 +49,8 @@ func Register(reg *modules.Registry, opt Options) error {
 		configmod.Functions(),
 		cpmod.Functions(),
 		slsutil.Functions(),
+		environmod.Functions(),
+		logmod.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),

@@ -209,3 +209,25 @@ func layout(t *testing.T, dir, sub string) map[string]string {
 	}
 	return out
 }
+
+// TestMachineAgainstSalt does the same with what templates ask of the machine.
+func TestMachineAgainstSalt(t *testing.T) {
+	calls := readCalls(t, machineCalls)
+	theirs, ours := confDir(t), confDir(t)
+	furnish(t, theirs)
+	real := runSalt(t, theirs, calls)
+	if *record {
+		writeRecord(t, machineAnswers, calls, real, theirs)
+	}
+	furnish(t, ours)
+	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+	})
+	for i, c := range calls {
+		c.words = inDir(c.words, ours)
+		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
+		if got != want && c.mark != '~' {
+			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
+		}
+	}
+}

@@ -70,6 +70,7 @@ func CallContext(ctx context.Context, t testing.TB, env *modules.Env, fun string
 type Log struct {
 	mu    sync.Mutex
 	lines []string
+	names []string
 }
 
 // Log adds a line.
@@ -77,6 +78,21 @@ func (l *Log) Log(level slog.Level, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, level.String()+" "+text)
+}
+
+// LogAs adds a line "LEVEL text", and remembers its name.
+func (l *Log) LogAs(name string, level slog.Level, text string) {
+	l.Log(level, text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.names = append(l.names, name)
+}
+
+// Names are those that lines came under, so far.
+func (l *Log) Names() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.names...)
 }
 
 // Lines are the lines so far.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"brine/modules"
+	"brine/modules/host/environ"
 	"brine/wire/payload"
 )
 
@@ -14,6 +15,7 @@ import (
 // the environment's own. One that panics is an error of the template.
 func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
+		vars := new(environ.Vars) // what one template sets another one of the same pillar sees
 		env := &modules.Env{Registry: on.Registry, ID: s.ID, Opts: func() *payload.Map { return s.Opts },
 			Grains: func() *payload.Map { return s.Grains }, Pillar: s.Pillar, Host: modules.Host{Log: on.Host.Log}}
 		return Functions{
@@ -30,7 +32,7 @@ func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
 						v, err = nil, modules.ExecErr("%s does not work in a pillar: %s", fun, fmt.Sprint(p))
 					}
 				}()
-				return modules.NewCall(ctx, env, "", nil).Call(fun, args, kw)
+				return modules.NewCall(environ.In(ctx, vars), env, "", nil).Call(fun, args, kw)
 			},
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
@@ -20,7 +21,13 @@ func whichFunc(c *modules.Call, a modules.Args) (any, error) {
 	if name == "" {
 		c.Log(slog.LevelError, "No executable was passed to be searched by salt.utils.path.which()")
 	}
-	return textOrNil(program.Which(name)), nil
+	return textOrNil(which(c, name)), nil
+}
+
+// which finds a program on the PATH of the job.
+func which(c *modules.Call, name string) string {
+	path, _ := environ.Of(c.Ctx).Get("PATH")
+	return program.WhichOn(path, name)
 }
 
 func textOrNil(s string) any {
@@ -30,7 +37,7 @@ func textOrNil(s string) any {
 	return s
 }
 
-func whichBin(_ *modules.Call, a modules.Args) (any, error) {
+func whichBin(c *modules.Call, a modules.Args) (any, error) {
 	var names []any
 	switch x := a.Get("cmds").(type) {
 	case string:
@@ -39,15 +46,15 @@ func whichBin(_ *modules.Call, a modules.Args) (any, error) {
 		names = x
 	}
 	for _, n := range names {
-		if path := program.Which(pytext.Str(n)); path != "" {
+		if path := which(c, pytext.Str(n)); path != "" {
 			return path, nil
 		}
 	}
 	return nil, nil
 }
 
-func hasExec(_ *modules.Call, a modules.Args) (any, error) {
-	return program.Which(a.Str("cmd")) != "", nil
+func hasExec(c *modules.Call, a modules.Args) (any, error) {
+	return which(c, a.Str("cmd")) != "", nil
 }
 
 const shellsFile = "/etc/shells"
@@ -144,7 +151,7 @@ func shellInfo(c *modules.Call, a modules.Args) (any, error) {
 		return payload.M("error", "Salt does not know how to get the version number for "+name, "installed", nil), nil
 	}
 	line := strings.Join(probe.argv, " ")
-	path := program.Which(probe.argv[0])
+	path := which(c, probe.argv[0])
 	if path == "" {
 		return payload.M("error", fmt.Sprintf("Unable to run command '%s' Reason: [Errno 2] No such file or directory: '%s'",
 			line, probe.argv[0]), "installed", false), nil

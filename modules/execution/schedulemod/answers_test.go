@@ -61,6 +61,8 @@ func (m *minion) Log(level slog.Level, text string) {
 	}
 }
 
+func (m *minion) LogAs(_ string, level slog.Level, text string) { m.Log(level, text) }
+
 func (m *minion) FireMaster(context.Context, string, any, *payload.Map) bool { return false }
 
 func (m *minion) FireLocal(_ context.Context, tag string, data any) bool {

@@ -46,7 +46,12 @@ func methods() map[string]method {
 		},
 		callJobs: func(ctx context.Context, h *modules.Host, _ []any) (any, error) { return h.Daemon.JobList(ctx) },
 		callLog: func(_ context.Context, h *modules.Host, a []any) (any, error) {
-			h.Log.Log(slog.Level(field[int64](a, 0)), field[string](a, 1))
+			level, text := slog.Level(field[int64](a, 0)), field[string](a, 1)
+			if name := field[string](a, 2); name != "" {
+				h.Log.LogAs(name, level, text)
+			} else {
+				h.Log.Log(level, text)
+			}
 			return nil, nil
 		},
 	}

@@ -178,8 +178,9 @@ func TestHost(t *testing.T) {
 	if !payload.Equal(got, want) {
 		t.Errorf("the host answers\n%v, want\n%v", got, want)
 	}
-	if lines := m.lines.Lines(); !slices.Equal(lines, []string{"WARN a line"}) {
-		t.Errorf("log %q", lines)
+	lines, names := m.lines.Lines(), m.lines.Names()
+	if !slices.Equal(lines, []string{"WARN a line", "DEBUG another line"}) || !slices.Equal(names, []string{"a.logger"}) {
+		t.Errorf("log %q of %q", lines, names)
 	}
 	if asked := m.Asked(); len(asked) != 1 || !payload.Equal(asked[0].Value("raw"), []byte{0xff}) {
 		t.Errorf("the master was asked %v", asked)

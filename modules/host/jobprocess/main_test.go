@@ -140,6 +140,7 @@ func useHost(c *modules.Call) (any, error) {
 		return nil, err
 	}
 	c.Log(slog.LevelWarn, "a line")
+	c.LogAs("a.logger", slog.LevelDebug, "another line")
 	return payload.M("request", v, "other", other, "none", none, "event", event, "got", got, "text", text, "ok", ok, "ghost", ghost,
 		"master", h.Events.FireMaster(c.Ctx, "t", "text", payload.M("p", 1)), "local", h.Events.FireLocal(c.Ctx, "t", nil),
 		"running", h.Jobs.Running(), "pillar", pillar, "actors", actors, "list", list, "actors_err", fmt.Sprint(actorsErr), "reload", fmt.Sprint(h.Minion.Reload()),

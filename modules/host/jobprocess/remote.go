@@ -26,7 +26,7 @@ const (
 	callActors    = "actors"      // path → map
 	callJobs      = "job_list"    // → map
 	callFacts     = "job_facts"   // jid → map
-	callLog       = "log"         // level, text; no answer
+	callLog       = "log"         // level, text, name of the logger ("": the minion's); no answer
 )
 
 // Members of modules.Host that can be offered to the process.
@@ -297,8 +297,10 @@ func (c remoteControl) JobList(ctx context.Context) (*payload.Map, error) {
 // remoteLog is the log of the minion.
 type remoteLog struct{ *remote }
 
-func (l remoteLog) Log(level slog.Level, text string) {
-	_ = l.out.send(msgCall, int64(0), callLog, int64(level), text) // without the minion there is no log
+func (l remoteLog) Log(level slog.Level, text string) { l.LogAs("", level, text) }
+
+func (l remoteLog) LogAs(name string, level slog.Level, text string) {
+	_ = l.out.send(msgCall, int64(0), callLog, int64(level), text, name) // without the minion there is no log
 }
 
 // JobFacts asks what became of a job.

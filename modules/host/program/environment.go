@@ -90,7 +90,8 @@ const localeNames = "LC_CTYPE LC_NUMERIC LC_TIME LC_COLLATE LC_MONETARY LC_MESSA
 // Environment says what a program finds in its environment: the variables of this process, over them those of the
 // account's login, over them those that the caller gives.
 type Environment struct {
-	Given   *Vars // nil: none
+	Own     []string // variables of this process, "name=value"; nil: all of them
+	Given   *Vars    // nil: none
 	Account *Account
 	Login   *Vars // of the account; nil: none
 	English bool  // the locale is C, but for what Given or Login says of it
@@ -117,7 +118,10 @@ func (e Environment) List() []string {
 	}
 	env := own
 	if !e.Clean {
-		env = NewVars(os.Environ())
+		if e.Own == nil {
+			e.Own = os.Environ()
+		}
+		env = NewVars(e.Own)
 		env.update(own)
 	}
 	if e.Prepend != "" {

@@ -14,6 +14,8 @@ import (
 	"brine/modules/host/custody"
 	"brine/modules/host/openfiles"
 
+	"brine/modules/host/environ"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -25,6 +27,9 @@ const drainTime = time.Second
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
+	}
+	if s.Env == nil {
+		s.Env = environ.Of(ctx).ForPrograms()
 	}
 	if s.Output == nil {
 		s.Output = NewBudget(0)

@@ -17,7 +17,7 @@ import (
 // Spec says what is run, and how.
 type Spec struct {
 	Argv []string // the program and its arguments; a name without a slash is sought on the PATH of Env
-	Env  []string // the whole environment; nil: that of this process
+	Env  []string // the whole environment; nil: that of the job (modules/host/environ), else of this process
 	Dir  string   // "": the directory of this process
 
 	As    *syscall.Credential // user and groups; nil: those of this process

@@ -40,14 +40,17 @@ func lookPath(name string, env []string) (string, error) {
 
 // Which is salt.utils.path.which: the path itself when it can be executed, else the first hit on PATH and in the
 // usual directories; "" when there is none.
-func Which(name string) string {
+func Which(name string) string { return WhichOn(os.Getenv("PATH"), name) }
+
+// WhichOn is Which with another PATH.
+func WhichOn(path, name string) string {
 	if name == "" {
 		return ""
 	}
 	if Executable(name) {
 		return name
 	}
-	dirs := strings.Split(os.Getenv("PATH"), ":")
+	dirs := strings.Split(path, ":")
 	known := map[string]bool{}
 	for _, d := range dirs {
 		known[d] = true

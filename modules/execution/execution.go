@@ -17,6 +17,7 @@ import (
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/cpmod"
 	"brine/modules/execution/environmod"
+	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/pillarmod"
@@ -50,6 +51,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		cpmod.Functions(),
 		slsutil.Functions(),
 		environmod.Functions(),
+		filemod.Functions(),
 		logmod.Functions(),
 		eventFunctions(),
 		keyFunctions(),

@@ -27,10 +27,20 @@ var notOffered = map[string]string{
 	"cmd.powershell_all": "needs PowerShell",
 }
 
-// notYet are functions of pkg that change packages or repositories, or tell of the latter.
-const notYet = " pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
+// notYet are functions of pkg that change packages or repositories, or tell of the latter, and functions of file that states need.
+const notYet = filesNotYet + " pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
 	"pkg.install pkg.list_downloaded pkg.list_repo_pkgs pkg.list_repos pkg.mod_repo pkg.purge pkg.remove pkg.services_need_restart " +
 	"pkg.set_selections pkg.show pkg.unhold pkg.upgrade pkg.which "
+
+const filesNotYet = " file.append file.apply_template_on_contents file.blockreplace file.chattr file.check_file_meta" +
+	" file.check_managed file.check_managed_changes file.check_perms file.comment file.comment_line file.copy" +
+	" file.delete_backup file.extract_hash file.get_diff file.get_managed file.get_selinux_context" +
+	" file.get_source_sum file.line file.link file.list_backup file.list_backups file.list_backups_dir" +
+	" file.lsattr file.makedirs file.makedirs_perms file.manage_file file.mkdir file.mknod file.mknod_blkdev" +
+	" file.mknod_chrdev file.mknod_fifo file.move file.open_files file.patch file.prepend file.psed" +
+	" file.remove_backup file.rename file.replace file.restore_backup file.restorecon file.rmdir file.sed" +
+	" file.seek_write file.set_selinux_context file.source_list file.symlink file.touch file.truncate" +
+	" file.uncomment file.write"
 
 // TestSignatures compares every declaration with what sys.argspec of Salt 3008.3 tells. testdata/argspec_3008.json
 // is its output for the modules below, with SHELL=/bin/bash.

@@ -226,7 +226,7 @@ func TestMachineAgainstSalt(t *testing.T) {
 	for i, c := range calls {
 		c.words = inDir(c.words, ours)
 		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
-		if got != want && c.mark != '~' {
+		if got != want && c.mark != '~' && !samePID(got, want) {
 			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
 		}
 	}

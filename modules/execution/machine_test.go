@@ -1,10 +1,14 @@
 package execution_test
 
 import (
+	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"brine/wire/payload"
 )
@@ -18,15 +22,26 @@ const (
 func furnish(t *testing.T, dir string) {
 	t.Helper()
 	t.Setenv("BRINE_T_SET", "here")
-	for name, text := range map[string]string{} {
-		path := filepath.Join(dir, "m", name)
+	m := filepath.Join(dir, "m")
+	for name, text := range map[string]string{"a.txt": "one\ntwo words\r\nthree\n", "empty": "", "latin": "caf\xe9\n", "bin": "a\x00b\x01", "grüße.txt": "Straße\n",
+		"sub/deep/b.log": "error: 5\n", "sub/.hidden": "h\n", "sub/c.LOG": "warning\n", "big": strings.Repeat("0123456789\n", 40_000) + "the end\n",
+		"one/only": "x"} {
+		path := filepath.Join(m, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
 		if err == nil {
 			err = os.WriteFile(path, []byte(text), 0o644)
 		}
+		if err == nil {
+			err = os.Chtimes(path, time.Unix(1700000000, 0), time.Unix(1600000000, 0))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	err := errors.Join(os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub", m+"/linkdir"), os.Symlink("loop", m+"/loop"),
+		os.Link(m+"/sub/c.LOG", m+"/hard"), syscall.Mkfifo(m+"/fifo", 0o600), os.Chmod(m+"/bin", 0o4711), os.Chown(m+"/empty", 12345, 23456))
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

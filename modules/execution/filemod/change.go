@@ -1,0 +1,163 @@
+package filemod
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/host/program"
+	"brine/modules/text/pytext"
+
+	"golang.org/x/sys/unix"
+)
+
+// writers are the functions that change owners and modes, and remove.
+func writers() []modules.Func {
+	own := []modules.Param{modules.Req("path"), modules.Req("user"), modules.Req("group")}
+	return []modules.Func{
+		{Name: "file.chown", Params: own, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			return chown(c, a.Get("path"), a.Get("user"), a.Get("group"))
+		}, Doc: `Give a path to a user and a group.
+
+CLI Example:
+
+    salt '*' file.chown /etc/passwd root root`},
+		{Name: "file.lchown", Params: own, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			o, err := ownersOf(c, a.Get("path"), a.Get("user"), a.Get("group"))
+			if err != nil {
+				return nil, err
+			}
+			return nil, o.give(os.Lchown)
+		}, Doc: `Give a path, or a link itself, to a user and a group.
+
+CLI Example:
+
+    salt '*' file.chown /etc/passwd root root`},
+		{Name: "file.chgrp", Params: []modules.Param{modules.Req("path"), modules.Req("group")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			m, err := stats(c, a.Get("path"), nil, true)
+			if err != nil {
+				return nil, err
+			}
+			return chown(c, a.Get("path"), m.Value("user"), a.Get("group"))
+		}, Doc: `Give a path to a group.
+
+CLI Example:
+
+    salt '*' file.chgrp /etc/passwd root`},
+		{Name: "file.set_mode", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: setMode, Doc: `Set the mode of a path.
+
+CLI Example:
+
+    salt '*' file.set_mode /etc/passwd 0644`},
+		{Name: "file.remove", Params: []modules.Param{modules.Req("path")}, KWArgs: true, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			name, err := path(c, a.Get("path"))
+			if err == nil && !strings.HasPrefix(name, "/") {
+				err = modules.InvocErr("File path must be absolute: %s", name)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if _, err := os.Lstat(name); err != nil {
+				return false, nil
+			}
+			if err := remove(name); err != nil {
+				return nil, modules.ExecErr("Could not remove '%s': %s", name, modules.Message(err))
+			}
+			return true, nil
+		}, Doc: `Remove a file, a link, or a directory with all that is in it.
+
+CLI Example:
+
+    salt '*' file.remove /tmp/foo`},
+	}
+}
+
+// ownership is a path with the numbers of a user and a group for it: -1 for one that stays, and "" for one that is not there.
+type ownership struct {
+	name     string
+	uid, gid any
+}
+
+func ownersOf(c *modules.Call, v, user, group any) (o ownership, err error) {
+	if o.name, err = path(c, v); err != nil {
+		return o, err
+	}
+	if o.uid, err = userID(user); err != nil {
+		return o, err
+	}
+	if o.gid, err = groupID(group); err != nil {
+		return o, err
+	}
+	for _, id := range []struct{ found, given *any }{{&o.uid, &user}, {&o.gid, &group}} {
+		if *id.found == "" && !modules.Truthy(*id.given) {
+			*id.found = int64(-1)
+		}
+	}
+	return o, nil
+}
+
+// wrong tells which of the two is not there.
+func (o ownership) wrong() (text string) {
+	if o.uid == "" {
+		text += "User does not exist\n"
+	}
+	if o.gid == "" {
+		text += "Group does not exist\n"
+	}
+	return text
+}
+
+// give calls the system, which takes only numbers. That is how the reference comes to tell a name that is not there as a
+// TypeError.
+func (o ownership) give(how func(name string, uid, gid int) error) error {
+	for _, id := range []struct {
+		what string
+		v    any
+	}{{"uid", o.uid}, {"gid", o.gid}} {
+		if _, ok := whole(id.v); !ok {
+			return &modules.ArgumentError{Message: id.what + " should be integer, not " + pytext.Type(id.v)}
+		}
+	}
+	uid, _ := whole(o.uid)
+	gid, _ := whole(o.gid)
+	return how(o.name, int(uid), int(gid))
+}
+
+func chown(c *modules.Call, v, user, group any) (any, error) {
+	o, err := ownersOf(c, v, user, group)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(o.name); err != nil { // it may be a link that leads nowhere
+		err := o.give(os.Lchown)
+		if _, system := program.Errno(err); system {
+			return o.wrong() + "File not found", nil
+		}
+		return nil, err
+	}
+	if text := o.wrong(); text != "" {
+		return text, nil
+	}
+	return nil, o.give(os.Chown)
+}
+
+func setMode(c *modules.Call, a modules.Args) (any, error) {
+	name, err := path(c, a.Get("path"))
+	if err != nil {
+		return nil, err
+	}
+	digits := strings.TrimLeft(pytext.Str(a.Get("mode")), "0Oo")
+	if digits == "" {
+		digits = "0"
+	}
+	if _, err := os.Stat(name); err != nil {
+		return nil, modules.ExecErr("%s: File not found", name)
+	}
+	bits, err := strconv.ParseUint(strings.TrimSpace(digits), 8, 31)
+	if err != nil || unix.Chmod(name, uint32(bits)&0o7777) != nil {
+		return "Invalid Mode " + digits, nil
+	}
+	m, err := stats(c, name, nil, true)
+	return m.Value("mode"), err
+}

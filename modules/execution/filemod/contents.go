@@ -1,0 +1,228 @@
+package filemod
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"brine/modules"
+	"brine/modules/host/plainfile"
+	"brine/modules/host/program"
+	"brine/modules/host/pypath"
+	"brine/modules/matchers"
+	"brine/modules/text/pytext"
+	"brine/modules/text/shlex"
+	"brine/wire/payload"
+)
+
+// contents are the functions that read files.
+func contents() []modules.Func {
+	form := []modules.Param{modules.Req("path"), modules.Opt("form", "sha256")}
+	return append([]modules.Func{
+		{Name: "file.read", Params: []modules.Param{modules.Req("path"), modules.Opt("binary", false)}, Run: read, Doc: `Show what is in a file.
+
+CLI Example:
+
+    salt '*' file.read /path/to/file`},
+		{Name: "file.seek_read", Params: []modules.Param{modules.Req("path"), modules.Req("size"), modules.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
+
+CLI Example:
+
+    salt '*' file.seek_read /path/to/file 4096 0`},
+		{Name: "file.get_sum", Params: form, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			name, err := path(c, a.Get("path"))
+			if err != nil {
+				return nil, err
+			}
+			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+				return "File not found", nil
+			}
+			return hashOf(c, name, a.Get("form"))
+		}, Doc: `Show the hash sum of a file, or a text that there is none.
+
+CLI Example:
+
+    salt '*' file.get_sum /etc/passwd sha512`},
+		{Name: "file.get_hash", Params: append(form, modules.Opt("chunk_size", int64(65536))), Run: func(c *modules.Call, a modules.Args) (any, error) {
+			a.Get("chunk_size") // of how many bytes at once is no matter
+			name, err := path(c, a.Get("path"))
+			if err != nil {
+				return nil, err
+			}
+			return hashOf(c, name, a.Get("form"))
+		}, Doc: `Show the hash sum of a file.
+
+CLI Example:
+
+    salt '*' file.get_hash /etc/shadow`},
+		{Name: "file.check_hash", Params: []modules.Param{modules.Req("path"), modules.Req("file_hash")}, Run: checkHash, Doc: `Tell whether a file has a hash sum, with or without the name of the hash before it.
+
+CLI Example:
+
+    salt '*' file.check_hash /etc/fstab md5:<md5sum>`},
+		{Name: "file.grep", Params: []modules.Param{modules.Req("path"), modules.Req("pattern")}, VarArgs: true, Run: grep, Doc: `Run grep on a file, or on those that fit a pattern.
+
+CLI Example:
+
+    salt '*' file.grep /etc/passwd nobody
+    salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i`},
+	}, searches()...)
+}
+
+// textOf is a file that is text in UTF-8.
+func textOf(name string) (string, error) {
+	data, err := plainfile.Read(name, program.MaxOutput())
+	if err != nil {
+		return "", err
+	}
+	if wrong := pytext.UTF8Error(data); wrong != "" {
+		return "", modules.Raise("UnicodeDecodeError", "%s", wrong)
+	}
+	return string(data), nil
+}
+
+func read(_ *modules.Call, a modules.Args) (any, error) {
+	name, err := raw(a.Get("path"))
+	if err != nil {
+		return nil, err
+	}
+	if a.Get("binary") == true {
+		return plainfile.Read(name, program.MaxOutput())
+	}
+	text, err := textOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+func seekRead(c *modules.Call, a modules.Args) (any, error) {
+	name, err := path(c, a.Get("path"))
+	if err != nil {
+		return nil, err
+	}
+	f, err := plainfile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	offset, err := a.Int("offset")
+	if err != nil {
+		return nil, err
+	}
+	size, err := a.Int("size")
+	if err != nil {
+		return nil, err
+	}
+	if offset < 0 || size < 0 {
+		return nil, modules.Raise("OSError", "%s", modules.OSErrorText(syscall.EINVAL, ""))
+	}
+	if most := program.MaxOutput(); size > most {
+		size = most
+	}
+	return io.ReadAll(io.NewSectionReader(f, offset, size))
+}
+
+// lengths are the digits of each hash that is known by them, in their order.
+var lengths = []struct {
+	digits int
+	form   string
+}{{32, "md5"}, {40, "sha1"}, {56, "sha224"}, {64, "sha256"}, {96, "sha384"}, {128, "sha512"}}
+
+func checkHash(c *modules.Call, a modules.Args) (any, error) {
+	name, err := path(c, a.Get("path"))
+	if err != nil {
+		return nil, err
+	}
+	sum, ok := a.Get("file_hash").(string)
+	if !ok {
+		return nil, modules.InvocErr("hash must be a string")
+	}
+	form, value, named := strings.Cut(sum, ":")
+	if !named {
+		form, value, named = strings.Cut(sum, "=")
+	}
+	if !named {
+		var known []string
+		form, value = "", sum
+		for _, l := range lengths {
+			known = append(known, fmt.Sprintf("%s (%d)", l.form, l.digits))
+			if l.digits == len([]rune(sum)) {
+				form = l.form
+			}
+		}
+		if form == "" {
+			return nil, modules.InvocErr("Hash %s (length: %d) could not be matched to a supported hash type. The supported hash types and lengths are: %s",
+				sum, len([]rune(sum)), strings.Join(known, ", "))
+		}
+	}
+	got, err := hashOf(c, name, form)
+	return got == any(value), err
+}
+
+func grep(c *modules.Call, a modules.Args) (any, error) {
+	name, err := path(c, a.Get("path"))
+	if err != nil {
+		return nil, err
+	}
+	argv := []any{"grep"}
+	for _, opt := range a.Rest {
+		words, err := shlex.Split(pytext.Str(opt))
+		if err != nil {
+			return nil, modules.Raise("ValueError", "%s", err)
+		}
+		if len(words) > 1 {
+			return nil, modules.InvocErr("Passing multiple command line arguments in a single string is not supported, please pass the following "+
+				"arguments separately: %s", pytext.Str(opt))
+		}
+		for _, w := range words {
+			argv = append(argv, w)
+		}
+	}
+	argv = append(argv, a.Get("pattern"))
+	paths := pypath.Glob(name)
+	if len(paths) == 0 {
+		paths = []string{name} // grep says that it is not there
+	}
+	for _, p := range paths {
+		argv = append(argv, p)
+	}
+	return c.Call("cmd.run_all", []any{argv}, payload.M("python_shell", false))
+}
+
+// search is what the functions for one text in one file have in common: what is not there, or cannot be read, has it not.
+func search(c *modules.Call, v any, in func(text string) (bool, error)) (any, error) {
+	name, err := path(c, v)
+	if err != nil {
+		return nil, err
+	}
+	text, err := textOf(name)
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return false, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in(text)
+}
+
+// badPattern is Python's error of a pattern that is none.
+func badPattern(err error) error { return modules.Raise("re.error", "%s", err) }
+
+// regexp is a pattern of Python for the lines of a file.
+func regexpOf(v any) (*matchers.Regexp, error) {
+	text, ok := v.(string)
+	if !ok {
+		return nil, &modules.ArgumentError{Message: "first argument must be string or compiled pattern"}
+	}
+	re, err := matchers.CompileSearch(text)
+	if err != nil {
+		return nil, badPattern(err)
+	}
+	return re, nil
+}

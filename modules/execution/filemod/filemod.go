@@ -1,0 +1,68 @@
+// Package filemod holds those execution functions of the module file that look at files, and few simple ones that change them:
+// what templates call. It answers to salt/modules/file.py and salt/utils/find.py.
+//
+// Unlike Salt: only plain files are read, so that a pipe or a device holds up no job, and no more of one than of the output of a
+// program (program.MaxOutput).
+package filemod
+
+import (
+	"brine/modules"
+	"brine/modules/host/environ"
+	"brine/modules/host/program"
+	"brine/modules/host/pypath"
+	"brine/modules/text/pytext"
+)
+
+// Functions lists the functions.
+func Functions() []modules.Func {
+	var all []modules.Func
+	for _, list := range [][]modules.Func{names(), kinds(), facts(), owners(), contents(), finders(), writers()} {
+		all = append(all, list...)
+	}
+	for i := range all {
+		all[i].Source = "salt/modules/file.py"
+	}
+	return all
+}
+
+// one declares a function of one argument.
+func one(name, param string, run func(*modules.Call, modules.Args) (any, error), doc string) modules.Func {
+	return modules.Func{Name: "file." + name, Params: []modules.Param{modules.Req(param)}, Run: run, Doc: doc}
+}
+
+// raw is an argument that is a path, as it was given. The error is Python's of os.fspath.
+func raw(v any) (string, error) {
+	switch x := v.(type) {
+	case string:
+		return x, nil
+	case []byte:
+		return string(x), nil
+	}
+	return "", &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(v)}
+}
+
+// path is an argument that is a path, with the home directory in the place of ~.
+func path(c *modules.Call, v any) (string, error) {
+	text, err := raw(v)
+	if err != nil {
+		return "", err
+	}
+	return pypath.ExpandUser(text, func(name string) string { return homeOf(c, name) }), nil
+}
+
+// homeOf goes by the job's HOME for the own user.
+func homeOf(c *modules.Call, name string) string {
+	if home, ok := environ.Of(c.Ctx).Get("HOME"); ok && name == "" {
+		return home
+	}
+	return program.Home(name)
+}
+
+// absolute is a path that must begin with a slash.
+func absolute(c *modules.Call, v any, otherwise string) (string, error) {
+	name, err := path(c, v)
+	if err == nil && (name == "" || name[0] != '/') {
+		err = modules.InvocErr("%s", otherwise)
+	}
+	return name, err
+}

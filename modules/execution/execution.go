@@ -19,8 +19,10 @@ import (
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
+	"brine/modules/execution/hashutil"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/pillarmod"
+	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/slsutil"
@@ -52,7 +54,9 @@ func Register(reg *modules.Registry, opt Options) error {
 		slsutil.Functions(),
 		environmod.Functions(),
 		filemod.Functions(),
+		hashutil.Functions(),
 		logmod.Functions(),
+		randommod.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),

@@ -18,6 +18,7 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/text/codecs"
+	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 )
 
@@ -193,19 +194,9 @@ func decode64(_ *run, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = strings.Map(func(r rune) rune { // what does not belong there is passed over
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '+' || r == '/' || r == '=') {
-			return r
-		}
-		return -1
-	}, s)
-	raw, err := base64.StdEncoding.DecodeString(s)
+	raw, err := pytext.DecodeBase64([]byte(s))
 	if err != nil {
-		n := len(strings.TrimRight(s, "="))
-		if n%4 == 1 {
-			return nil, py.Errorf("Error", "Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than a multiple of 4", n)
-		}
-		return nil, py.Errorf("Error", "Incorrect padding")
+		return nil, py.Errorf("Error", "%s", err)
 	}
 	if !utf8.Valid(raw) {
 		return py.Bytes(raw), nil

@@ -25,6 +25,7 @@ import (
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
+	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
@@ -63,6 +64,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		mineFunctions(),
 		publishFunctions(),
 		schedulemod.Functions(),
+		sdbmod.Functions(),
 		brinemod.Functions(),
 	)
 	if err := errors.Join(reg.Register(all...), reg.Offer(aptpkg.Module())); err != nil {

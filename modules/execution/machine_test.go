@@ -2,6 +2,7 @@ package execution_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -25,7 +26,7 @@ func furnish(t *testing.T, dir string) {
 	m := filepath.Join(dir, "m")
 	for name, text := range map[string]string{"a.txt": "one\ntwo words\r\nthree\n", "empty": "", "latin": "caf\xe9\n", "bin": "a\x00b\x01", "grüße.txt": "Straße\n",
 		"sub/deep/b.log": "error: 5\n", "sub/.hidden": "h\n", "sub/c.LOG": "warning\n", "big": strings.Repeat("0123456789\n", 40_000) + "the end\n",
-		"one/only": "x"} {
+		"one/only": "x", "s1.yaml": "a: {b: [1, 2], c: old}\nplain: text\n", "s2.yaml": "a: {c: new, b: [2, 3]}\n", "s3.yaml": "- list\n", "s4.yaml": "a: b: c\n"} {
 		path := filepath.Join(m, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
 		if err == nil {
@@ -38,7 +39,16 @@ func furnish(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	err := errors.Join(os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub", m+"/linkdir"), os.Symlink("loop", m+"/loop"),
+	conf, err := os.OpenFile(filepath.Join(dir, "minion"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conf.Close()
+	_, err = fmt.Fprintf(conf, "osenv: {driver: env}\nnosuch: {driver: vault}\nnodriver: {a: b}\nfiles: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/none.yaml, "+
+		"%[1]s/s2.yaml]}\nlists: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s2.yaml], merge: {merge_lists: true}}\nfirst: {driver: yaml, files: [%[1]s/s1.yaml, "+
+		"%[1]s/s2.yaml], merge: {strategy: overwrite}}\nwrong: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s3.yaml]}\nbad: {driver: yaml, files: [%[1]s/s4.yaml]}\n"+
+		"odd: {driver: yaml, files: [%[1]s/s1.yaml], merge: {nosuch: 1}}\nnone: {driver: yaml}\n", m)
+	err = errors.Join(err, os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub", m+"/linkdir"), os.Symlink("loop", m+"/loop"),
 		os.Link(m+"/sub/c.LOG", m+"/hard"), syscall.Mkfifo(m+"/fifo", 0o600), os.Chmod(m+"/bin", 0o4711), os.Chown(m+"/empty", 12345, 23456))
 	if err != nil {
 		t.Fatal(err)

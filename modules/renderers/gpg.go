@@ -41,6 +41,11 @@ func (g GPG) render(ctx context.Context, in Input) (any, error) {
 	return g.decrypt(ctx, in.Data, modules.Truthy(newlines))
 }
 
+// Decrypt replaces the messages in data.
+func (g GPG) Decrypt(ctx context.Context, data any) (any, error) {
+	return g.render(ctx, Input{Data: data})
+}
+
 // decrypt goes through data; what it returns shares nothing that was changed with it.
 func (g GPG) decrypt(ctx context.Context, v any, newlines bool) (any, error) {
 	switch x := v.(type) {

@@ -1,0 +1,199 @@
+// Package sdbmod holds the execution functions of the module sdb: values behind URIs such as sdb://osenv/HOME, whose profile
+// stands in the options or the pillar. The drivers are those of the core of 3008.3, env and yaml; the others are extensions of
+// Salt, and refused by name. It answers to salt/modules/sdb.py, salt/utils/sdb.py and salt/sdb/*.py.
+package sdbmod
+
+import (
+	"crypto/rand"
+	"math/big"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// Functions lists the functions of the module.
+func Functions() []modules.Func {
+	uri := modules.Req("uri")
+	const chars = "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
+	all := []modules.Func{
+		{Name: "sdb.get", Params: []modules.Param{uri, modules.Opt("strict", false)}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			return get(c, a.Get("uri"), a.Bool("strict"))
+		}, Doc: `Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.
+
+CLI Example:
+
+    salt '*' sdb.get sdb://mymemcached/foo strict=True`},
+		{Name: "sdb.set", Params: []modules.Param{uri, modules.Req("value")}, PyName: "set_", Run: func(c *modules.Call, a modules.Args) (any, error) {
+			p, ok := placeOf(c, a.Get("uri"))
+			if !ok {
+				return false, nil
+			}
+			return p.set(a.Get("value"))
+		}, Doc: `Give a URI a value; False where it is none of a profile.
+
+CLI Example:
+
+    salt '*' sdb.set sdb://mymemcached/foo bar`},
+		{Name: "sdb.delete", Params: []modules.Param{uri}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+			p, ok := placeOf(c, a.Get("uri"))
+			if !ok {
+				return false, nil
+			}
+			return nil, p.missing("delete")
+		}, Doc: `Delete the value of a URI; False where it is none of a profile.
+
+CLI Example:
+
+    salt '*' sdb.delete sdb://mymemcached/foo`},
+		{Name: "sdb.get_or_set_hash", Params: []modules.Param{uri, modules.Opt("length", int64(8)), modules.Opt("chars", chars)}, Run: getOrSet,
+			Doc: `Show the value of a URI, or give it one by chance and show that.
+
+CLI Example:
+
+    salt '*' sdb.get_or_set_hash 'sdb://mymemcached/SECRET_KEY' 50`},
+	}
+	for i := range all {
+		all[i].Source = "salt/modules/sdb.py"
+	}
+	return all
+}
+
+// scheme begins every URI.
+const scheme = "sdb://"
+
+// place is what a URI means: a profile, its driver and a key.
+type place struct {
+	call    *modules.Call
+	profile *payload.Map
+	driver  string
+	key     string
+}
+
+// parts are the profile's name and the key in a URI.
+func parts(uri string) (profile, key string, ok bool) {
+	rest, is := strings.CutPrefix(uri, scheme)
+	profile, key, _ = strings.Cut(rest, "/")
+	return profile, key, is && key != ""
+}
+
+// placeOf finds the profile in the options, else in the pillar.
+func placeOf(c *modules.Call, uri any) (place, bool) {
+	text, _ := uri.(string)
+	name, key, ok := parts(text)
+	if !ok {
+		return place{}, false
+	}
+	found := c.Opts().Value(name)
+	if !modules.Truthy(found) {
+		found = c.Pillar().Value(name)
+	}
+	profile, _ := found.(*payload.Map)
+	if !profile.Has("driver") {
+		return place{}, false
+	}
+	return place{c, profile, pytext.Str(profile.Value("driver")), key}, true
+}
+
+// missing refuses a driver, or what a driver does not have.
+func (p place) missing(fun string) error {
+	if p.driver == "env" || p.driver == "yaml" {
+		return modules.Raise("KeyError", "'%s.%s'", p.driver, fun)
+	}
+	return modules.ExecErr("the sdb driver '%s' is not there: brine has 'env' and 'yaml'", p.driver)
+}
+
+func get(c *modules.Call, uri any, strict bool) (any, error) {
+	p, ok := placeOf(c, uri)
+	if !ok && strict {
+		return nil, notFound(uri)
+	}
+	if !ok {
+		return uri, nil
+	}
+	return p.get()
+}
+
+// notFound is what is wrong with a URI.
+func notFound(uri any) error {
+	text, _ := uri.(string)
+	if !strings.HasPrefix(text, scheme) {
+		return modules.InvocErr(`SDB uri must start with "sdb://"`)
+	}
+	name, _, ok := parts(text)
+	if !ok {
+		return modules.InvocErr("SDB uri must have a profile name as a first part of the uri before the /")
+	}
+	return modules.InvocErr(`SDB profile "%s" wasnt found in the minion configuration`, name)
+}
+
+func (p place) get() (any, error) {
+	switch p.driver {
+	case "env":
+		return getEnv(p), nil
+	case "yaml":
+		return getYAML(p)
+	}
+	return nil, p.missing("get")
+}
+
+func (p place) set(value any) (any, error) {
+	switch p.driver {
+	case "env":
+		return setEnv(p, value)
+	case "yaml":
+		return nil, modules.Raise("salt.exceptions.NotImplemented", "")
+	}
+	return nil, p.missing("set")
+}
+
+// maxHash is the longest value that is made.
+const maxHash = 1 << 20
+
+func getOrSet(c *modules.Call, a modules.Args) (any, error) {
+	uri, isText := a.Get("uri").(string)
+	if !isText || !strings.HasPrefix(uri, scheme) {
+		return false, nil
+	}
+	old, err := get(c, uri, false)
+	if err != nil || modules.Truthy(old) {
+		return old, err
+	}
+	if old != nil {
+		return nil, modules.Raise("UnboundLocalError", "cannot access local variable 'val' where it is not associated with a value")
+	}
+	length, ok := a.Get("length").(int64)
+	if !ok {
+		return nil, &modules.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) + "' object cannot be interpreted as an integer"}
+	}
+	if length > maxHash {
+		return nil, modules.ExecErr("a value of %d characters is too long", length)
+	}
+	made, err := choose(int(length), []rune(a.Str("chars")))
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := placeOf(c, uri); ok {
+		if _, err := p.set(made); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// choose makes a text of so many of these characters.
+func choose(length int, chars []rune) (string, error) {
+	if length > 0 && len(chars) == 0 {
+		return "", modules.Raise("IndexError", "Cannot choose from an empty sequence")
+	}
+	var b strings.Builder
+	for range length {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
+		if err != nil {
+			return "", err
+		}
+		b.WriteRune(chars[n.Int64()])
+	}
+	return b.String(), nil
+}

@@ -20,6 +20,7 @@ import (
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
@@ -56,6 +57,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		environmod.Functions(),
 		filemod.Functions(),
 		hashutil.Functions(),
+		httpmod.Functions(),
 		logmod.Functions(),
 		randommod.Functions(),
 		eventFunctions(),

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/modules"
+	"brine/modules/host/webquery"
 	"brine/modules/renderers/jinja/py"
 	"brine/wire/payload"
 )
@@ -19,6 +21,29 @@ import (
 type Machine struct {
 	MaxFiles int          // list_files refuses to list more; 0 means 100,000
 	Opts     *payload.Map // of the process: http_request_timeout, proxy_host, ... for http_query
+}
+
+// maxAnswer is the most bytes of an answer to http_query; http_max_body may say less.
+const maxAnswer = 8 << 20
+
+// httpQuery asks a web server.
+func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, error) {
+	given, err := py.To(py.NewWork(ctx, 0, 0), options)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := py.Text(at); ok {
+		at = text
+	}
+	out, err := webquery.Ask(ctx, webquery.Options{Name: "the filter 'http_query'", Opts: m.Opts, Most: maxAnswer}, at, given.(*payload.Map))
+	var e *modules.Exception
+	if errors.As(err, &e) {
+		return nil, py.Errorf(e.Class, "%s", e.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return py.From(out, ""), nil
 }
 
 // Ask answers a filter: the arguments are those of Salt's signature, in its order.

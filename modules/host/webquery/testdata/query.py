@@ -1,4 +1,4 @@
-"""Records what salt.utils.http.query of Salt 3008.3 makes of the answers of a small web server; query_test.go has the same one.
+"""Records what salt.utils.http.query of Salt 3008.3 makes of the answers of a small web server; webtest has the same one.
 
 Run with the Python of a Salt 3008 installation: python query.py > query.json
 @ stands for the server, REFUSED for a port where nobody listens.

@@ -1,4 +1,6 @@
-package machine
+// Package webquery asks web servers as http.query and the filter http_query do: in bounds, with Salt's options and Salt's result.
+// It answers to salt/utils/http.py and xmlutil.py.
+package webquery
 
 import (
 	"context"
@@ -7,61 +9,68 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"brine/modules"
+	"brine/modules/host/plainfile"
 	"brine/modules/host/web"
-	"brine/modules/renderers/jinja/py"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// Bounds of http_query. Unlike Salt, which takes 100 GB and an hour.
-const (
-	maxAnswer    = 8 << 20 // bytes; http_max_body may say less
-	maxRedirects = 5
-)
+// maxRedirects is how many of them are followed.
+const maxRedirects = 5
 
-// queried are the options of http_query that are honoured, or make no difference here; others are refused by name.
-var queried = strings.Fields("method params data header_dict header_list username password auth decode decode_type status headers text test test_url " +
-	"node port opts backend ca_bundle verify_ssl cert agent hide_fields raise_error decode_body cookie_jar session_cookie_jar cookie_format template_dict")
+// Options say what a question may do besides asking.
+type Options struct {
+	Name  string       // of what asks, in refusals: "the filter 'http_query'"
+	Opts  *payload.Map // of the process: http_request_timeout, proxy_host, ...
+	Most  int64        // bytes of an answer; http_max_body may say less. Unlike Salt, which takes 100 GB
+	Files bool         // data_file, header_file, text_out and decode_out name files of this machine
+}
 
-// query is one http_query.
+// refused are options of Salt's query that are not honoured. Any other keyword means nothing, to Salt too.
+var refused = strings.Fields("cookies persist_session data_render data_renderer header_render header_renderer headers_out stream streaming_callback " +
+	"header_callback handle formdata formdata_fieldname formdata_filename")
+
+// ofFiles are those that need Files.
+var ofFiles = strings.Fields("data_file header_file text_out decode_out")
+
+// query is one question.
 type query struct {
+	Options
 	given  *payload.Map
-	opts   *payload.Map // of the process
 	method string
 	at     *url.URL
 	header http.Header
 	body   []byte
 }
 
-// httpQuery asks a web server. The result has Salt's keys: body, status, headers, dict, text, error.
+// Ask asks a web server. The result has Salt's keys: body, status, headers, dict, text, error. The error is one of Python, or the
+// cause of the context.
 //
 // Unlike Salt: a redirect to another server gets none of the headers, the password and the data that were meant for the first one.
-func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, error) {
-	given, err := py.To(py.NewWork(ctx, 0, 0), options)
-	if err != nil {
-		return nil, err
-	}
-	q := &query{given: given.(*payload.Map), opts: m.Opts, header: http.Header{}}
-	for name, v := range q.given.All() {
-		if !slices.Contains(queried, pytext.Str(name)) && modules.Truthy(v) {
-			return nil, py.Errorf("NotImplementedError", "the filter 'http_query' does not have the option '%s' yet", pytext.Str(name))
+func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.Map, error) {
+	q := &query{Options: o, given: given, header: http.Header{}}
+	for name, v := range given.All() {
+		text := pytext.Str(name)
+		if modules.Truthy(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
+			return nil, modules.Raise("NotImplementedError", "%s does not have the option '%s' yet", o.Name, text)
 		}
 	}
-	if q.given.Bool("test") {
-		if !modules.Truthy(q.given.Value("test_url")) {
-			return py.NewDict(), nil
+	if given.Bool("test") {
+		if !modules.Truthy(given.Value("test_url")) {
+			return payload.NewMap(0), nil
 		}
-		at = q.given.Value("test_url")
+		at = given.Value("test_url")
 	}
-	text, ok := py.Text(at)
+	text, ok := at.(string)
 	if !ok {
-		return nil, py.Errorf("TypeError", "the filter 'http_query' wants a URL, not %s", py.TypeName(at))
+		return nil, modules.Raise("TypeError", "%s wants a URL, not %s", o.Name, pytext.Type(at))
 	}
 	if err := q.prepare(text); err != nil {
 		return nil, err
@@ -70,14 +79,13 @@ func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, 
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	out, err := q.result(answer, err)
-	return py.From(out, ""), err
+	return q.result(answer, err)
 }
 
 // prepare makes the request of what was given.
 func (q *query) prepare(text string) (err error) {
 	if q.at, err = url.Parse(text); err != nil || q.at.Host == "" || q.at.Scheme != "http" && q.at.Scheme != "https" {
-		return py.Errorf("ValueError", "Unsupported url scheme: %s", text)
+		return modules.Raise("ValueError", "Unsupported url scheme: %s", text)
 	}
 	if params := q.given.Map("params"); params.Len() > 0 {
 		q.at.RawQuery = strings.TrimPrefix(q.at.RawQuery+"&"+form(params), "&")
@@ -86,17 +94,27 @@ func (q *query) prepare(text string) (err error) {
 	if v := q.given.Value("method"); v != nil {
 		q.method = pytext.Str(v)
 	}
-	switch data := q.given.Value("data").(type) {
+	data, err := q.file("data_file", q.given.Value("data"))
+	if err != nil {
+		return err
+	}
+	switch data := data.(type) {
 	case nil:
 	case *payload.Map:
 		q.body = []byte(form(data))
 	default:
 		q.body = []byte(pytext.Str(data))
 	}
+	lines := modules.StringList(q.given.Value("header_list"))
+	if file, err := q.file("header_file", nil); err != nil {
+		return err
+	} else if text, ok := file.(string); ok {
+		lines = strings.Split(text, "\n")
+	}
 	for name, v := range q.given.Map("header_dict").All() {
 		q.header.Set(pytext.Str(name), pytext.Str(v))
 	}
-	for _, line := range modules.StringList(q.given.Value("header_list")) {
+	for _, line := range lines {
 		if parts := strings.Split(line, ":"); len(parts) > 1 {
 			q.header.Set(strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]))
 		}
@@ -108,11 +126,41 @@ func (q *query) prepare(text string) (err error) {
 	if q.method == http.MethodPost && q.header.Get("Content-Type") == "" {
 		q.header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if user := q.given.Value("username"); user != nil {
+	user, secret := q.given.Value("username"), q.given.Value("password")
+	if pair, ok := q.given.Value("auth").([]any); ok && len(pair) == 2 && q.given.Value("backend") == "requests" { // no other back end of Salt looks at it
+		user, secret = pair[0], pair[1]
+	}
+	if user != nil {
 		r := http.Request{Header: q.header}
-		r.SetBasicAuth(pytext.Str(user), modules.Text(q.given.Value("password")))
+		r.SetBasicAuth(pytext.Str(user), modules.Text(secret))
 	}
 	return nil
+}
+
+// file is the text of the file that an option names, else another value.
+func (q *query) file(option string, otherwise any) (any, error) {
+	v := q.given.Value(option)
+	if v == nil {
+		return otherwise, nil
+	}
+	data, err := plainfile.Read(pytext.Str(v), q.Most)
+	if err != nil {
+		return nil, err
+	}
+	return pytext.DecodeUTF8(data), nil
+}
+
+// keep writes the body to the file that an option names.
+func (q *query) keep(option string, body any) error {
+	v := q.given.Value(option)
+	if !modules.Truthy(v) {
+		return nil
+	}
+	text, ok := body.(string)
+	if !ok {
+		return modules.Raise("TypeError", "write() argument must be str, not %s", pytext.Type(body))
+	}
+	return os.WriteFile(pytext.Str(v), []byte(text), 0o666)
 }
 
 // form writes pairs as urllib.parse.urlencode does.
@@ -130,11 +178,11 @@ func (q *query) client() (*web.Client, error) {
 		if v := q.given.Value(name); v != nil {
 			return v
 		}
-		return q.opts.Value(name)
+		return q.Opts.Value(name)
 	}
-	o := web.Options{Patience: seconds(q.opts.Value("http_request_timeout"), time.Hour), Connect: seconds(q.opts.Value("http_connect_timeout"), 20*time.Second),
-		Most: maxAnswer, Authority: modules.Text(value("ca_bundle"))}
-	if most, err := modules.ToInt(q.opts.Value("http_max_body")); err == nil && most > 0 && most < maxAnswer {
+	o := web.Options{Patience: seconds(q.Opts.Value("http_request_timeout"), time.Hour), Connect: seconds(q.Opts.Value("http_connect_timeout"), 20*time.Second),
+		Most: q.Most, Authority: modules.Text(value("ca_bundle"))}
+	if most, err := modules.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
 		o.Most = most
 	}
 	if v := value("verify_ssl"); v != nil && !modules.Truthy(v) {
@@ -143,10 +191,10 @@ func (q *query) client() (*web.Client, error) {
 	if pair := modules.StringList(value("cert")); len(pair) > 0 {
 		o.Cert, o.Key = pair[0], pair[len(pair)-1]
 	}
-	if host, port := modules.Text(q.opts.Value("proxy_host")), modules.Text(q.opts.Value("proxy_port")); host != "" && port != "" && port != "0" &&
-		!slices.Contains(modules.StringList(q.opts.Value("no_proxy")), q.at.Hostname()) {
+	if host, port := modules.Text(q.Opts.Value("proxy_host")), modules.Text(q.Opts.Value("proxy_port")); host != "" && port != "" && port != "0" &&
+		!slices.Contains(modules.StringList(q.Opts.Value("no_proxy")), q.at.Hostname()) {
 		proxy := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
-		if user, pass := modules.Text(q.opts.Value("proxy_username")), modules.Text(q.opts.Value("proxy_password")); user != "" && pass != "" {
+		if user, pass := modules.Text(q.Opts.Value("proxy_username")), modules.Text(q.Opts.Value("proxy_password")); user != "" && pass != "" {
 			proxy.User = url.UserPassword(user, pass)
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
@@ -232,6 +280,9 @@ func (q *query) result(a web.Answer, failed error) (*payload.Map, error) {
 	if refused {
 		return out, nil
 	}
+	if err := q.keep("text_out", body); err != nil {
+		return nil, err
+	}
 	if q.given.Bool("status") {
 		out.Set("status", int64(a.Status))
 	}
@@ -242,6 +293,9 @@ func (q *query) result(a web.Answer, failed error) (*payload.Map, error) {
 	if q.given.Bool("decode") {
 		if plain, err = q.decode(a, body, out, plain); err != nil || out.Has("error") {
 			return out, err
+		}
+		if err := q.keep("decode_out", body); err != nil {
+			return nil, err
 		}
 	}
 	if plain {

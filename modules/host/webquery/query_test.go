@@ -1,8 +1,7 @@
-package machine
+package webquery_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,12 +10,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"brine/modules/renderers/jinja/py"
+	"brine/modules"
+	"brine/modules/host/webquery"
+	"brine/modules/host/webquery/webtest"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
 	"brine/wire/loopback"
@@ -25,74 +27,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pages are the answers of the server of testdata/query.py: status, type, body.
-var pages = map[string]struct {
-	code       int
-	kind, body string
-}{
-	"/json": {200, "application/json", `{"b": [1, 2.5, null, true], "a": "\u00e9"}`}, "/yaml": {200, "text/yaml", "b: [1, x]\na: yes\n"},
-	"/xml": {200, "application/xml", "<r><a>1</a><b><c>x</c><c>y</c></b></r>"}, "/plain": {200, "text/plain", "plain"}, "/notype": {200, "", `{"a": 1}`},
-	"/latin": {200, "text/plain; charset=latin-1", "\xe9"}, "/404": {404, "text/plain", "nope"}, "/500": {500, "text/plain", ""}, "/204": {204, "", ""},
-	"/badjson": {200, "application/json", "{"},
-}
-
-// places are where it redirects to.
-var places = map[string]struct {
-	code int
-	to   string
-}{"/to": {302, "/echo/there"}, "/to307": {307, "/echo/there"}, "/loop": {302, "/loop"}}
-
-func serve(w http.ResponseWriter, r *http.Request) {
-	if p, ok := places[r.URL.Path]; ok {
-		w.Header().Set("Location", p.to)
-		w.WriteHeader(p.code)
-		return
-	}
-	page, ok := pages[r.URL.Path]
-	switch {
-	case strings.HasPrefix(r.URL.Path, "/echo"):
-		echo(w, r)
-		return
-	case r.URL.Path == "/gzip":
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Encoding", "gzip")
-		z := gzip.NewWriter(w)
-		_, _ = z.Write([]byte(`{"z": 1}`))
-		_ = z.Close()
-		return
-	case !ok:
-		w.WriteHeader(http.StatusNotImplemented)
-		return
-	}
-	w.Header()["Content-Type"] = nil
-	if page.kind != "" {
-		w.Header().Set("Content-Type", page.kind)
-	}
-	w.WriteHeader(page.code)
-	_, _ = w.Write([]byte(page.body))
-}
-
-// echo tells what it was asked, as the server of testdata/query.py does.
-func echo(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	found := payload.NewMap(0)
-	for _, name := range []string{"authorization", "content-length", "content-type", "user-agent", "x-a"} {
-		v := r.Header.Get(name)
-		if name == "content-length" && len(body) > 0 {
-			v = pytext.Str(int64(len(body)))
-		}
-		if v != "" && v != "0" { // Go sends the length of what is empty, too
-			found.Set(name, v)
-		}
-	}
-	w.Header().Set("Content-Type", "text/plain")
-	all := []any{r.Method, r.URL.RequestURI(), string(body), found}
-	_, _ = w.Write([]byte(pytext.Repr(all)))
-}
-
 // TestQuery asks what Salt was asked (testdata/query.py).
 func TestQuery(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(serve))
+	s := httptest.NewServer(http.HandlerFunc(webtest.Serve))
 	defer s.Close()
 	closed, err := loopback.Reserve()
 	if err != nil {
@@ -124,32 +61,27 @@ func TestQuery(t *testing.T) {
 		if want.Has("test") { // Salt says so, and asks the URL itself; here it is test_url
 			want.Set("body", "plain")
 		}
-		if diff := cmp.Diff(shown(want), shown(asked(t, Machine{}, at, options))); diff != "" {
+		if diff := cmp.Diff(shown(want), shown(asked(t, nil, at, options))); diff != "" {
 			t.Errorf("%s %s: %s", at, pytext.Repr(options), diff)
 		}
 	}
 }
 
-// asked is the answer as a map of payload, with an exception under "raised", as the recording has it.
-func asked(t *testing.T, m Machine, at string, options any) *payload.Map {
+// asked is the answer, with an exception under "raised", as the recording has it.
+func asked(t *testing.T, opts *payload.Map, at string, options any) *payload.Map {
 	t.Helper()
-	v, err := m.Ask(t.Context(), "http_query", []any{at, py.From(options, "")})
-	var e *py.Error
+	out, err := webquery.Ask(t.Context(), webquery.Options{Name: "the filter", Opts: opts, Most: 1 << 20}, at, options.(*payload.Map))
+	var e *modules.Exception
 	if errors.As(err, &e) {
-		return payload.M("raised", e.Kind+": "+e.Error())
+		return payload.M("raised", e.Class+": "+e.Message)
 	}
 	if err != nil {
 		return payload.M("failed", err.Error())
 	}
-	out, err := py.To(py.NewWork(t.Context(), 0, 0), v)
-	if err != nil {
-		t.Fatal(err)
+	if raw, ok := out.Value("body").([]byte); ok {
+		out.Set("body", payload.M("bytes", string(raw)))
 	}
-	m2 := out.(*payload.Map)
-	if raw, ok := m2.Value("body").([]byte); ok {
-		m2.Set("body", payload.M("bytes", string(raw)))
-	}
-	return m2
+	return out
 }
 
 func shown(m *payload.Map) string {
@@ -179,11 +111,11 @@ func TestQuerySecrets(t *testing.T) {
 	defer s.Close()
 	options := payload.M("username", "u", "password", "geheim", "header_dict", payload.M("X-Token", "geheim", "Cookie", "geheim"), "params", payload.M("k", "geheim"))
 	for _, method := range []string{"GET", "POST"} {
-		if a := asked(t, Machine{}, s.URL+"/", options.Clone().Set("method", method).Set("data", "geheim")); method == "POST" && a.Has("error") {
+		if a := asked(t, nil, s.URL+"/", options.Clone().Set("method", method).Set("data", "geheim")); method == "POST" && a.Has("error") {
 			t.Errorf("%s: %s", method, shown(a))
 		}
 	}
-	a := asked(t, Machine{}, s.URL+"/307", options.Clone().Set("method", "POST").Set("data", "geheim"))
+	a := asked(t, nil, s.URL+"/307", options.Clone().Set("method", "POST").Set("data", "geheim"))
 	if !strings.Contains(a.Str("error"), "does not get the data") || strings.Contains(shown(a), "geheim") {
 		t.Errorf("307: got %s", shown(a))
 	}
@@ -204,7 +136,7 @@ func TestQueryBounds(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(stop)
-	hasty := Machine{Opts: payload.M("http_request_timeout", 0.05, "http_max_body", int64(1000))}
+	hasty := payload.M("http_request_timeout", 0.05, "http_max_body", int64(1000))
 	if a := asked(t, hasty, s.URL, payload.NewMap(0)); a.Str("error") != "HTTP 599: Timeout during request" {
 		t.Errorf("silence: got %s", shown(a))
 	}
@@ -214,10 +146,45 @@ func TestQueryBounds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	if _, err := (Machine{}).Ask(ctx, "http_query", []any{s.URL, py.NewDict()}); !errors.Is(err, why) {
+	options := webquery.Options{Name: "the filter", Most: 1 << 20}
+	if _, err := webquery.Ask(ctx, options, s.URL, nil); !errors.Is(err, why) {
 		t.Errorf("an ended template: got %v", err)
 	}
-	if _, err := (Machine{}).Ask(t.Context(), "http_query", []any{s.URL, py.From(payload.M("text_out", "/etc/passwd"), "")}); err == nil || !strings.Contains(err.Error(), "'text_out' yet") {
-		t.Errorf("text_out: got %v", err)
+	for _, name := range []string{"text_out", "data_file", "stream", "cookies", "formdata"} {
+		if _, err := webquery.Ask(t.Context(), options, s.URL, payload.M(name, "/etc/passwd")); err == nil || !strings.Contains(err.Error(), "'"+name+"' yet") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestQueryFiles: what may touch files of the machine sends and keeps them.
+func TestQueryFiles(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(webtest.Serve))
+	defer s.Close()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"data": "from a file", "headers": "X-A: b\nno header\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := payload.M("method", "POST", "data_file", dir+"/data", "header_file", dir+"/headers", "text_out", dir+"/text", "decode", true, "decode_type", "yaml",
+		"decode_out", dir+"/decoded")
+	out, err := webquery.Ask(t.Context(), webquery.Options{Most: 1 << 20, Files: true}, s.URL+"/echo", given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body := out.Str("body"); !strings.Contains(body, "'from a file'") || !strings.Contains(body, "'x-a': 'b'") {
+		t.Errorf("the server got %s", body)
+	}
+	for _, name := range []string{"text", "decoded"} {
+		if kept, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(kept) != out.Str("body") {
+			t.Errorf("%s: %q, %v", name, kept, err)
+		}
+	}
+	if a := asked(t, nil, s.URL+"/echo", payload.M("backend", "requests", "auth", []any{"u", "p"})); !strings.Contains(a.Str("body"), "Basic dTpw") {
+		t.Errorf("auth: %s", shown(a))
+	}
+	if _, err := webquery.Ask(t.Context(), webquery.Options{Most: 1 << 20, Files: true}, s.URL, payload.M("data_file", dir+"/none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }

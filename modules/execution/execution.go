@@ -22,12 +22,14 @@ import (
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
+	"brine/modules/execution/minionmod"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
+	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
 	"brine/wire/payload"
@@ -54,11 +56,13 @@ func Register(reg *modules.Registry, opt Options) error {
 		configmod.Functions(),
 		cpmod.Functions(),
 		slsutil.Functions(),
+		statusmod.Functions(),
 		environmod.Functions(),
 		filemod.Functions(),
 		hashutil.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
+		minionmod.Functions(),
 		randommod.Functions(),
 		eventFunctions(),
 		keyFunctions(),

@@ -27,8 +27,10 @@ var notOffered = map[string]string{
 	"cmd.powershell_all": "needs PowerShell",
 }
 
-// notYet are functions of pkg that change packages or repositories, or tell of the latter, and functions of file that states need.
-const notYet = filesNotYet + " pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
+// notYet are functions of pkg that change packages or repositories, or tell of the latter, functions of file that states need,
+// and those that need a daemon of Salt beside them.
+const notYet = filesNotYet + " minion.kill minion.restart status.master status.ping_master status.proxy_reconnect" +
+	" pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
 	"pkg.install pkg.list_downloaded pkg.list_repo_pkgs pkg.list_repos pkg.mod_repo pkg.purge pkg.remove pkg.services_need_restart " +
 	"pkg.set_selections pkg.show pkg.unhold pkg.upgrade pkg.which "
 

@@ -26,7 +26,9 @@ func furnish(t *testing.T, dir string) {
 	m := filepath.Join(dir, "m")
 	for name, text := range map[string]string{"a.txt": "one\ntwo words\r\nthree\n", "empty": "", "latin": "caf\xe9\n", "bin": "a\x00b\x01", "grüße.txt": "Straße\n",
 		"sub/deep/b.log": "error: 5\n", "sub/.hidden": "h\n", "sub/c.LOG": "warning\n", "big": strings.Repeat("0123456789\n", 40_000) + "the end\n",
-		"one/only": "x", "s1.yaml": "a: {b: [1, 2], c: old}\nplain: text\n", "s2.yaml": "a: {c: new, b: [2, 3]}\n", "s3.yaml": "- list\n", "s4.yaml": "a: b: c\n"} {
+		"one/only": "x", "s1.yaml": "a: {b: [1, 2], c: old}\nplain: text\n", "s2.yaml": "a: {c: new, b: [2, 3]}\n", "s3.yaml": "- list\n", "s4.yaml": "a: b: c\n",
+		"../root/etc/salt/pki/master/minions/web2": "k", "../root/etc/salt/pki/master/minions/Web1": "k", "../root/etc/salt/pki/master/minions/.hidden": "k",
+		"../root/etc/salt/pki/master/minions_pre/new": "k"} {
 		path := filepath.Join(m, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
 		if err == nil {

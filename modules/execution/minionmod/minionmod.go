@@ -1,0 +1,55 @@
+// Package minionmod holds the function list of the execution module minion: the keys of minions on a machine that is a master too.
+// Its functions that end or restart the minion are not there. It answers to salt/modules/minion.py.
+package minionmod
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/modules"
+	"brine/modules/fleet/keys"
+	"brine/modules/text/pytext"
+	"brine/wire/payload"
+)
+
+// Functions lists the functions.
+func Functions() []modules.Func {
+	return []modules.Func{{Name: "minion.list", PyName: "list_", Source: "salt/modules/minion.py", Run: list,
+		Doc: `List the minions whose keys are accepted, pending, rejected and denied: what salt-key -L shows.
+
+CLI Example:
+
+    salt 'master' minion.list`}}
+}
+
+// list goes by the minion's directory of keys, with master in the place of minion.
+func list(c *modules.Call, _ modules.Args) (any, error) {
+	dir := strings.ReplaceAll(pytext.Str(c.Opts().Value("pki_dir")), "minion", "master")
+	out := payload.NewMap(4)
+	for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
+		names := []string{}
+		entries, err := os.ReadDir(filepath.Join(dir, string(status)))
+		for _, e := range entries {
+			info, err := os.Stat(filepath.Join(dir, string(status), e.Name()))
+			if err == nil && info.Mode().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				names = append(names, e.Name())
+			}
+		}
+		if err != nil {
+			names = nil // the directory is not there
+		}
+		slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+		out.Set(string(status), anyOf(names))
+	}
+	return out, nil
+}
+
+func anyOf(names []string) []any {
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = name
+	}
+	return out
+}

@@ -1,21 +1,19 @@
 package jinja
 
 import (
-	"encoding/binary"
-	"fmt"
-	"math/big"
 	"net/netip"
 	"strconv"
 	"strings"
 
 	"brine/modules/renderers/jinja/py"
+	"brine/modules/text/ipaddress"
 )
 
 func saltNetFilters() map[string]*builtin {
 	is := func(name string, versions ...int) *builtin {
 		return filter(name, "ip_addr options=", func(_ *run, a []any) (any, error) {
 			for _, v := range versions {
-				if s, err := ipOf(asAddress(a[0]), v, a[1]); s != nil || err != nil {
+				if s, err := ipOf(ipaddress.OfNumber(a[0]), v, a[1]); s != nil || err != nil {
 					return s != nil, err
 				}
 			}
@@ -38,141 +36,6 @@ func saltNetFilters() map[string]*builtin {
 	}
 }
 
-// network is an address with the length of its network. Its zone is that of the address ("eth0"), or empty.
-type network struct {
-	netip.Prefix
-	zone string
-}
-
-// text is the address alone. Python 3.11 writes an IPv4 address that is mapped into IPv6 by its hexadecimal digits.
-func (n network) text() string {
-	s := n.Addr().String()
-	if n.Addr().Is4In6() {
-		b := n.Addr().As16()
-		s = fmt.Sprintf("::ffff:%x:%x", binary.BigEndian.Uint16(b[12:]), binary.BigEndian.Uint16(b[14:]))
-	}
-	if n.zone != "" {
-		s += "%" + n.zone
-	}
-	return s
-}
-
-// String is the address with the length of its network.
-func (n network) String() string { return n.text() + "/" + strconv.Itoa(n.Bits()) }
-
-// alone is the network of one address.
-func alone(a netip.Addr) network { return network{netip.PrefixFrom(a, a.BitLen()), a.Zone()} }
-
-// parsePrefix reads an address with an optional mask; explicit says whether there was one.
-func parsePrefix(s string) (p network, explicit, ok bool) {
-	if a, err := netip.ParseAddr(s); err == nil && !strings.Contains(s, "/") {
-		return alone(a), false, true
-	}
-	addr, mask, found := strings.Cut(s, "/")
-	a, err := netip.ParseAddr(addr)
-	if err != nil || !found {
-		return p, false, false
-	}
-	if bits, err := strconv.Atoi(mask); err == nil && bits >= 0 && bits <= a.BitLen() && strings.Trim(mask, "0123456789") == "" {
-		return network{netip.PrefixFrom(a, bits), a.Zone()}, true, true
-	}
-	if bits, ok := dottedMask(a, mask); ok {
-		return network{Prefix: netip.PrefixFrom(a, bits)}, true, true
-	}
-	return p, false, false
-}
-
-// dottedMask is the length that a mask, or the complement of one, stands for behind an IPv4 address.
-func dottedMask(a netip.Addr, mask string) (int, bool) {
-	m, err := netip.ParseAddr(mask)
-	if err != nil || !m.Is4() || !a.Is4() {
-		return 0, false
-	}
-	raw := m.As4()
-	n := uint64(binary.BigEndian.Uint32(raw[:]))
-	for bits := range 33 {
-		ones := uint64(0xffffffff) << (32 - bits) & 0xffffffff
-		if n == ones || n == ^ones&0xffffffff {
-			return bits, true
-		}
-	}
-	return 0, false
-}
-
-// reserved are the blocks Python calls reserved, besides those the standard library of Go knows.
-var (
-	privateBlocks = prefixes("0.0.0.0/8 10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/29 192.0.0.170/31 192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 255.255.255.255/32 ::1/128 ::/128 ::ffff:0:0/96 100::/64 2001::/23 2001:2::/48 2001:db8::/32 2001:10::/28 fc00::/7 fe80::/10")
-	reserved6     = prefixes("::/8 100::/8 200::/7 400::/6 800::/5 1000::/4 4000::/3 6000::/3 8000::/3 A000::/3 C000::/3 E000::/4 F000::/5 F800::/6 FE00::/9")
-	reserved4     = prefixes("240.0.0.0/4")
-	siteLocal     = prefixes("fec0::/10")
-)
-
-func prefixes(s string) []netip.Prefix {
-	var out []netip.Prefix
-	for w := range strings.FieldsSeq(s) {
-		out = append(out, netip.MustParsePrefix(w))
-	}
-	return out
-}
-
-func inAny(blocks []netip.Prefix, a netip.Addr) bool {
-	for _, b := range blocks {
-		if b.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// ipOptions are what may be asked of an address.
-func ipOption(name string, a netip.Addr) (holds, known bool) {
-	// Python looks through a mapped address for what is private, and for nothing else.
-	mapped := a.Is4In6()
-	switch name {
-	case "global", "public":
-		return !inAny(privateBlocks, a.Unmap()), true
-	case "link-local", "linklocal", "ll", "link_local":
-		return a.IsLinkLocalUnicast() && !mapped, true
-	case "loopback", "lo":
-		return a.IsLoopback() && !mapped, true
-	case "multicast":
-		return a.IsMulticast() && !mapped, true
-	case "private":
-		return inAny(privateBlocks, a.Unmap()), true
-	case "reserved":
-		return inAny(reserved4, a) || inAny(reserved6, a), true
-	case "site-local", "sl", "site_local":
-		return inAny(siteLocal, a), true
-	case "unspecified":
-		return a.IsUnspecified(), true
-	}
-	return false, false
-}
-
-// asAddress makes the text of an address of a number, as Python's ipaddress does: of 32 bits where it fits, else of 128.
-func asAddress(v any) any {
-	n := new(big.Int)
-	switch v := v.(type) {
-	case bool:
-		if v {
-			n.SetInt64(1)
-		}
-	case int64:
-		n.SetInt64(v)
-	case *big.Int:
-		n = v
-	default:
-		return v
-	}
-	if n.Sign() < 0 || n.BitLen() > 128 {
-		return v
-	}
-	if n.BitLen() <= 32 {
-		return netip.AddrFrom4([4]byte(n.FillBytes(make([]byte, 4)))).String()
-	}
-	return alone(netip.AddrFrom16([16]byte(n.FillBytes(make([]byte, 16))))).text()
-}
-
 // ipOf is the text of an address of that version for which the options hold, else nil.
 func ipOf(v any, version int, options any) (any, error) {
 	if err := undefinedIn(v); err != nil {
@@ -182,13 +45,13 @@ func ipOf(v any, version int, options any) (any, error) {
 	if !ok {
 		return nil, nil
 	}
-	p, explicit, ok := parsePrefix(s)
+	p, explicit, ok := ipaddress.Parse(s)
 	if !ok || version == 4 != p.Addr().Is4() {
 		return nil, nil
 	}
 	if list, ok := py.Text(options); ok && list != "" {
 		for o := range strings.SplitSeq(list, ",") {
-			if holds, known := ipOption(strings.TrimSpace(o), p.Addr()); known && !holds {
+			if holds, known := ipaddress.Holds(strings.TrimSpace(o), p.Addr()); known && !holds {
 				return nil, nil
 			}
 		}
@@ -196,7 +59,7 @@ func ipOf(v any, version int, options any) (any, error) {
 	if explicit {
 		return p.String(), nil
 	}
-	return p.text(), nil
+	return p.Text(), nil
 }
 
 func isIPList(v any) bool { return isType[*py.List](v) || isType[*py.Tuple](v) || isType[*py.Iter](v) }
@@ -222,7 +85,7 @@ func ipFilter(r *run, v any, version int, options any) (any, error) {
 	out := py.NewList()
 	for _, n := range versions {
 		for _, item := range items {
-			s, err := ipOf(asAddress(item), n, options)
+			s, err := ipOf(ipaddress.OfNumber(item), n, options)
 			if err != nil {
 				return nil, err
 			}
@@ -235,7 +98,7 @@ func ipFilter(r *run, v any, version int, options any) (any, error) {
 }
 
 // perAddress applies f to the address, or to each of a list.
-func perAddress(f func(r *run, p network) (any, error)) func(r *run, a []any) (any, error) {
+func perAddress(f func(r *run, p ipaddress.Network) (any, error)) func(r *run, a []any) (any, error) {
 	return func(r *run, a []any) (any, error) {
 		version := int64(0)
 		if a[2] != nil {
@@ -254,7 +117,7 @@ func perAddress(f func(r *run, p network) (any, error)) func(r *run, a []any) (a
 			if !ok {
 				return nil, nil
 			}
-			p, _, _ := parsePrefix(s)
+			p, _, _ := ipaddress.Parse(s)
 			return f(r, p)
 		}
 		if len(l.Items) == 0 {
@@ -262,7 +125,7 @@ func perAddress(f func(r *run, p network) (any, error)) func(r *run, a []any) (a
 		}
 		out := py.NewList()
 		for _, item := range l.Items {
-			p, _, _ := parsePrefix(item.(string))
+			p, _, _ := ipaddress.Parse(item.(string))
 			v, err := f(r, p)
 			if err != nil {
 				return nil, err
@@ -273,13 +136,13 @@ func perAddress(f func(r *run, p network) (any, error)) func(r *run, a []any) (a
 	}
 }
 
-func hostOf(_ *run, p network) (any, error) { return p.String(), nil }
+func hostOf(_ *run, p ipaddress.Network) (any, error) { return p.String(), nil }
 
-func sizeOf(r *run, p network) (any, error) {
+func sizeOf(r *run, p ipaddress.Network) (any, error) {
 	return py.Binary(r.work, "**", int64(2), int64(p.Addr().BitLen()-p.Bits()))
 }
 
-func hostsOf(r *run, p network) (any, error) {
+func hostsOf(r *run, p ipaddress.Network) (any, error) {
 	bits := p.Addr().BitLen() - p.Bits()
 	out := py.NewList()
 	if bits > 24 { // Unlike Salt, which would count for ever
@@ -290,7 +153,7 @@ func hostsOf(r *run, p network) (any, error) {
 	for i := range n {
 		skip := bits > 1 && (i == 0 || i == n-1 && a.Is4())
 		if !skip {
-			out.Items = append(out.Items, alone(a).text())
+			out.Items = append(out.Items, ipaddress.Alone(a).Text())
 			if err := r.work.Grow(48); err != nil {
 				return nil, err
 			}
@@ -311,7 +174,7 @@ func ipwrap(r *run, a []any) (any, error) {
 		if err != nil {
 			return nil, py.Errorf("ValueError", "%s does not appear to be an IPv4 or IPv6 address", quote(text))
 		}
-		return "[" + alone(addr).text() + "]", nil
+		return "[" + ipaddress.Alone(addr).Text() + "]", nil
 	}
 	if !isType[*py.List](a[0]) && !isType[*py.Tuple](a[0]) {
 		return wrap(a[0])
@@ -336,7 +199,7 @@ func byNetworks(r *run, a []any) (any, error) {
 	var nets []netip.Prefix
 	for _, n := range names {
 		s, _ := py.Text(n)
-		p, _, ok := parsePrefix(s)
+		p, _, ok := ipaddress.Parse(s)
 		if !ok {
 			return nil, py.Errorf("ValueError", "%s does not appear to be an IPv4 or IPv6 network", quote(s))
 		}

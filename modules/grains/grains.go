@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/modules/host/links"
 	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
@@ -156,7 +157,7 @@ func (c *Collector) blocked(name string) bool {
 type host struct {
 	opt        Options
 	root       string
-	ifaces     func() []iface
+	ifaces     func() []links.Interface
 	fqdn       func() string
 	distro     func() *payload.Map
 	kernel     func() kernelNames
@@ -170,7 +171,7 @@ func newHost(opt Options) *host {
 	if h.root == "" {
 		h.root = "/"
 	}
-	h.ifaces = sync.OnceValue(interfaces)
+	h.ifaces = sync.OnceValue(links.All)
 	h.fqdn = sync.OnceValue(h.lookupFQDN)
 	h.distro = sync.OnceValue(h.readDistro)
 	h.kernel = sync.OnceValue(readKernel)

@@ -92,12 +92,12 @@ func (h *host) fqdns() *payload.Map {
 		wg    sync.WaitGroup
 	)
 	for _, i := range h.ifaces() {
-		for _, a := range slices.Concat(i.inet, i.secondary, i.inet6) {
+		for _, a := range slices.Concat(i.Inet, i.Secondary, i.Inet6) {
 			if a.IsLoopback() {
 				continue
 			}
 			wg.Go(func() {
-				found := reverse(ctx, a)
+				found := reverse(ctx, a.Addr)
 				mu.Lock()
 				defer mu.Unlock()
 				names = append(names, found...)

@@ -5,48 +5,49 @@ import (
 	"slices"
 	"syscall"
 
+	"brine/modules/host/links"
 	"brine/wire/payload"
 )
 
 func (h *host) hwaddrs() *payload.Map {
 	out := payload.NewMap(0)
 	for _, i := range h.ifaces() {
-		if i.hwaddr != "" {
-			out.Set(i.name, i.hwaddr)
+		if i.HWAddr != "" {
+			out.Set(i.Name, i.HWAddr)
 		}
 	}
 	return one("hwaddr_interfaces", out)
 }
 
 func (h *host) ipInterfaces() *payload.Map {
-	return one("ip_interfaces", h.perInterface(func(i iface) []any {
-		return slices.Concat(addrTexts(i.inet), addrTexts(i.inet6), addrTexts(i.secondary))
+	return one("ip_interfaces", h.perInterface(func(i links.Interface) []any {
+		return slices.Concat(addrTexts(i.Inet), addrTexts(i.Inet6), addrTexts(i.Secondary))
 	}))
 }
 
 func (h *host) ip4Interfaces() *payload.Map {
-	return one("ip4_interfaces", h.perInterface(func(i iface) []any {
-		return slices.Concat(addrTexts(i.inet), addrTexts(i.secondary))
+	return one("ip4_interfaces", h.perInterface(func(i links.Interface) []any {
+		return slices.Concat(addrTexts(i.Inet), addrTexts(i.Secondary))
 	}))
 }
 
 func (h *host) ip6Interfaces() *payload.Map {
-	return one("ip6_interfaces", h.perInterface(func(i iface) []any { return addrTexts(i.inet6) }))
+	return one("ip6_interfaces", h.perInterface(func(i links.Interface) []any { return addrTexts(i.Inet6) }))
 }
 
-func (h *host) perInterface(addrs func(iface) []any) *payload.Map {
+func (h *host) perInterface(addrs func(links.Interface) []any) *payload.Map {
 	out := payload.NewMap(0)
 	for _, i := range h.ifaces() {
 		if list := addrs(i); list != nil {
-			out.Set(i.name, list)
+			out.Set(i.Name, list)
 		} else {
-			out.Set(i.name, []any{})
+			out.Set(i.Name, []any{})
 		}
 	}
 	return out
 }
 
-func addrTexts(addrs []netip.Addr) []any {
+func addrTexts[A interface{ String() string }](addrs []A) []any {
 	out := make([]any, len(addrs))
 	for i, a := range addrs {
 		out[i] = a.String()
@@ -58,10 +59,19 @@ func addrTexts(addrs []netip.Addr) []any {
 func (h *host) addresses() *payload.Map {
 	var v4, v6 []netip.Addr
 	for _, i := range h.ifaces() {
-		v4 = append(append(v4, i.inet...), i.secondary...)
-		v6 = append(v6, i.inet6...)
+		v4 = append(append(v4, plain(i.Inet)...), plain(i.Secondary)...)
+		v6 = append(v6, plain(i.Inet6)...)
 	}
 	return payload.M("ipv4", addrTexts(sorted(v4)), "ipv6", addrTexts(sorted(v6)))
+}
+
+// plain are the addresses without what else is known of them.
+func plain(addrs []links.Address) []netip.Addr {
+	out := make([]netip.Addr, len(addrs))
+	for i, a := range addrs {
+		out[i] = a.Addr
+	}
+	return out
 }
 
 func sorted(addrs []netip.Addr) []netip.Addr {
@@ -73,7 +83,7 @@ func sorted(addrs []netip.Addr) []netip.Addr {
 func (h *host) gateways() *payload.Map {
 	out := payload.M("ip_gw", false, "ip4_gw", false, "ip6_gw", false)
 	for key, family := range map[string]int{"ip4_gw": syscall.AF_INET, "ip6_gw": syscall.AF_INET6} {
-		gw, found := defaultRoute(family)
+		gw, found := links.DefaultRoute(family)
 		if !found {
 			continue
 		}

@@ -1,22 +1,41 @@
-package grains
+// Package links asks the kernel for network interfaces, their addresses and the default routes. It holds no addresses of other
+// hosts and changes nothing. It answers to what Salt reads from ip(8).
+package links
 
 import (
 	"encoding/binary"
 	"net"
 	"net/netip"
+	"strconv"
 	"syscall"
 	"unsafe"
 )
 
-// iface is one network interface with its addresses in the order of the kernel.
-type iface struct {
-	index     int
-	name      string
-	hwaddr    string // "" where the kind of link has no address
-	inet      []netip.Addr
-	inet6     []netip.Addr
-	secondary []netip.Addr // IPv4 addresses that follow another of the same network
+// Interface is one network interface with its addresses in the order of the kernel.
+type Interface struct {
+	Name      string
+	HWAddr    string // "" where the kind of link has no address
+	Up        bool
+	Parent    string // of a link on another one: its name, "if7" in another namespace, or NONE; "" for others
+	Inet      []Address
+	Inet6     []Address
+	Secondary []Address // IPv4 addresses that follow another of the same network
+
+	index, parent int
+	elsewhere     bool // the parent is in another namespace
+	stacked       bool // the kernel names a parent, or none (0)
 }
+
+// Address is an address of an interface.
+type Address struct {
+	netip.Addr
+	Bits      int        // of its network; 32 or 128 where the other end of a line is named
+	Broadcast netip.Addr // not valid where there is none
+	Label     string     // of an IPv4 address: the name of the interface or an alias of it
+	Scope     string     // "global", "host", "link", "site"
+}
+
+const iflaLinkNetnsid = 37 // linux/if_link.h
 
 // Kinds of links whose address is an IP address (linux/if_arp.h).
 const (
@@ -30,13 +49,13 @@ const (
 
 const ifaFSecondary = 0x01 // linux/if_addr.h
 
-// interfaces asks the kernel for links and addresses; nil when it does not answer.
-func interfaces() []iface {
+// All asks the kernel for links and addresses; nil when it does not answer.
+func All() []Interface {
 	links, ok := dump(syscall.RTM_GETLINK, syscall.AF_UNSPEC)
 	if !ok {
 		return nil
 	}
-	var out []iface
+	var out []Interface
 	at := map[int]int{}
 	for _, m := range links {
 		if m.Header.Type != syscall.RTM_NEWLINK || len(m.Data) < syscall.SizeofIfInfomsg {
@@ -44,7 +63,7 @@ func interfaces() []iface {
 		}
 		info := (*syscall.IfInfomsg)(unsafe.Pointer(&m.Data[0]))
 		link := readLink(&m, info)
-		if link.name != "" {
+		if link.Name != "" {
 			at[link.index] = len(out)
 			out = append(out, link)
 		}
@@ -59,7 +78,23 @@ func interfaces() []iface {
 			out[i].add(&m, info)
 		}
 	}
+	for i := range out {
+		out[i].Parent = out[i].on(out, at)
+	}
 	return out
+}
+
+// on names what a link lies on, as ip(8) does behind "@".
+func (i *Interface) on(all []Interface, at map[int]int) string {
+	switch n, here := at[i.parent]; {
+	case !i.stacked:
+		return ""
+	case i.parent == 0:
+		return "NONE"
+	case here && !i.elsewhere:
+		return all[n].Name
+	}
+	return "if" + strconv.Itoa(i.parent)
 }
 
 func dump(kind, family int) ([]syscall.NetlinkMessage, bool) {
@@ -71,8 +106,8 @@ func dump(kind, family int) ([]syscall.NetlinkMessage, bool) {
 	return messages, err == nil
 }
 
-func readLink(m *syscall.NetlinkMessage, info *syscall.IfInfomsg) iface {
-	link := iface{index: int(info.Index)}
+func readLink(m *syscall.NetlinkMessage, info *syscall.IfInfomsg) Interface {
+	link := Interface{index: int(info.Index), Up: info.Flags&syscall.IFF_UP != 0}
 	attrs, err := syscall.ParseNetlinkRouteAttr(m)
 	if err != nil {
 		return link
@@ -80,9 +115,15 @@ func readLink(m *syscall.NetlinkMessage, info *syscall.IfInfomsg) iface {
 	for _, a := range attrs {
 		switch a.Attr.Type {
 		case syscall.IFLA_IFNAME:
-			link.name = cString(a.Value)
+			link.Name = cString(a.Value)
 		case syscall.IFLA_ADDRESS:
-			link.hwaddr = linkAddress(int(info.Type), a.Value)
+			link.HWAddr = linkAddress(int(info.Type), a.Value)
+		case syscall.IFLA_LINK:
+			if len(a.Value) == 4 {
+				link.parent, link.stacked = int(binary.NativeEndian.Uint32(a.Value)), true
+			}
+		case iflaLinkNetnsid:
+			link.elsewhere = true
 		}
 	}
 	return link
@@ -101,32 +142,61 @@ func linkAddress(kind int, b []byte) string {
 	return net.HardwareAddr(b).String()
 }
 
-func (i *iface) add(m *syscall.NetlinkMessage, info *syscall.IfAddrmsg) {
+func (i *Interface) add(m *syscall.NetlinkMessage, info *syscall.IfAddrmsg) {
 	attrs, err := syscall.ParseNetlinkRouteAttr(m)
 	if err != nil {
 		return
 	}
-	var addr, local netip.Addr
-	for _, a := range attrs {
-		switch a.Attr.Type {
+	a := Address{Bits: int(info.Prefixlen), Scope: scope(info.Scope)}
+	var peer netip.Addr
+	for _, at := range attrs {
+		switch at.Attr.Type {
 		case syscall.IFA_ADDRESS:
-			addr, _ = netip.AddrFromSlice(a.Value)
+			peer, _ = netip.AddrFromSlice(at.Value)
 		case syscall.IFA_LOCAL: // the own end where IFA_ADDRESS is the peer
-			local, _ = netip.AddrFromSlice(a.Value)
+			a.Addr, _ = netip.AddrFromSlice(at.Value)
+		case syscall.IFA_BROADCAST:
+			a.Broadcast, _ = netip.AddrFromSlice(at.Value)
+		case syscall.IFA_LABEL:
+			a.Label = cString(at.Value)
 		}
 	}
-	if local.IsValid() {
-		addr = local
-	}
 	switch {
-	case !addr.IsValid():
-	case info.Family == syscall.AF_INET6:
-		i.inet6 = append(i.inet6, addr)
-	case info.Flags&ifaFSecondary != 0:
-		i.secondary = append(i.secondary, addr)
-	default:
-		i.inet = append(i.inet, addr)
+	case !a.IsValid():
+		a.Addr = peer
+	case peer.IsValid() && peer != a.Addr: // ip(8) writes the length behind the peer
+		a.Bits = a.BitLen()
 	}
+	i.keep(a, info)
+}
+
+func (i *Interface) keep(a Address, info *syscall.IfAddrmsg) {
+	switch {
+	case !a.IsValid():
+	case info.Family == syscall.AF_INET6:
+		i.Inet6 = append(i.Inet6, a)
+	case info.Flags&ifaFSecondary != 0:
+		i.Secondary = append(i.Secondary, a)
+	default:
+		i.Inet = append(i.Inet, a)
+	}
+}
+
+// scope is the name of a scope (rtnetlink.h).
+func scope(n uint8) string {
+	switch n {
+	case syscall.RT_SCOPE_UNIVERSE:
+		return "global"
+	case syscall.RT_SCOPE_SITE:
+		return "site"
+	case syscall.RT_SCOPE_LINK:
+		return "link"
+	case syscall.RT_SCOPE_HOST:
+		return "host"
+	case syscall.RT_SCOPE_NOWHERE:
+		return "nowhere"
+	}
+	return strconv.Itoa(int(n))
 }
 
 func cString(b []byte) string {
@@ -146,9 +216,9 @@ const (
 	rtaVia      = 18    // RTA_VIA: a gateway of another family
 )
 
-// defaultRoute finds the first default route of a family in the main table; the gateway is not valid for a route
+// DefaultRoute finds the first default route of a family in the main table; the gateway is not valid for a route
 // that only names a device.
-func defaultRoute(family int) (gateway netip.Addr, found bool) {
+func DefaultRoute(family int) (gateway netip.Addr, found bool) {
 	routes, _ := dump(syscall.RTM_GETROUTE, family)
 	for _, m := range routes {
 		if m.Header.Type != syscall.RTM_NEWROUTE || len(m.Data) < syscall.SizeofRtMsg {

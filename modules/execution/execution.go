@@ -19,10 +19,12 @@ import (
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
+	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
+	"brine/modules/execution/network"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
@@ -32,6 +34,7 @@ import (
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
+	"brine/modules/execution/useradd"
 	"brine/wire/payload"
 )
 
@@ -59,11 +62,14 @@ func Register(reg *modules.Registry, opt Options) error {
 		statusmod.Functions(),
 		environmod.Functions(),
 		filemod.Functions(),
+		groupadd.Functions(),
 		hashutil.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
+		network.Functions(),
 		randommod.Functions(),
+		useradd.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),

@@ -29,10 +29,18 @@ var notOffered = map[string]string{
 
 // notYet are functions of pkg that change packages or repositories, or tell of the latter, functions of file that states need,
 // and those that need a daemon of Salt beside them.
-const notYet = filesNotYet + " minion.kill minion.restart status.master status.ping_master status.proxy_reconnect" +
+const notYet = filesNotYet + hostNotYet + " minion.kill minion.restart status.master status.ping_master status.proxy_reconnect" +
 	" pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
 	"pkg.install pkg.list_downloaded pkg.list_repo_pkgs pkg.list_repos pkg.mod_repo pkg.purge pkg.remove pkg.services_need_restart " +
 	"pkg.set_selections pkg.show pkg.unhold pkg.upgrade pkg.which "
+
+// hostNotYet are functions of network that send something or change this host, and those of user and group that change any.
+const hostNotYet = " network.active_tcp network.arp network.connect network.dig network.fqdns network.get_bufsize network.get_fqdn" +
+	" network.get_route network.ip_neighs network.ip_neighs6 network.ipneighs network.ipneighs6 network.mod_bufsize" +
+	" network.mod_hostname network.netstat network.ping network.traceroute network.wol group.add group.adduser group.chgid" +
+	" group.delete group.deluser group.members user.add user.chfullname user.chgid user.chgroups user.chhome" +
+	" user.chhomephone user.chloginclass user.chother user.chroomnumber user.chshell user.chuid user.chworkphone user.delete" +
+	" user.get_loginclass user.rename"
 
 const filesNotYet = " file.append file.apply_template_on_contents file.blockreplace file.chattr file.check_file_meta" +
 	" file.check_managed file.check_managed_changes file.check_perms file.comment file.comment_line file.copy" +

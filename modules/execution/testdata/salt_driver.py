@@ -24,7 +24,7 @@ lines = []
 
 class Keep(logging.Handler):
     def emit(self, record):
-        if record.name.startswith(("salt.loaded.int.module", "salt.utils.path", "salt.fileclient", "salt.template", "salt.utils.dictupdate", "salt.utils.find", "salt.utils.pycrypto", "salt.utils.http", "salt.loaded.int.sdb")):
+        if record.name.startswith(("salt.loaded.int.module", "salt.loaded.int.utils.network", "salt.utils.path", "salt.fileclient", "salt.template", "salt.utils.dictupdate", "salt.utils.find", "salt.utils.pycrypto", "salt.utils.http", "salt.loaded.int.sdb")):
             lines.append(record.levelname + " " + record.getMessage())
 
 

@@ -3,10 +3,8 @@ package config
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"brine/wire/payload"
@@ -41,7 +39,7 @@ func Masker(opts *payload.Map) func(text string) string {
 		for _, s := range secrets {
 			text = strings.ReplaceAll(text, s, Masked)
 		}
-		return redactedText(text)
+		return MaskText(text)
 	}
 }
 
@@ -121,13 +119,13 @@ func redactedValue(v any) any {
 	case []string:
 		out := make([]any, len(x))
 		for i, e := range x {
-			out[i] = redactedText(e)
+			out[i] = MaskText(e)
 		}
 		return out
 	case string:
-		return redactedText(x)
+		return MaskText(x)
 	case []byte:
-		return redactedText(string(x))
+		return MaskText(string(x))
 	}
 	return v
 }
@@ -202,36 +200,4 @@ func wordsOf(name string) []string {
 		before = r
 	}
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// secretTexts find secrets inside of a text. They are compiled at the first use: most tools need none.
-var secretTexts = sync.OnceValue(func() []secretText {
-	all := []secretText{
-		{expr: `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`, leave: Masked},
-		{expr: `(?i)(https?://)[^\s/:@?#]{16,}((?::[^\s/]*)?@)`, leave: "${1}" + Masked + "${2}"}, // tokens stand where users do
-		{expr: `([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/]+@`, leave: "${1}" + Masked + "@"},
-		{expr: `(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`, leave: "${1}" + Masked},
-		{expr: `(?i)([a-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credentials?)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`,
-			leave: "${1}" + Masked},
-		{expr: `((?:^|\s)(?:-u|--user|--proxy-user)[\s=]?\s*["']?[^\s:"'/]+:)[^\s"']+`, leave: "${1}" + Masked},
-		{expr: `(\b(?:mysql\w*|mariadb\S*)\b[^;|&\n]*?\s-p|\bsshpass\s+-p\s*)[^\s-]\S*`, leave: "${1}" + Masked},
-		{expr: `(?i)(--?(?:password|passphrase|secret|token|api-key)\s+)[^\s-]\S*`, leave: "${1}" + Masked},
-	}
-	for i := range all {
-		all[i].re = regexp.MustCompile(all[i].expr)
-	}
-	return all
-})
-
-// secretText finds a secret and tells what is left of the place.
-type secretText struct {
-	expr, leave string
-	re          *regexp.Regexp
-}
-
-func redactedText(text string) string {
-	for _, s := range secretTexts() {
-		text = s.re.ReplaceAllString(text, s.leave)
-	}
-	return text
 }

@@ -7,7 +7,9 @@ import (
 	"os"
 	"runtime/pprof"
 	"time"
+	"unicode/utf8"
 
+	"brine/config"
 	"brine/supervisor/stats"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -23,10 +25,10 @@ func (o *operator) bundle(ctx context.Context, q control.GetBundle) (*payload.Ma
 	files, errs := payload.NewMap(16), []any{}
 	put := func(name string, v any, err error) {
 		if err != nil {
-			errs = append(errs, name+": "+err.Error())
+			errs = append(errs, config.MaskText(name+": "+err.Error()))
 			return
 		}
-		files.Set(name, v)
+		files.Set(name, maskedValue(v))
 	}
 	tree, err := o.tell(ctx, control.GetTree{})
 	put("tree", tree, err)
@@ -100,4 +102,29 @@ func profile(name string) ([]byte, error) {
 	}
 	err := p.WriteTo(&b, 0)
 	return b.Bytes(), err
+}
+
+// maskedValue is a part of a bundle without the passwords that stand in texts of it: why actors have died, say. Profiles are no texts.
+func maskedValue(v any) any {
+	switch x := v.(type) {
+	case string:
+		return config.MaskText(x)
+	case []byte:
+		if utf8.Valid(x) {
+			return []byte(config.MaskText(string(x)))
+		}
+	case []any:
+		out := make([]any, len(x))
+		for i, one := range x {
+			out[i] = maskedValue(one)
+		}
+		return out
+	case *payload.Map:
+		out := payload.NewMap(x.Len())
+		for k, one := range x.All() {
+			out.Set(k, maskedValue(one))
+		}
+		return out
+	}
+	return v
 }

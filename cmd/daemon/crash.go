@@ -22,7 +22,6 @@ import (
 	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
 	"brine/supervisor/stats"
-	"brine/wire/payload"
 )
 
 // A process that dies of a panic or of a signal of its own says why on stderr, and in a file. The next one makes a report of
@@ -100,7 +99,7 @@ func crashReport(output string, before keepalive.Ended, c *config.Common, deaths
 	}
 	fmt.Fprintf(&b, "\n== output\n%s\n== last deaths of actors\n", withoutValues(output))
 	for _, d := range deaths[max(0, len(deaths)-crashDeaths):] {
-		fmt.Fprintf(&b, "%s %s#%d: %s\n", stats.Stamp(d.Time), d.Path, d.Incarnation, cleanText(d.Reason))
+		fmt.Fprintf(&b, "%s %s#%d: %s\n", stats.Stamp(d.Time), d.Path, d.Incarnation, config.MaskText(d.Reason))
 	}
 	fmt.Fprintf(&b, "\n== options\n%s\n", outputters.JSON(config.Redacted(c.Raw)))
 	return b.String()
@@ -115,11 +114,8 @@ var (
 // withoutValues takes out of a crash's output what may be secret.
 func withoutValues(output string) string {
 	output = callValues.ReplaceAllString(output, "$1(...)")
-	return cleanText(registers.ReplaceAllString(output, ""))
+	return config.MaskText(registers.ReplaceAllString(output, ""))
 }
-
-// cleanText masks passwords and keys inside of a text.
-func cleanText(text string) string { return config.Redacted(payload.M("text", text)).Str("text") }
 
 // reports lists the reports, oldest first.
 func reports(dir string) []string {

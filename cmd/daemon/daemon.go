@@ -254,7 +254,7 @@ func dumpOnUSR1(ctx context.Context, s *session.Session) {
 		for {
 			select {
 			case <-usr1:
-				writeDump(s, allStacks())
+				writeDump(s, []byte(withoutValues(string(allStacks()))))
 			case <-ctx.Done():
 				return
 			}

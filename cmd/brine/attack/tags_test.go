@@ -65,7 +65,9 @@ func TestTagsAtEveryDoor(t *testing.T) {
 		}
 		return nil
 	})
-	if e.has(func(tag string, _ *payload.Map) bool { return event.CheckTag(tag) != nil || strings.Contains(tag, "evil") }) {
+	if e.has(func(tag string, _ *payload.Map) bool {
+		return event.CheckTag(tag) != nil || strings.Contains(tag, "evil")
+	}) {
 		t.Error("a tag that is none is on the bus")
 	}
 	a.end()

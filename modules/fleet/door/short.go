@@ -4,12 +4,14 @@ import (
 	"log/slog"
 	"strconv"
 	"unicode/utf8"
+
+	"brine/config"
 )
 
 // groupsDeep is how deep groups of attributes may lie in each other.
 const groupsDeep = 4
 
-// shortened is an attribute of bounded length.
+// shortened is an attribute of bounded length, without passwords.
 func shortened(a slog.Attr, depth int) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
@@ -24,8 +26,9 @@ func shortened(a slog.Attr, depth int) slog.Attr {
 		}
 		return slog.Attr{Key: cut(a.Key, maxAttr), Value: slog.GroupValue(short...)}
 	case slog.KindString, slog.KindAny:
-		if text := v.String(); len(text) > mostOf(a.Key) {
-			return slog.String(cut(a.Key, maxAttr), cut(text, mostOf(a.Key)))
+		text := v.String()
+		if shown := config.MaskText(cut(text, mostOf(a.Key))); shown != text {
+			return slog.String(cut(a.Key, maxAttr), shown)
 		}
 	}
 	return slog.Attr{Key: cut(a.Key, maxAttr), Value: v}

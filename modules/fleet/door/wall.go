@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"brine/config"
 )
 
 // Bounds of what a daemon's log is told in a minute.
@@ -22,7 +24,7 @@ const (
 	notShown   = "not_shown"
 )
 
-// Wall is the handler through which all that a daemon logs has to go: each record has a bounded length, and each place in the code a bounded number
+// Wall is the handler through which all that a daemon logs has to go: passwords in it are masked, each record has a bounded length, and each place in the code a bounded number
 // of bytes in a minute, so that no stranger fills the disk, whatever he makes it say. Of one minion, user or address a place tells twenty times
 // a minute. How many records were left out is in the next one of the same place. The first record of a place is always written.
 func Wall(h slog.Handler) slog.Handler { return &wall{next: h, sites: &sites{}} }
@@ -65,7 +67,7 @@ func (w *wall) WithGroup(name string) slog.Handler {
 
 // Handle writes a record, if there is room for it.
 func (w *wall) Handle(ctx context.Context, r slog.Record) error {
-	short := slog.NewRecord(r.Time, r.Level, cut(r.Message, maxMessage), r.PC)
+	short := slog.NewRecord(r.Time, r.Level, config.MaskText(cut(r.Message, maxMessage)), r.PC)
 	who, bytes, n := w.who, len(short.Message), 0
 	r.Attrs(func(a slog.Attr) bool {
 		who = cmp.Or(who, whoOf(a))

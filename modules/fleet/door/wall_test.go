@@ -108,3 +108,16 @@ func TestWallKnown(t *testing.T) {
 		t.Error("a logger without a wall is another one")
 	}
 }
+
+// TestWallMasks: a password is told nowhere, known or not.
+func TestWallMasks(t *testing.T) {
+	const secret = "hunter2hunter2"
+	l, out, _ := walled()
+	for _, l := range []*slog.Logger{l, Known(l)} {
+		l.Error("connect Server=db;UID=sa;Pwd="+secret+": refused", "err", errors.New("dial postgres://u:"+secret+"@h/x"), slog.Group("g", "header", "Cookie: session_id="+secret))
+		l.With("url", "https://h/?token="+secret).Error("x")
+	}
+	if text := out.String(); strings.Contains(text, secret) || strings.Count(text, "(masked)") != 8 {
+		t.Errorf("the log: %s", text)
+	}
+}

@@ -28,7 +28,6 @@ func (listener) Run(ctx context.Context, s Surroundings) error {
 		if lost > 0 {
 			s.Log.Warn("events were not written to the log: they came too fast", "count", lost)
 		}
-		text, _ := outputters.DumpJSON(data, outputters.JSONOptions{Indent: -1})
-		s.Log.Debug(text)
+		s.Log.Debug(outputters.JSON(data))
 	}
 }

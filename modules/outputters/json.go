@@ -1,12 +1,14 @@
 package outputters
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
 	"math/big"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -30,9 +32,12 @@ func jsonOut(data any, o *Options) (string, error) {
 	return w.out.String(), nil
 }
 
-// JSON is data on one line, as Salt prints events.
+// JSON is data on one line, as Salt prints events. Data always have a form.
 func JSON(data any) string {
-	text, _ := jsonOut(data, &Options{Indent: Indent{Kind: IndentNull}})
+	text, ok := DumpJSON(data, JSONOptions{Indent: -1, Bytes: true})
+	if !ok {
+		return "{}"
+	}
 	return text
 }
 
@@ -40,11 +45,14 @@ func JSON(data any) string {
 type JSONOptions struct {
 	Indent      int
 	Sort, ASCII bool
+	// Bytes is for events (salt/modules/state.py, _json_safe): bytes are text where they are UTF-8, base64 otherwise, and so are keys.
+	// Unlike Salt: its streams end with an event that has such a key. Without this option bytes appear as their repr.
+	Bytes bool
 }
 
 // DumpJSON is json.dumps; false means a key that JSON has no form for, or keys that cannot be sorted.
 func DumpJSON(v any, o JSONOptions) (string, bool) {
-	w := jsonWriter{indent: o.Indent, sort: o.Sort, ascii: o.ASCII}
+	w := jsonWriter{indent: o.Indent, sort: o.Sort, ascii: o.ASCII, bytes: o.Bytes}
 	ok := w.value(v, 0)
 	return w.out.String(), ok
 }
@@ -54,6 +62,7 @@ type jsonWriter struct {
 	indent int // negative: all in one line
 	sort   bool
 	ascii  bool // other letters as escapes
+	bytes  bool // as text or base64
 }
 
 // value writes v; false when it holds a key JSON has no form for.
@@ -73,10 +82,23 @@ func (w *jsonWriter) value(v any, level int) bool {
 		return w.object(x, level)
 	case int64, uint64, *big.Int:
 		fmt.Fprint(&w.out, x)
+	case []byte:
+		w.text(w.ofBytes(x))
 	default:
 		w.text(pytext.Repr(v))
 	}
 	return true
+}
+
+// ofBytes is the text that stands for bytes.
+func (w *jsonWriter) ofBytes(b []byte) string {
+	switch {
+	case !w.bytes:
+		return pytext.Repr(b)
+	case utf8.Valid(b):
+		return string(b)
+	}
+	return base64.StdEncoding.EncodeToString(b)
 }
 
 func jsonFloat(f float64) string {
@@ -166,8 +188,14 @@ func (w *jsonWriter) key(k any) bool {
 		w.text(jsonFloat(x))
 	case int64, uint64:
 		w.text(fmt.Sprint(x))
+	case payload.Bytes:
+		w.text(w.ofBytes([]byte(x)))
+		return w.bytes
 	default:
-		return false
+		if w.bytes { // an event is told whatever is in it
+			w.text(pytext.Str(k))
+		}
+		return w.bytes
 	}
 	return true
 }

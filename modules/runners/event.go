@@ -72,9 +72,8 @@ func eventText(data *payload.Map, pretty bool) string {
 	if !pretty {
 		return outputters.JSON(data)
 	}
-	text, err := outputters.Format("json", data, outputters.Options{
-		Indent: outputters.Indent{Kind: outputters.IndentPretty}})
-	if err != nil {
+	text, ok := outputters.DumpJSON(data, outputters.JSONOptions{Indent: 4, Sort: true, Bytes: true})
+	if !ok { // its keys cannot be sorted
 		return outputters.JSON(data)
 	}
 	return text

@@ -51,7 +51,7 @@ func (c *console) call(ctx context.Context, who Session, low *payload.Map) (any,
 
 // asJSON is a value of the wire as JSON; null for one that has no form in it.
 func asJSON(v any) json.RawMessage {
-	text, ok := outputters.DumpJSON(v, outputters.JSONOptions{Indent: -1})
+	text, ok := outputters.DumpJSON(v, outputters.JSONOptions{Indent: -1, Bytes: true})
 	if !ok || !json.Valid([]byte(text)) {
 		return json.RawMessage("null")
 	}

@@ -43,14 +43,15 @@ func newEvent(body []byte, now time.Time) *Event {
 
 func (e *Event) size() int { return overhead + copies*len(e.body) }
 
-// JSON is the event in one line, {"data": {...}, "tag": "..."}, in the form of Python's json.dumps. It is "" for what is no event.
+// JSON is the event in one line, {"data": {...}, "tag": "..."}, in the form of Python's json.dumps, with bytes as
+// text or base64. It is "" for what is no event.
 func (e *Event) JSON() string {
 	e.once.Do(func() {
 		_, data, err := event.Unpack(e.body)
 		if err != nil {
 			return
 		}
-		e.json, _ = outputters.DumpJSON(payload.M("data", data, "tag", e.Tag), outputters.JSONOptions{Indent: -1})
+		e.json = outputters.JSON(payload.M("data", data, "tag", e.Tag))
 	})
 	return e.json
 }

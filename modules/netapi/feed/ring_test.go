@@ -35,6 +35,21 @@ func TestAnEventAsJSON(t *testing.T) {
 	}
 }
 
+// TestBytesAsJSON: an event with bytes, or with a key that is none in JSON, is a whole line.
+func TestBytesAsJSON(t *testing.T) {
+	for _, tt := range []struct {
+		data *payload.Map
+		want string
+	}{
+		{payload.M("der", []byte{0x30, 0x82, 0xff}, "text", []byte("ab"), "_stamp", "now"), `{"data": {"der": "MIL/", "text": "ab", "_stamp": "now"}, "tag": "salt/x"}`},
+		{payload.M("a", 1, "_stamp", "now").Set(payload.Bytes("\xff"), []any{[]byte{0xff}}), `{"data": {"a": 1, "_stamp": "now", "/w==": ["/w=="]}, "tag": "salt/x"}`},
+	} {
+		if got := newEvent(pack(t, "salt/x", tt.data), time.Now()).JSON(); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
 func TestWhatIsNoEventIsEmpty(t *testing.T) {
 	for _, body := range []string{"", "tag", "tag\n\n", "tag\n\n\xc1", "\n\n\x80", "\xff\n\n\x80"} {
 		e := newEvent([]byte(body), time.Now())

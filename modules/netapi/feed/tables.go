@@ -242,7 +242,7 @@ func (t *Tables) Text(kind string) string {
 	if kind == Minions {
 		v = t.minionList()
 	}
-	text, _ := outputters.DumpJSON(payload.M(kind, v), outputters.JSONOptions{Indent: -1})
+	text := outputters.JSON(payload.M(kind, v))
 	if t.tornado {
 		text += "\n\n"
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/modules"
@@ -88,7 +87,7 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 			return failed(req, data, err, fire)
 		}
 	}
-	data.Set("fun_args", funArgs(req))
+	data.Set("fun_args", funArgs(f, req))
 	if req.Note != nil {
 		if err := req.Note(); err != nil {
 			return failed(req, data, err, fire)
@@ -149,15 +148,40 @@ func lowError(f *modules.Func, req Request) error {
 	return &modules.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] + " are invalid keyword arguments " + owner}
 }
 
-func funArgs(req Request) []any {
-	args := slices.Clone(req.Args)
-	if args == nil {
-		args = []any{}
+// funArgs are the arguments as events tell them. f is the function, where that is known.
+func funArgs(f *modules.Func, req Request) []any {
+	args, kw := append([]any{}, req.Args...), req.KW
+	if req.Low && f != nil {
+		args, kw = byDeclaration(f, args, kw)
 	}
-	if req.KW.Len() > 0 {
-		args = append(args, toldOf(req.Fun, req.KW))
+	if kw.Len() > 0 {
+		args = append(args, toldOf(req.Fun, kw))
 	}
 	return args
+}
+
+// byDeclaration sorts arguments that were fields of a load: what a function must have goes by position, all else by name, with what
+// was not given as it is then (salt/utils/args.py, format_call).
+func byDeclaration(f *modules.Func, args []any, kw *payload.Map) ([]any, *payload.Map) {
+	given, left, named := args, kw.Clone(), payload.NewMap(len(f.Params))
+	args = []any{}
+	for _, p := range f.Params {
+		v, by := left.Get(p.Name)
+		left.Delete(p.Name)
+		if len(given) > 0 {
+			v, by, given = given[0], true, given[1:]
+		}
+		switch {
+		case p.Required && by:
+			args = append(args, v)
+		case by:
+			named.Set(p.Name, v)
+		case !p.Required:
+			named.Set(p.Name, p.Default)
+		}
+	}
+	named.Update(left)
+	return append(args, given...), named
 }
 
 func finished(c *modules.Call, req Request, data *payload.Map, value any,
@@ -175,7 +199,7 @@ func finished(c *modules.Call, req Request, data *payload.Map, value any,
 // Died is the event of the end of a run that was killed before it could tell it.
 func Died(req Request) *payload.Map {
 	text := fmt.Sprintf("Exception occurred in %s %s: the runner died", req.Kind, req.Fun)
-	return began(req).Set("fun_args", funArgs(req)).Set("return", text).Set("success", false).Set("retcode", 1)
+	return began(req).Set("fun_args", funArgs(nil, req)).Set("return", text).Set("success", false).Set("retcode", 1)
 }
 
 func failed(req Request, data *payload.Map, err error, fire func(string, *payload.Map)) *Result {

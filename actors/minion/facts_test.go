@@ -78,7 +78,7 @@ func TestMasterOfJob(t *testing.T) {
 		if all := env.Grains().Value("master"); all != want || one != want || env.Opts().Value("master") != want {
 			t.Errorf("master %s is %v in all grains, %v alone, %v in the options", want, all, one, env.Opts().Value("master"))
 		}
-		if env.Grains() != env.Grains() || env.Grains().Value("role") != "web" || env.Opts().Str("id") != "m1" {
+		if once, again := env.Grains(), env.Grains(); once != again || again.Value("role") != "web" || env.Opts().Str("id") != "m1" {
 			t.Errorf("master %s: other grains or options are wrong, or made anew", want)
 		}
 		f.await(t, "pillar request and start event", func() bool {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"brine/cmd/session"
-	"brine/modules/host/custody"
+	"brine/modules/host/program/custody"
 )
 
 // programsRecord is the file of the cache directory that names the programs which run.

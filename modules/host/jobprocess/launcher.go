@@ -7,7 +7,7 @@ import (
 	"sync"
 	"syscall"
 
-	"brine/modules/host/custody"
+	"brine/modules/host/program/custody"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/modules"
-	"brine/modules/host/custody"
+	"brine/modules/host/program/custody"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/custody"
 	"brine/modules/host/openfiles"
+	"brine/modules/host/program/custody"
 
 	"brine/modules/host/environ"
 

@@ -4,7 +4,7 @@
 //
 // Every program runs in a process group of its own. The group is killed when the time of the program is over and when
 // the caller's context ends, so nothing is left behind; the reference kills the first process only. What was started in
-// the background is left alone by both. Programs of a daemon end with it, even when it is killed (see modules/host/custody).
+// the background is left alone by both. Programs of a daemon end with it, even when it is killed (see modules/host/program/custody).
 // Output is read while the program runs and kept up to a budget. No open file of this process goes to a program. It answers to
 // salt/utils/timed_subprocess.py and salt/utils/vt.py.
 package program

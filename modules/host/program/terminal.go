@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/custody"
+	"brine/modules/host/program/custody"
 
 	"golang.org/x/sys/unix"
 )

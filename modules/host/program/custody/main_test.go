@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/custody"
 	"brine/modules/host/program"
+	"brine/modules/host/program/custody"
 )
 
 const (

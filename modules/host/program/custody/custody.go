@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -59,25 +60,16 @@ type keeper struct {
 	failed time.Time // when a guard could not be started, or died
 }
 
-// own is that of this process, nil before Begin. A process has one, as it has one set of children.
-var own struct {
-	sync.RWMutex
-	k *keeper
-}
+// ofProcess is where that of this process is, nil before Begin. A process has one, as it has one set of children, and whoever starts a program
+// comes by here.
+var ofProcess = sync.OnceValue(func() *atomic.Pointer[keeper] { return &atomic.Pointer[keeper]{} })
 
-func mine() *keeper {
-	own.RLock()
-	defer own.RUnlock()
-	return own.k
-}
+func mine() *keeper { return ofProcess().Load() }
 
 // Begin begins the custody of this process: what it starts from now on ends with it. What a process before it has left is ended beside
 // the rest of the start; Settled waits for that. It is called once, with the rights that programs will be started with.
 func Begin(o Options) {
-	k := newKeeper(o)
-	own.Lock()
-	own.k = k
-	own.Unlock()
+	ofProcess().Store(newKeeper(o))
 }
 
 func newKeeper(o Options) *keeper {

@@ -41,7 +41,8 @@ type jobState struct {
 
 // NewCall makes the call of one job. load is the publish load, or what stands for it; it may be nil.
 func NewCall(ctx context.Context, env *Env, fun string, load *payload.Map) *Call {
-	return &Call{Ctx: environ.With(ctx), Fun: fun, JID: load.Str("jid"), ID: env.ID, Env: env, top: &jobState{load: load}}
+	return &Call{Ctx: environ.With(ctx), Fun: fun, JID: load.Str("jid"), ID: env.ID, Env: env,
+		top: &jobState{load: load}}
 }
 
 // Opts are the minion's options.

@@ -27,8 +27,8 @@ var notOffered = map[string]string{
 	"cmd.powershell_all": "needs PowerShell",
 }
 
-// notYet are functions of pkg that change packages or repositories, or tell of the latter, functions of file that states need,
-// and those that need a daemon of Salt beside them.
+// notYet are functions of pkg that change packages or repositories, or tell of the latter, functions of file that
+// states need, and those that need a daemon of Salt beside them.
 const notYet = filesNotYet + hostNotYet + " minion.kill minion.restart status.master status.ping_master status.proxy_reconnect" +
 	" pkg.add_repo_key pkg.autoremove pkg.del_repo pkg.del_repo_key pkg.get_repo pkg.get_repo_keys pkg.hold pkg.info_installed " +
 	"pkg.install pkg.list_downloaded pkg.list_repo_pkgs pkg.list_repos pkg.mod_repo pkg.purge pkg.remove pkg.services_need_restart " +

@@ -24,10 +24,14 @@ func furnish(t *testing.T, dir string) {
 	t.Helper()
 	t.Setenv("BRINE_T_SET", "here")
 	m := filepath.Join(dir, "m")
-	for name, text := range map[string]string{"a.txt": "one\ntwo words\r\nthree\n", "empty": "", "latin": "caf\xe9\n", "bin": "a\x00b\x01", "grüße.txt": "Straße\n",
-		"sub/deep/b.log": "error: 5\n", "sub/.hidden": "h\n", "sub/c.LOG": "warning\n", "big": strings.Repeat("0123456789\n", 40_000) + "the end\n",
-		"one/only": "x", "s1.yaml": "a: {b: [1, 2], c: old}\nplain: text\n", "s2.yaml": "a: {c: new, b: [2, 3]}\n", "s3.yaml": "- list\n", "s4.yaml": "a: b: c\n",
-		"../root/etc/salt/pki/master/minions/web2": "k", "../root/etc/salt/pki/master/minions/Web1": "k", "../root/etc/salt/pki/master/minions/.hidden": "k",
+	for name, text := range map[string]string{"a.txt": "one\ntwo words\r\nthree\n", "empty": "", "latin": "caf\xe9\n",
+		"bin": "a\x00b\x01", "grüße.txt": "Straße\n",
+		"sub/deep/b.log": "error: 5\n", "sub/.hidden": "h\n", "sub/c.LOG": "warning\n",
+		"big":      strings.Repeat("0123456789\n", 40_000) + "the end\n",
+		"one/only": "x", "s1.yaml": "a: {b: [1, 2], c: old}\nplain: text\n", "s2.yaml": "a: {c: new, b: [2, 3]}\n",
+		"s3.yaml": "- list\n", "s4.yaml": "a: b: c\n",
+		"../root/etc/salt/pki/master/minions/web2": "k", "../root/etc/salt/pki/master/minions/Web1": "k",
+		"../root/etc/salt/pki/master/minions/.hidden": "k",
 		"../root/etc/salt/pki/master/minions_pre/new": "k"} {
 		path := filepath.Join(m, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -46,12 +50,15 @@ func furnish(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer conf.Close()
-	_, err = fmt.Fprintf(conf, "osenv: {driver: env}\nnosuch: {driver: vault}\nnodriver: {a: b}\nfiles: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/none.yaml, "+
-		"%[1]s/s2.yaml]}\nlists: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s2.yaml], merge: {merge_lists: true}}\nfirst: {driver: yaml, files: [%[1]s/s1.yaml, "+
-		"%[1]s/s2.yaml], merge: {strategy: overwrite}}\nwrong: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s3.yaml]}\nbad: {driver: yaml, files: [%[1]s/s4.yaml]}\n"+
-		"odd: {driver: yaml, files: [%[1]s/s1.yaml], merge: {nosuch: 1}}\nnone: {driver: yaml}\n", m)
-	err = errors.Join(err, os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub", m+"/linkdir"), os.Symlink("loop", m+"/loop"),
-		os.Link(m+"/sub/c.LOG", m+"/hard"), syscall.Mkfifo(m+"/fifo", 0o600), os.Chmod(m+"/bin", 0o4711), os.Chown(m+"/empty", 12345, 23456))
+	_, err = fmt.Fprintf(conf,
+		"osenv: {driver: env}\nnosuch: {driver: vault}\nnodriver: {a: b}\nfiles: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/none.yaml, "+
+			"%[1]s/s2.yaml]}\nlists: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s2.yaml], merge: {merge_lists: true}}\nfirst: {driver: yaml, files: [%[1]s/s1.yaml, "+
+			"%[1]s/s2.yaml], merge: {strategy: overwrite}}\nwrong: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s3.yaml]}\nbad: {driver: yaml, files: [%[1]s/s4.yaml]}\n"+
+			"odd: {driver: yaml, files: [%[1]s/s1.yaml], merge: {nosuch: 1}}\nnone: {driver: yaml}\n", m)
+	err = errors.Join(err, os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub",
+		m+"/linkdir"), os.Symlink("loop", m+"/loop"),
+		os.Link(m+"/sub/c.LOG", m+"/hard"), syscall.Mkfifo(m+"/fifo", 0o600), os.Chmod(m+"/bin", 0o4711),
+		os.Chown(m+"/empty", 12345, 23456))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"brine/modules/text/pattern"
 )
 
-// Text is a pattern of Python's re that is sought in long texts, such as files, as with re.search. The engine of the standard
-// library does the work where it means the same. It is safe for concurrent use.
+// Text is a pattern of Python's re that is sought in long texts, such as files, as with re.search. The engine of the
+// standard library does the work where it means the same. It is safe for concurrent use.
 type Text struct {
 	fast   *regexp.Regexp // nil when the pattern needs backtracking
 	size   int            // of its program

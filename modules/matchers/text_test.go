@@ -12,14 +12,17 @@ func TestText(t *testing.T) {
 		pattern, letters, text string
 		want, fails            bool
 	}{
-		{`line$`, "", "line\nmore", false, false}, {`line$`, "m", "line\nmore", true, false}, {`line$`, "", "line\n", true, false},
+		{`line$`, "", "line\nmore", false, false}, {`line$`, "m", "line\nmore", true, false}, {`line$`, "", "line\n",
+			true, false},
 		{`^more`, "", "line\nmore", false, false}, {`^more`, "m", "line\nmore", true, false},
 		{`e.m`, "", "line\nmore", false, false}, {`e.m`, "s", "line\nmore", true, false},
 		{`LINE`, "", "line", false, false}, {`LINE`, "i", "line", true, false},
-		{`\w+ß`, "", "Straß", true, false}, {`^\w+$`, "a", "Straße", false, false}, {`STRASSE`, "i", "straße", false, false}, {`É`, "i", "é", true, false},
+		{`\w+ß`, "", "Straß", true, false}, {`^\w+$`, "a", "Straße", false, false}, {`STRASSE`, "i", "straße", false,
+			false}, {`É`, "i", "é", true, false},
 		{`a\sb`, "", "a\vb", true, false}, {`a\sb`, "a", "a\vb", true, false}, {`a\sb`, "a", "a\x1cb", false, false},
 		{`(.)\1`, "", "abb", true, false}, {`a(?=c)`, "", "abac", true, false},
-		{`end$`, "m", long + "end", true, false}, {`nowhere`, "", long + "ß", false, false}, {`(\d)\1`, "", long, false, true},
+		{`end$`, "m", long + "end", true, false}, {`nowhere`, "", long + "ß", false, false}, {`(\d)\1`, "", long, false,
+			true},
 	} {
 		re, err := CompileText(tt.pattern, tt.letters)
 		if err != nil {

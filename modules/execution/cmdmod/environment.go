@@ -16,7 +16,8 @@ import (
 // setEnvironment builds the environment: that of this process, under the one of the account, under the caller's. A user
 // whose login fails has none, which is logged and no error.
 func (cmd *command) setEnvironment() error {
-	env := program.Environment{Own: environ.Of(cmd.call.Ctx).ForPrograms(), Given: cmd.givenEnv(), Account: cmd.account, Clean: cmd.opt.flag("clean_env"), Prepend: cmd.opt.text("prepend_path")}
+	env := program.Environment{Own: environ.Of(cmd.call.Ctx).ForPrograms(), Given: cmd.givenEnv(), Account: cmd.account,
+		Clean: cmd.opt.flag("clean_env"), Prepend: cmd.opt.text("prepend_path")}
 	env.English, _ = cmd.opt.get("reset_system_locale").(bool)
 	if cmd.account != nil {
 		var err error

@@ -1,5 +1,5 @@
-// Package environmod holds the execution functions of the module environ: the environment variables of the job that calls
-// them (modules/host/environ). It answers to salt/modules/environ.py.
+// Package environmod holds the execution functions of the module environ: the environment variables of the job that
+// calls them (modules/host/environ). It answers to salt/modules/environ.py.
 package environmod
 
 import (
@@ -32,7 +32,8 @@ CLI Example:
 
     salt '*' environ.get HOME
     salt '*' environ.get baz default=False`},
-		{Name: "environ.has_value", Params: []modules.Param{modules.Req("key"), modules.Opt("value", nil)}, Run: hasValue,
+		{Name: "environ.has_value", Params: []modules.Param{modules.Req("key"), modules.Opt("value", nil)},
+			Run: hasValue,
 			Doc: `Tell whether there is an environment variable, and whether it has this value.
 
 CLI Example:

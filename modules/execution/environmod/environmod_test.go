@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOwn: what a job sets is not there for the next one, nor for the process, and the minion is told only if asked for.
+// TestOwn: what a job sets is not there for the next one, nor for the process, and the minion is told only if asked
+// for.
 func TestOwn(t *testing.T) {
 	env := modtest.Env(t, nil)
 	if err := execution.Register(env.Registry, execution.Options{}); err != nil {
@@ -21,7 +22,8 @@ func TestOwn(t *testing.T) {
 	host.Attach(env)
 	set := payload.M("T_ENVIRON", "x")
 	for _, kw := range []*payload.Map{nil, payload.M("update_minion", true)} {
-		if v, _, err := modtest.Call(t, env, "environ.setenv", []any{set}, kw); err != nil || !cmp.Equal(v, set, cmp.Comparer(same)) {
+		if v, _, err := modtest.Call(t, env, "environ.setenv", []any{set}, kw); err != nil || !cmp.Equal(v, set,
+			cmp.Comparer(same)) {
 			t.Errorf("setenv %v: %v, %v", kw, v, err)
 		}
 	}
@@ -32,11 +34,13 @@ func TestOwn(t *testing.T) {
 		t.Errorf("the process sees %q", v)
 	}
 	events := host.Events()
-	if len(events) != 1 || events[0].Str("tag") != "environ_setenv" || !same(events[0].Map("data").Map("environ"), set) {
+	if len(events) != 1 || events[0].Str("tag") != "environ_setenv" ||
+		!same(events[0].Map("data").Map("environ"), set) {
 		t.Errorf("the minion is told %v", events)
 	}
 	t.Setenv("BRINE_MINION__T_SECRET", "s")
-	if v, _, _ := modtest.Call(t, env, "environ.items", nil, nil); v.(*payload.Map).Has("BRINE_MINION__T_SECRET") || !v.(*payload.Map).Has("PATH") {
+	if v, _, _ := modtest.Call(t, env, "environ.items", nil, nil); v.(*payload.Map).Has("BRINE_MINION__T_SECRET") ||
+		!v.(*payload.Map).Has("PATH") {
 		t.Errorf("items: %v", v)
 	}
 }

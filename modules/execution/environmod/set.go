@@ -13,7 +13,8 @@ import (
 
 func writers() []modules.Func {
 	return []modules.Func{
-		{Name: "environ.setval", Params: []modules.Param{modules.Req("key"), modules.Req("val"), modules.Opt("false_unsets", false),
+		{Name: "environ.setval", Params: []modules.Param{modules.Req("key"), modules.Req("val"),
+			modules.Opt("false_unsets", false),
 			modules.Opt("permanent", false)}, Run: setVal, Doc: `Set an environment variable of this job.
 
 CLI Example:
@@ -21,7 +22,8 @@ CLI Example:
     salt '*' environ.setval foo bar
     salt '*' environ.setval baz val=False false_unsets=True`},
 		{Name: "environ.setenv", Params: []modules.Param{modules.Req("environ"), modules.Opt("false_unsets", false),
-			modules.Opt("clear_all", false), modules.Opt("update_minion", false), modules.Opt("permanent", false)}, Run: setEnv,
+			modules.Opt("clear_all", false), modules.Opt("update_minion", false), modules.Opt("permanent", false)},
+			Run: setEnv,
 			Doc: `Set environment variables of this job, with update_minion those of the minion too.
 
 CLI Example:
@@ -36,7 +38,8 @@ func setVal(c *modules.Call, a modules.Args) (any, error) {
 	return set(c, a.Get("key"), a.Get("val"), a.Get("false_unsets") == true), nil
 }
 
-// set gives a variable its value; False is an empty one, or none. It tells the value, nil for none, and False for what cannot be.
+// set gives a variable its value; False is an empty one, or none. It tells the value, nil for none, and False for what
+// cannot be.
 func set(c *modules.Call, key, val any, unsets bool) any {
 	if _, ok := key.(string); !ok {
 		noText(c, "key", key)
@@ -63,7 +66,8 @@ func set(c *modules.Call, key, val any, unsets bool) any {
 func remove(c *modules.Call, key any) any {
 	name, ok := key.(string)
 	if !ok {
-		c.Log(slog.LevelError, logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+modules.Message(notText(key))+"'")
+		c.Log(slog.LevelError,
+			logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+modules.Message(notText(key))+"'")
 		return false
 	}
 	environ.Of(c.Ctx).Unset(name)
@@ -71,7 +75,8 @@ func remove(c *modules.Call, key any) any {
 }
 
 func noValue(key, val any) string {
-	return logger + ": 'val' argument for key '" + pytext.Str(key) + "' is not a string or False: '" + pytext.Str(val) + "'"
+	return logger + ": 'val' argument for key '" + pytext.Str(key) + "' is not a string or False: '" + pytext.Str(val) +
+		"'"
 }
 
 // refused is why the system takes no such variable, in Python's words; "" where it does.
@@ -115,7 +120,8 @@ func setEnv(c *modules.Call, a modules.Args) (any, error) {
 	if a.Get("update_minion") != true {
 		return out, nil
 	}
-	_, err := c.Call("event.fire", []any{payload.M("environ", given, "false_unsets", a.Get("false_unsets"), "clear_all", a.Get("clear_all"),
+	_, err := c.Call("event.fire", []any{payload.M("environ", given, "false_unsets", a.Get("false_unsets"),
+		"clear_all", a.Get("clear_all"),
 		"permanent", a.Get("permanent")), event.TagSetEnv}, nil)
 	return out, err
 }

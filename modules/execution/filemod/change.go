@@ -34,38 +34,41 @@ CLI Example:
 CLI Example:
 
     salt '*' file.chown /etc/passwd root root`},
-		{Name: "file.chgrp", Params: []modules.Param{modules.Req("path"), modules.Req("group")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			m, err := stats(c, a.Get("path"), nil, true)
-			if err != nil {
-				return nil, err
-			}
-			return chown(c, a.Get("path"), m.Value("user"), a.Get("group"))
-		}, Doc: `Give a path to a group.
+		{Name: "file.chgrp", Params: []modules.Param{modules.Req("path"), modules.Req("group")},
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				m, err := stats(c, a.Get("path"), nil, true)
+				if err != nil {
+					return nil, err
+				}
+				return chown(c, a.Get("path"), m.Value("user"), a.Get("group"))
+			}, Doc: `Give a path to a group.
 
 CLI Example:
 
     salt '*' file.chgrp /etc/passwd root`},
-		{Name: "file.set_mode", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: setMode, Doc: `Set the mode of a path.
+		{Name: "file.set_mode", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: setMode,
+			Doc: `Set the mode of a path.
 
 CLI Example:
 
     salt '*' file.set_mode /etc/passwd 0644`},
-		{Name: "file.remove", Params: []modules.Param{modules.Req("path")}, KWArgs: true, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			name, err := path(c, a.Get("path"))
-			if err == nil && !strings.HasPrefix(name, "/") {
-				err = modules.InvocErr("File path must be absolute: %s", name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if _, err := os.Lstat(name); err != nil {
-				return false, nil
-			}
-			if err := remove(name); err != nil {
-				return nil, modules.ExecErr("Could not remove '%s': %s", name, modules.Message(err))
-			}
-			return true, nil
-		}, Doc: `Remove a file, a link, or a directory with all that is in it.
+		{Name: "file.remove", Params: []modules.Param{modules.Req("path")}, KWArgs: true,
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				name, err := path(c, a.Get("path"))
+				if err == nil && !strings.HasPrefix(name, "/") {
+					err = modules.InvocErr("File path must be absolute: %s", name)
+				}
+				if err != nil {
+					return nil, err
+				}
+				if _, err := os.Lstat(name); err != nil {
+					return false, nil
+				}
+				if err := remove(name); err != nil {
+					return nil, modules.ExecErr("Could not remove '%s': %s", name, modules.Message(err))
+				}
+				return true, nil
+			}, Doc: `Remove a file, a link, or a directory with all that is in it.
 
 CLI Example:
 
@@ -73,7 +76,8 @@ CLI Example:
 	}
 }
 
-// ownership is a path with the numbers of a user and a group for it: -1 for one that stays, and "" for one that is not there.
+// ownership is a path with the numbers of a user and a group for it: -1 for one that stays, and "" for one that is not
+// there.
 type ownership struct {
 	name     string
 	uid, gid any
@@ -108,8 +112,8 @@ func (o ownership) wrong() (text string) {
 	return text
 }
 
-// give calls the system, which takes only numbers. That is how the reference comes to tell a name that is not there as a
-// TypeError.
+// give calls the system, which takes only numbers. That is how the reference comes to tell a name that is not there as
+// a TypeError.
 func (o ownership) give(how func(name string, uid, gid int) error) error {
 	for _, id := range []struct {
 		what string

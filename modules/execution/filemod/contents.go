@@ -23,12 +23,14 @@ import (
 func contents() []modules.Func {
 	form := []modules.Param{modules.Req("path"), modules.Opt("form", "sha256")}
 	return append([]modules.Func{
-		{Name: "file.read", Params: []modules.Param{modules.Req("path"), modules.Opt("binary", false)}, Run: read, Doc: `Show what is in a file.
+		{Name: "file.read", Params: []modules.Param{modules.Req("path"), modules.Opt("binary", false)}, Run: read,
+			Doc: `Show what is in a file.
 
 CLI Example:
 
     salt '*' file.read /path/to/file`},
-		{Name: "file.seek_read", Params: []modules.Param{modules.Req("path"), modules.Req("size"), modules.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
+		{Name: "file.seek_read", Params: []modules.Param{modules.Req("path"), modules.Req("size"),
+			modules.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
 
 CLI Example:
 
@@ -47,24 +49,27 @@ CLI Example:
 CLI Example:
 
     salt '*' file.get_sum /etc/passwd sha512`},
-		{Name: "file.get_hash", Params: append(form, modules.Opt("chunk_size", int64(65536))), Run: func(c *modules.Call, a modules.Args) (any, error) {
-			a.Get("chunk_size") // of how many bytes at once is no matter
-			name, err := path(c, a.Get("path"))
-			if err != nil {
-				return nil, err
-			}
-			return hashOf(c, name, a.Get("form"))
-		}, Doc: `Show the hash sum of a file.
+		{Name: "file.get_hash", Params: append(form, modules.Opt("chunk_size", int64(65536))),
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				a.Get("chunk_size") // of how many bytes at once is no matter
+				name, err := path(c, a.Get("path"))
+				if err != nil {
+					return nil, err
+				}
+				return hashOf(c, name, a.Get("form"))
+			}, Doc: `Show the hash sum of a file.
 
 CLI Example:
 
     salt '*' file.get_hash /etc/shadow`},
-		{Name: "file.check_hash", Params: []modules.Param{modules.Req("path"), modules.Req("file_hash")}, Run: checkHash, Doc: `Tell whether a file has a hash sum, with or without the name of the hash before it.
+		{Name: "file.check_hash", Params: []modules.Param{modules.Req("path"), modules.Req("file_hash")},
+			Run: checkHash, Doc: `Tell whether a file has a hash sum, with or without the name of the hash before it.
 
 CLI Example:
 
     salt '*' file.check_hash /etc/fstab md5:<md5sum>`},
-		{Name: "file.grep", Params: []modules.Param{modules.Req("path"), modules.Req("pattern")}, VarArgs: true, Run: grep, Doc: `Run grep on a file, or on those that fit a pattern.
+		{Name: "file.grep", Params: []modules.Param{modules.Req("path"), modules.Req("pattern")}, VarArgs: true,
+			Run: grep, Doc: `Run grep on a file, or on those that fit a pattern.
 
 CLI Example:
 
@@ -194,7 +199,8 @@ func grep(c *modules.Call, a modules.Args) (any, error) {
 	return c.Call("cmd.run_all", []any{argv}, payload.M("python_shell", false))
 }
 
-// search is what the functions for one text in one file have in common: what is not there, or cannot be read, has it not.
+// search is what the functions for one text in one file have in common: what is not there, or cannot be read, has it
+// not.
 func search(c *modules.Call, v any, in func(text string) (bool, error)) (any, error) {
 	name, err := path(c, v)
 	if err != nil {

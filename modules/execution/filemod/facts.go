@@ -19,13 +19,15 @@ import (
 func facts() []modules.Func {
 	follow := []modules.Param{modules.Req("path"), modules.Opt("follow_symlinks", true)}
 	get := func(name, key string, doc string) modules.Func {
-		return modules.Func{Name: "file." + name, Params: follow, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			m, err := stats(c, a.Get("path"), nil, a.Bool("follow_symlinks"))
-			return m.Value(key), err
-		}, Doc: doc + "\n\nCLI Example:\n\n    salt '*' file." + name + " /etc/passwd"}
+		return modules.Func{Name: "file." + name, Params: follow,
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				m, err := stats(c, a.Get("path"), nil, a.Bool("follow_symlinks"))
+				return m.Value(key), err
+			}, Doc: doc + "\n\nCLI Example:\n\n    salt '*' file." + name + " /etc/passwd"}
 	}
 	return []modules.Func{
-		{Name: "file.stats", Params: []modules.Param{modules.Req("path"), modules.Opt("hash_type", nil), modules.Opt("follow_symlinks", true)},
+		{Name: "file.stats", Params: []modules.Param{modules.Req("path"), modules.Opt("hash_type", nil),
+			modules.Opt("follow_symlinks", true)},
 			Run: func(c *modules.Call, a modules.Args) (any, error) {
 				m, err := stats(c, a.Get("path"), a.Get("hash_type"), a.Bool("follow_symlinks"))
 				if err != nil {
@@ -42,7 +44,8 @@ CLI Example:
 		get("get_user", "user", "Show the user that a path is of."),
 		get("get_group", "group", "Show the group that a path is of."),
 		get("get_mode", "mode", "Show the mode of a path."),
-		one("lstat", "path", func(c *modules.Call, a modules.Args) (any, error) { return lstatOf(c, a.Get("path")) }, `Show what lstat tells of a path.
+		one("lstat", "path", func(c *modules.Call, a modules.Args) (any, error) { return lstatOf(c, a.Get("path")) },
+			`Show what lstat tells of a path.
 
 CLI Example:
 
@@ -57,7 +60,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.readdir /path/to/dir/`),
-		{Name: "file.readlink", Params: []modules.Param{modules.Req("path"), modules.Opt("canonicalize", false)}, Run: readlink, Doc: `Show where a link leads.
+		{Name: "file.readlink", Params: []modules.Param{modules.Req("path"), modules.Opt("canonicalize", false)},
+			Run: readlink, Doc: `Show where a link leads.
 
 CLI Example:
 
@@ -82,8 +86,10 @@ func stats(c *modules.Call, v, hashType any, follow bool) (*payload.Map, error) 
 			return nil, modules.ExecErr("Path not found: %s", name)
 		}
 	}
-	out := payload.M("inode", int64(st.Ino), "uid", int64(st.Uid), "gid", int64(st.Gid), "group", groupName(int64(st.Gid)), "user", userName(int64(st.Uid)),
-		"atime", seconds(st.Atim), "mtime", seconds(st.Mtim), "ctime", seconds(st.Ctim), "size", st.Size, "mode", fmt.Sprintf("%04o", st.Mode&0o7777))
+	out := payload.M("inode", int64(st.Ino), "uid", int64(st.Uid), "gid", int64(st.Gid),
+		"group", groupName(int64(st.Gid)), "user", userName(int64(st.Uid)),
+		"atime", seconds(st.Atim), "mtime", seconds(st.Mtim), "ctime", seconds(st.Ctim), "size", st.Size, "mode",
+		fmt.Sprintf("%04o", st.Mode&0o7777))
 	if modules.Truthy(hashType) {
 		sum, err := hashOf(c, name, hashType)
 		if err != nil {
@@ -91,7 +97,8 @@ func stats(c *modules.Call, v, hashType any, follow bool) (*payload.Map, error) 
 		}
 		out.Set("sum", sum)
 	}
-	kind, ok := map[uint32]string{unix.S_IFDIR: "dir", unix.S_IFCHR: "char", unix.S_IFBLK: "block", unix.S_IFLNK: "link", unix.S_IFIFO: "pipe",
+	kind, ok := map[uint32]string{unix.S_IFDIR: "dir", unix.S_IFCHR: "char", unix.S_IFBLK: "block",
+		unix.S_IFLNK: "link", unix.S_IFIFO: "pipe",
 		unix.S_IFSOCK: "socket"}[st.Mode&unix.S_IFMT]
 	if !ok {
 		kind = "file"
@@ -116,7 +123,8 @@ func lstatOf(c *modules.Call, v any) (*payload.Map, error) {
 	if unix.Lstat(name, &st) != nil {
 		return payload.NewMap(0), nil
 	}
-	return payload.M("st_atime", seconds(st.Atim), "st_ctime", seconds(st.Ctim), "st_gid", int64(st.Gid), "st_mode", int64(st.Mode),
+	return payload.M("st_atime", seconds(st.Atim), "st_ctime", seconds(st.Ctim), "st_gid", int64(st.Gid),
+		"st_mode", int64(st.Mode),
 		"st_mtime", seconds(st.Mtim), "st_nlink", int64(st.Nlink), "st_size", st.Size, "st_uid", int64(st.Uid)), nil
 }
 
@@ -129,8 +137,10 @@ func statvfs(c *modules.Call, a modules.Args) (any, error) {
 	if unix.Statfs(name, &fs) != nil {
 		return nil, modules.ExecErr("Could not statvfs '%s'", name)
 	}
-	return payload.M("f_bavail", int64(fs.Bavail), "f_bfree", int64(fs.Bfree), "f_blocks", int64(fs.Blocks), "f_bsize", int64(fs.Bsize),
-		"f_favail", int64(fs.Ffree), "f_ffree", int64(fs.Ffree), "f_files", int64(fs.Files), "f_flag", int64(fs.Flags)&^validFlags,
+	return payload.M("f_bavail", int64(fs.Bavail), "f_bfree", int64(fs.Bfree), "f_blocks", int64(fs.Blocks),
+		"f_bsize", int64(fs.Bsize),
+		"f_favail", int64(fs.Ffree), "f_ffree", int64(fs.Ffree), "f_files", int64(fs.Files), "f_flag",
+		int64(fs.Flags)&^validFlags,
 		"f_frsize", int64(fs.Frsize), "f_namemax", int64(fs.Namelen)), nil
 }
 
@@ -184,7 +194,8 @@ func readlink(c *modules.Call, a modules.Args) (any, error) {
 func diskUsage(c *modules.Call, a modules.Args) (any, error) {
 	name, ok := a.Get("path").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " + pytext.Type(a.Get("path"))}
+		return nil, &modules.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " +
+			pytext.Type(a.Get("path"))}
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return info.Size(), nil

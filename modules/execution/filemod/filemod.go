@@ -1,8 +1,8 @@
-// Package filemod holds those execution functions of the module file that look at files, and few simple ones that change them:
-// what templates call. It answers to salt/modules/file.py and salt/utils/find.py.
+// Package filemod holds those execution functions of the module file that look at files, and few simple ones that
+// change them: what templates call. It answers to salt/modules/file.py and salt/utils/find.py.
 //
-// Unlike Salt: only plain files are read, so that a pipe or a device holds up no job, and no more of one than of the output of a
-// program (program.MaxOutput).
+// Unlike Salt: only plain files are read, so that a pipe or a device holds up no job, and no more of one than of the
+// output of a program (program.MaxOutput).
 package filemod
 
 import (

@@ -17,7 +17,8 @@ import (
 
 func finders() []modules.Func {
 	return []modules.Func{
-		{Name: "file.find", Params: []modules.Param{modules.Req("path")}, VarArgs: true, KWArgs: true, Run: runFind, Doc: `Find files below a directory by name (name, iname, regex, iregex), type, owner, group, size, mtime and content (grep), and
+		{Name: "file.find", Params: []modules.Param{modules.Req("path")}, VarArgs: true, KWArgs: true, Run: runFind,
+			Doc: `Find files below a directory by name (name, iname, regex, iregex), type, owner, group, size, mtime and content (grep), and
 print, delete or exec what was found.
 
 CLI Example:
@@ -42,7 +43,8 @@ func (f *found) stat() (*unix.Stat_t, error) {
 	var st unix.Stat_t
 	if unix.Stat(f.path, &st) != nil {
 		if err := unix.Lstat(f.path, &st); err != nil {
-			return nil, modules.Raise(modules.OSErrorClass(err.(unix.Errno)), "%s", modules.OSErrorText(err.(unix.Errno), f.path))
+			return nil, modules.Raise(modules.OSErrorClass(err.(unix.Errno)), "%s",
+				modules.OSErrorText(err.(unix.Errno), f.path))
 		}
 	}
 	f.st = &st
@@ -131,7 +133,8 @@ func (f *finder) depths(options *payload.Map) error {
 		}
 		n, ok := modules.ToFloat(v)
 		if !ok {
-			return &modules.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'", d.sign, pytext.Type(v))}
+			return &modules.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
+				d.sign, pytext.Type(v))}
 		}
 		*d.into = n
 		f.bounded = f.bounded || d.name == "maxdepth"
@@ -222,5 +225,6 @@ func compare(a, b any) (int, error) {
 			return cmp.Compare(len(x), len(y)), nil
 		}
 	}
-	return 0, &modules.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" + pytext.Type(a) + "'"}
+	return 0, &modules.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" +
+		pytext.Type(a) + "'"}
 }

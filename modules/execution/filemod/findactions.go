@@ -97,12 +97,14 @@ func deleteOption(f *finder, v any) error {
 	if err := typeOption(f, kinds); err != nil {
 		return err
 	}
-	f.actions = append(f.actions, func(p *found) (any, bool, error) { return p.path, f.test || remove(p.path) == nil, nil })
+	f.actions = append(f.actions, func(p *found) (any, bool, error) {
+		return p.path, f.test || remove(p.path) == nil, nil
+	})
 	return nil
 }
 
-// remove removes a link, a file, or a directory with all that is in it. Unlike Salt, whose find tells a pipe or a device as
-// removed and leaves it, it removes these too.
+// remove removes a link, a file, or a directory with all that is in it. Unlike Salt, whose find tells a pipe or a
+// device as removed and leaves it, it removes these too.
 func remove(name string) error {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -119,7 +121,9 @@ func execOption(f *finder, v any) error {
 	f.actions = append(f.actions, func(p *found) (any, bool, error) {
 		command, ok := v.(string)
 		if !ok {
-			f.call.Log(slog.LevelError, fmt.Sprintf("Exception while executing command \"%s\":\n\n'%s' object has no attribute 'replace'", pytext.Str(v), pytext.Type(v)))
+			f.call.Log(slog.LevelError,
+				fmt.Sprintf("Exception while executing command \"%s\":\n\n'%s' object has no attribute 'replace'",
+					pytext.Str(v), pytext.Type(v)))
 			return p.path + ": Failed", true, nil
 		}
 		command = strings.ReplaceAll(command, "{}", p.path)
@@ -132,7 +136,8 @@ func execOption(f *finder, v any) error {
 			return nil, false, err
 		}
 		if err != nil || len(argv) == 0 {
-			f.call.Log(slog.LevelError, fmt.Sprintf("Exception while executing command \"%s\":\n\n%s", command, modules.Message(err)))
+			f.call.Log(slog.LevelError, fmt.Sprintf("Exception while executing command \"%s\":\n\n%s", command,
+				modules.Message(err)))
 			return p.path + ": Failed", true, nil
 		}
 		if len(out.Stderr) > 0 {

@@ -27,7 +27,8 @@ const (
 func findOptions() map[string]func(*finder, any) error {
 	return map[string]func(*finder, any) error{
 		"name": nameOption(false), "iname": nameOption(true), "regex": regexOption(false), "iregex": regexOption(true),
-		"type": typeOption, "owner": ownerOption, "group": groupOption, "size": sizeOption, "mtime": mtimeOption, "grep": grepOption,
+		"type": typeOption, "owner": ownerOption, "group": groupOption, "size": sizeOption, "mtime": mtimeOption,
+		"grep":  grepOption,
 		"print": printOption, "delete": deleteOption, "exec": execOption,
 	}
 }
@@ -58,7 +59,8 @@ func nameOption(fold bool) func(*finder, any) error {
 		if err != nil {
 			return err
 		}
-		re, err := matchers.CompileGroups(strings.NewReplacer(".", `\.`, "?", ".?", "*", ".*").Replace(glob)+"$", fold, false)
+		re, err := matchers.CompileGroups(strings.NewReplacer(".", `\.`, "?", ".?", "*", ".*").Replace(glob)+"$",
+			fold, false)
 		if err != nil {
 			return badPattern(err)
 		}
@@ -86,7 +88,8 @@ func regexOption(fold bool) func(*finder, any) error {
 const kindLetters = "bcdflps"
 
 func kindOf(letter byte) uint32 {
-	return [...]uint32{unix.S_IFBLK, unix.S_IFCHR, unix.S_IFDIR, unix.S_IFREG, unix.S_IFLNK, unix.S_IFIFO, unix.S_IFSOCK}[strings.IndexByte(kindLetters, letter)]
+	return [...]uint32{unix.S_IFBLK, unix.S_IFCHR, unix.S_IFDIR, unix.S_IFREG, unix.S_IFLNK, unix.S_IFIFO,
+		unix.S_IFSOCK}[strings.IndexByte(kindLetters, letter)]
 }
 
 func typeOption(f *finder, v any) error {

@@ -32,7 +32,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.path_exists_glob '/etc/pam*/pass*'`),
-		{Name: "file.is_link", Params: []modules.Param{modules.Req("path"), modules.Opt("nostat", false)}, Run: isLink, Doc: `Tell whether a path is a link.
+		{Name: "file.is_link", Params: []modules.Param{modules.Req("path"), modules.Opt("nostat", false)}, Run: isLink,
+			Doc: `Tell whether a path is a link.
 
 CLI Example:
 
@@ -49,7 +50,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.is_hardlink /path/to/link`),
-		{Name: "file.access", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: access, Doc: `Tell whether this process may read (r), write (w) or run (x) a file, or whether it is there (f).
+		{Name: "file.access", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: access,
+			Doc: `Tell whether this process may read (r), write (w) or run (x) a file, or whether it is there (f).
 
 CLI Example:
 
@@ -147,13 +149,14 @@ CLI Example:
 CLI Example:
 
     salt '*' file.is_fifo /dev/fifo`),
-		{Name: "file.get_devmm", Params: []modules.Param{modules.Req("name")}, Tuple: true, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			st, err := statOf(c, a.Get("name"))
-			if err != nil || st == nil || st.Mode&unix.S_IFMT != unix.S_IFCHR && st.Mode&unix.S_IFMT != unix.S_IFBLK {
-				return []any{int64(0), int64(0)}, err
-			}
-			return []any{int64(unix.Major(uint64(st.Rdev))), int64(unix.Minor(uint64(st.Rdev)))}, nil
-		}, Doc: `Show the major and the minor number of a device.
+		{Name: "file.get_devmm", Params: []modules.Param{modules.Req("name")}, Tuple: true,
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				st, err := statOf(c, a.Get("name"))
+				if err != nil || st == nil || st.Mode&unix.S_IFMT != unix.S_IFCHR && st.Mode&unix.S_IFMT != unix.S_IFBLK {
+					return []any{int64(0), int64(0)}, err
+				}
+				return []any{int64(unix.Major(uint64(st.Rdev))), int64(unix.Minor(uint64(st.Rdev)))}, nil
+			}, Doc: `Show the major and the minor number of a device.
 
 CLI Example:
 

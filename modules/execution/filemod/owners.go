@@ -23,7 +23,8 @@ func owners() []modules.Func {
 CLI Example:
 
     salt '*' file.uid_to_user 0`),
-		one("user_to_uid", "user", func(_ *modules.Call, a modules.Args) (any, error) { return userID(a.Get("user")) }, `Show the number of a user by its name.
+		one("user_to_uid", "user", func(_ *modules.Call, a modules.Args) (any, error) { return userID(a.Get("user")) },
+			`Show the number of a user by its name.
 
 CLI Example:
 
@@ -33,7 +34,9 @@ CLI Example:
 CLI Example:
 
     salt '*' file.gid_to_group 0`),
-		one("group_to_gid", "group", func(_ *modules.Call, a modules.Args) (any, error) { return groupID(a.Get("group")) }, `Show the number of a group by its name.
+		one("group_to_gid", "group",
+			func(_ *modules.Call, a modules.Args) (any, error) { return groupID(a.Get("group")) },
+			`Show the number of a group by its name.
 
 CLI Example:
 

@@ -16,39 +16,51 @@ import (
 // searches are the functions that tell whether something is in a file.
 func searches() []modules.Func {
 	return []modules.Func{
-		{Name: "file.contains", Params: []modules.Param{modules.Req("path"), modules.Req("text")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			wanted := strings.TrimSpace(pytext.Str(a.Get("text")))
-			return search(c, a.Get("path"), func(text string) (bool, error) { return text != "" && strings.Contains(text, wanted), nil })
-		}, Doc: `Tell whether a text is in a file.
+		{Name: "file.contains", Params: []modules.Param{modules.Req("path"), modules.Req("text")},
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				wanted := strings.TrimSpace(pytext.Str(a.Get("text")))
+				return search(c, a.Get("path"), func(text string) (bool, error) {
+					return text != "" &&
+						strings.Contains(text, wanted), nil
+				})
+			}, Doc: `Tell whether a text is in a file.
 
 CLI Example:
 
     salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.contains_regex", Params: []modules.Param{modules.Req("path"), modules.Req("regex"), modules.Opt("lchar", "")}, Run: containsRegex,
+		{Name: "file.contains_regex", Params: []modules.Param{modules.Req("path"), modules.Req("regex"),
+			modules.Opt("lchar", "")}, Run: containsRegex,
 			Doc: `Tell whether a regular expression fits somewhere in a line of a file.
 
 CLI Example:
 
     salt '*' file.contains_regex /etc/crontab '^maint'`},
-		{Name: "file.contains_glob", Params: []modules.Param{modules.Req("path"), modules.Req("glob_expr")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			glob, err := raw(a.Get("glob_expr"))
-			if err != nil {
-				return nil, err
-			}
-			return search(c, a.Get("path"), func(text string) (bool, error) { return inWindows(text, matchers.CompileGlob(glob).Match), nil })
-		}, Doc: `Tell whether a pattern of the shell fits the whole of a file.
+		{Name: "file.contains_glob", Params: []modules.Param{modules.Req("path"), modules.Req("glob_expr")},
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				glob, err := raw(a.Get("glob_expr"))
+				if err != nil {
+					return nil, err
+				}
+				return search(c, a.Get("path"), func(text string) (bool, error) {
+					return inWindows(text,
+						matchers.CompileGlob(glob).Match), nil
+				})
+			}, Doc: `Tell whether a pattern of the shell fits the whole of a file.
 
 CLI Example:
 
     salt '*' file.contains_glob /etc/foobar '*cheese*'`},
-		{Name: "file.sed_contains", Params: []modules.Param{modules.Req("path"), modules.Req("text"), modules.Opt("limit", ""), modules.Opt("flags", "g")},
+		{Name: "file.sed_contains", Params: []modules.Param{modules.Req("path"), modules.Req("text"),
+			modules.Opt("limit", ""), modules.Opt("flags", "g")},
 			Run: sedContains, Doc: `Tell whether sed finds a text in a file.
 
 CLI Example:
 
     salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.search", Params: []modules.Param{modules.Req("path"), modules.Req("pattern"), modules.Opt("flags", int64(8)), modules.Opt("bufsize", int64(1)),
-			modules.Opt("ignore_if_missing", false), modules.Opt("multiline", false)}, Run: searchFile, Doc: `Tell whether a regular expression fits somewhere in a file.
+		{Name: "file.search", Params: []modules.Param{modules.Req("path"), modules.Req("pattern"), modules.Opt("flags",
+			int64(8)), modules.Opt("bufsize", int64(1)),
+			modules.Opt("ignore_if_missing", false), modules.Opt("multiline", false)}, Run: searchFile,
+			Doc: `Tell whether a regular expression fits somewhere in a file.
 
 CLI Example:
 
@@ -56,7 +68,8 @@ CLI Example:
 	}
 }
 
-// A file is compared with a glob in windows of this size, which move on by steps (salt/utils/filebuffer.py). In characters.
+// A file is compared with a glob in windows of this size, which move on by steps (salt/utils/filebuffer.py). In
+// characters.
 const (
 	window = 256 << 10
 	step   = 32 << 10
@@ -219,10 +232,12 @@ func flagBits(v any) (int64, error) {
 	case []any:
 		names = x
 	default:
-		return 0, modules.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
-			pytext.Str(v))
+		return 0,
+			modules.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
+				pytext.Str(v))
 	}
-	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32, "UNICODE": 32, "M": 8, "MULTILINE": 8,
+	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32,
+		"UNICODE": 32, "M": 8, "MULTILINE": 8,
 		"S": 16, "DOTALL": 16, "X": 64, "VERBOSE": 64, "DEBUG": 128, "T": 1, "TEMPLATE": 1}
 	bits := int64(0)
 	for _, name := range names {

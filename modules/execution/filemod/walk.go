@@ -13,9 +13,10 @@ import (
 // maxDepth is how deeply directories are looked into; Python ends near it too.
 const maxDepth = 1000
 
-// walk is os.walk from above to below: each directory with the directories and the other names in it, those behind links not
-// looked into. What cannot be read is left out. into ends it with an error, or the branch with fs.SkipDir.
-func walk(ctx context.Context, dir string, depth int, into func(dir string, dirs, files []string, depth int) error) error {
+// walk is os.walk from above to below: each directory with the directories and the other names in it, those behind
+// links not looked into. What cannot be read is left out. into ends it with an error, or the branch with fs.SkipDir.
+func walk(ctx context.Context, dir string, depth int, into func(dir string, dirs, files []string,
+	depth int) error) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

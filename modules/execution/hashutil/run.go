@@ -24,7 +24,8 @@ func toBytes(v any) ([]byte, error) {
 	case []byte:
 		return x, nil
 	}
-	return nil, &modules.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + pytext.Type(v) + "'>"}
+	return nil, &modules.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + pytext.Type(v) +
+		"'>"}
 }
 
 // fromBytes is a text where the bytes are one in UTF-8.
@@ -139,7 +140,8 @@ func macOf(with func() hash.Hash, a modules.Args) ([]byte, error) {
 func githubSignature(_ *modules.Call, a modules.Args) (any, error) {
 	text, ok := a.Get("challenge_hmac").(string)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.Get("challenge_hmac")))
+		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'split'",
+			pytext.Type(a.Get("challenge_hmac")))
 	}
 	parts := strings.Split(text, "=")
 	switch {
@@ -154,7 +156,8 @@ func githubSignature(_ *modules.Call, a modules.Args) (any, error) {
 	switch key := a.Get("shared_secret").(type) {
 	case string, []byte:
 	default:
-		return nil, &modules.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + pytext.Type(key) + "'"}
+		return nil, &modules.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + pytext.Type(key) +
+			"'"}
 	}
 	mac, err := macOf(func() hash.Hash {
 		h, _ := plainfile.NewHash(parts[0]) // it was made before
@@ -191,7 +194,8 @@ func decoded(data []byte) (any, error) {
 func encodeFile(_ *modules.Call, a modules.Args) (any, error) {
 	name, ok := a.Get("fname").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(a.Get("fname"))}
+		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
+			pytext.Type(a.Get("fname"))}
 	}
 	data, err := plainfile.Read(name, program.MaxOutput())
 	if err != nil {
@@ -208,7 +212,8 @@ func decodeFile(_ *modules.Call, a modules.Args) (any, error) {
 	}
 	name, ok := a.Get("outfile").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(a.Get("outfile"))}
+		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
+			pytext.Type(a.Get("outfile"))}
 	}
 	var out []byte
 	for line := range strings.Lines(text) {

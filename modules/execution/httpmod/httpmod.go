@@ -1,5 +1,5 @@
-// Package httpmod holds the execution functions of the module http: questions to web servers (modules/host/webquery, which has the
-// options). It answers to salt/modules/http.py.
+// Package httpmod holds the execution functions of the module http: questions to web servers (modules/host/webquery,
+// which has the options). It answers to salt/modules/http.py.
 package httpmod
 
 import (
@@ -22,21 +22,24 @@ import (
 func Functions() []modules.Func {
 	url := modules.Req("url")
 	all := []modules.Func{
-		{Name: "http.query", Params: []modules.Param{url}, KWArgs: true, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			return query(c, a.Get("url"), a.KW)
-		}, Doc: `Ask a web server, and decode what it answers.
+		{Name: "http.query", Params: []modules.Param{url}, KWArgs: true,
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				return query(c, a.Get("url"), a.KW)
+			}, Doc: `Ask a web server, and decode what it answers.
 
 CLI Example:
 
     salt '*' http.query http://somelink.com/
     salt '*' http.query http://somelink.com/ method=POST params='{"key1": "val1", "key2": "val2"}'`},
-		{Name: "http.wait_for_successful_query", Params: []modules.Param{url, modules.Opt("wait_for", int64(300))}, KWArgs: true, Run: wait,
+		{Name: "http.wait_for_successful_query", Params: []modules.Param{url, modules.Opt("wait_for", int64(300))},
+			KWArgs: true, Run: wait,
 			Doc: `Ask a web server until it answers without an error.
 
 CLI Example:
 
     salt '*' http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1`},
-		{Name: "http.update_ca_bundle", Params: []modules.Param{modules.Opt("target", nil), modules.Opt("source", nil), modules.Opt("merge_files", nil)},
+		{Name: "http.update_ca_bundle", Params: []modules.Param{modules.Opt("target", nil), modules.Opt("source", nil),
+			modules.Opt("merge_files", nil)},
 			Run: updateBundle, Doc: `Fetch the file of the authorities of web servers, and add files of one's own to it.
 
 CLI Example:
@@ -56,7 +59,8 @@ func query(c *modules.Call, at any, kw *payload.Map) (*payload.Map, error) {
 		opts = opts.Clone()
 		opts.Update(more)
 	}
-	out, err := webquery.Ask(c.Ctx, webquery.Options{Name: "http.query", Opts: opts, Most: program.MaxOutput(), Files: true}, at, kw)
+	out, err := webquery.Ask(c.Ctx, webquery.Options{Name: "http.query", Opts: opts, Most: program.MaxOutput(),
+		Files: true}, at, kw)
 	if err != nil && c.Ctx.Err() == nil {
 		return nil, modules.ExecErr("%s", modules.Message(err))
 	}
@@ -69,13 +73,15 @@ const pause = 200 * time.Millisecond
 func wait(c *modules.Call, a modules.Args) (any, error) {
 	patience, ok := modules.ToFloat(a.Get("wait_for"))
 	if !ok {
-		return nil, &modules.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'", pytext.Type(a.Get("wait_for")))}
+		return nil, &modules.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
+			pytext.Type(a.Get("wait_for")))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
 		seconds, ok := modules.ToFloat(v)
 		if !ok {
-			return nil, &modules.ArgumentError{Message: "'" + pytext.Type(v) + "' object cannot be interpreted as an integer"}
+			return nil, &modules.ArgumentError{Message: "'" + pytext.Type(v) +
+				"' object cannot be interpreted as an integer"}
 		}
 		between = time.Duration(seconds * float64(time.Second))
 	}

@@ -18,7 +18,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestQuery: the function gives what webquery gives, takes options of its own call, and every error is a CommandExecutionError.
+// TestQuery: the function gives what webquery gives, takes options of its own call, and every error is a
+// CommandExecutionError.
 func TestQuery(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(webtest.Serve))
 	defer s.Close()
@@ -29,11 +30,14 @@ func TestQuery(t *testing.T) {
 		want *payload.Map
 		err  string
 	}{
-		{s.URL + "/json", payload.M("decode", true, "status", true, "request_interval", 1), payload.M("status", 200, "dict", payload.M("b", []any{1, 2.5, nil, true}, "a", "é")), ""},
+		{s.URL + "/json", payload.M("decode", true, "status", true, "request_interval", 1), payload.M("status", 200,
+			"dict", payload.M("b", []any{1, 2.5, nil, true}, "a", "é")), ""},
 		{s.URL + "/404", nil, payload.M("status", 404, "error", "HTTP 404: Not Found", "body", "nope"), ""},
 		{s.URL + "/404", payload.M("raise_error", false), payload.M("body", "nope"), ""},
-		{s.URL + "/json", payload.M("opts", payload.M("http_max_body", 5)), payload.M("error", "the answer has more than 5 bytes"), ""},
-		{s.URL + "/badjson", payload.M("decode", true), nil, "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"},
+		{s.URL + "/json", payload.M("opts", payload.M("http_max_body", 5)),
+			payload.M("error", "the answer has more than 5 bytes"), ""},
+		{s.URL + "/badjson", payload.M("decode", true), nil,
+			"Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"},
 		{s.URL, payload.M("stream", true), nil, "http.query does not have the option 'stream' yet"},
 		{"ftp://x/", nil, nil, "Unsupported url scheme: ftp://x/"},
 		{5, nil, nil, "http.query wants a URL, not int"},
@@ -63,18 +67,21 @@ func TestWait(t *testing.T) {
 	}))
 	defer s.Close()
 	env := modtest.Env(t, nil, httpmod.Functions())
-	v, _, err := modtest.Call(t, env, "http.wait_for_successful_query", []any{s.URL}, payload.M("request_interval", 0.01))
+	v, _, err := modtest.Call(t, env, "http.wait_for_successful_query", []any{s.URL},
+		payload.M("request_interval", 0.01))
 	if m, ok := v.(*payload.Map); err != nil || !ok || m.Has("error") || asked.Load() != 3 {
 		t.Errorf("%v, %v after %d questions", v, err, asked.Load())
 	}
-	v, _, err = modtest.Call(t, env, "http.wait_for_successful_query", []any{s.URL + "/never"}, payload.M("wait_for", -1))
+	v, _, err = modtest.Call(t, env, "http.wait_for_successful_query", []any{s.URL + "/never"},
+		payload.M("wait_for", -1))
 	if m, ok := v.(*payload.Map); err != nil || !ok || m.Str("error") != "HTTP 503: Service Unavailable" {
 		t.Errorf("never: %v, %v", v, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("killed")
 	cancel(why)
-	if _, _, err := modtest.CallContext(ctx, t, env, "http.wait_for_successful_query", []any{s.URL + "/never"}, nil); !errors.Is(err, why) {
+	if _, _, err := modtest.CallContext(ctx, t, env, "http.wait_for_successful_query", []any{s.URL + "/never"},
+		nil); !errors.Is(err, why) {
 		t.Errorf("a job that was killed: %v", err)
 	}
 }
@@ -89,10 +96,12 @@ func TestBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := modtest.Env(t, payload.M("ca_bundle", target, "verify_ssl", false), httpmod.Functions())
-	if v, _, err := modtest.Call(t, env, "http.update_ca_bundle", nil, payload.M("source", s.URL+"/plain", "merge_files", own)); v != nil || err != nil {
+	if v, _, err := modtest.Call(t, env, "http.update_ca_bundle", nil, payload.M("source", s.URL+"/plain",
+		"merge_files", own)); v != nil || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
-	if _, _, err := modtest.Call(t, env, "http.update_ca_bundle", nil, payload.M("source", s.URL+"/404")); err == nil || !strings.Contains(err.Error(), "HTTP 404") {
+	if _, _, err := modtest.Call(t, env, "http.update_ca_bundle", nil, payload.M("source", s.URL+"/404")); err == nil ||
+		!strings.Contains(err.Error(), "HTTP 404") {
 		t.Errorf("no file there: %v", err)
 	}
 	if text, err := os.ReadFile(target); err != nil || string(text) != "plain\n\nmine\n" {

@@ -1,5 +1,5 @@
-// Package logmod holds the execution functions of the module log: a template writes to the log of the process that renders
-// it. It answers to salt/modules/logmod.py.
+// Package logmod holds the execution functions of the module log: a template writes to the log of the process that
+// renders it. It answers to salt/modules/logmod.py.
 package logmod
 
 import (
@@ -17,7 +17,8 @@ const levelCritical = slog.Level(12)
 
 // Functions lists the functions, one a level.
 //
-// Unlike Salt: log.exception writes no second line "NoneType: None". No function is called while Python handles an exception.
+// Unlike Salt: log.exception writes no second line "NoneType: None". No function is called while Python handles an
+// exception.
 func Functions() []modules.Func {
 	var out []modules.Func
 	for _, f := range []struct {
@@ -28,12 +29,14 @@ func Functions() []modules.Func {
 		{"critical", levelCritical}, {"exception", slog.LevelError},
 	} {
 		name := "log." + f.name
-		out = append(out, modules.Func{Name: name, Source: "salt/modules/logmod.py", Params: []modules.Param{modules.Req("message")},
+		out = append(out, modules.Func{Name: name, Source: "salt/modules/logmod.py",
+			Params: []modules.Param{modules.Req("message")},
 			Run: func(c *modules.Call, a modules.Args) (any, error) {
 				c.LogAs(logger, f.level, pytext.Str(a.Get("message")))
 				return true, nil
 			},
-			Doc: "Write a line to the log at the level " + f.name + ".\n\nCLI Example:\n\n    salt '*' " + name + " 'what a template wants to tell'"})
+			Doc: "Write a line to the log at the level " + f.name + ".\n\nCLI Example:\n\n    salt '*' " + name +
+				" 'what a template wants to tell'"})
 	}
 	return out
 }

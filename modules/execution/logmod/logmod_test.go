@@ -20,7 +20,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("log.%s: %v, %v", name, v, err)
 		}
 	}
-	want := []string{"DEBUG ['x', 1]", "INFO ['x', 1]", "WARN ['x', 1]", "ERROR ['x', 1]", "ERROR+4 ['x', 1]", "ERROR ['x', 1]"}
+	want := []string{"DEBUG ['x', 1]", "INFO ['x', 1]", "WARN ['x', 1]", "ERROR ['x', 1]", "ERROR+4 ['x', 1]",
+		"ERROR ['x', 1]"}
 	if diff := cmp.Diff(want, log.Lines()); diff != "" {
 		t.Error(diff)
 	}

@@ -1,5 +1,5 @@
-// Package minionmod holds the function list of the execution module minion: the keys of minions on a machine that is a master too.
-// Its functions that end or restart the minion are not there. It answers to salt/modules/minion.py.
+// Package minionmod holds the function list of the execution module minion: the keys of minions on a machine that is a
+// master too. Its functions that end or restart the minion are not there. It answers to salt/modules/minion.py.
 package minionmod
 
 import (
@@ -40,7 +40,10 @@ func list(c *modules.Call, _ modules.Args) (any, error) {
 		if err != nil {
 			names = nil // the directory is not there
 		}
-		slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+		slices.SortStableFunc(names, func(a, b string) int {
+			return strings.Compare(strings.ToLower(a),
+				strings.ToLower(b))
+		})
 		out.Set(string(status), anyOf(names))
 	}
 	return out, nil

@@ -73,7 +73,8 @@ func randInt(_ *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	if v, ok := a.Get("end").(string); ok {
-		return nil, &modules.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`, pytext.Type(v))}
+		return nil, &modules.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`,
+			pytext.Type(v))}
 	}
 	start, err := index(a.Get("start"), "arg 1")
 	if err != nil {
@@ -127,7 +128,8 @@ func seeded(c *modules.Call, a modules.Args) (any, error) {
 func runSample(_ *modules.Call, a modules.Args) (any, error) {
 	size, ok := a.Get("size").(int64)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" + pytext.Type(a.Get("size")) + "'"}
+		return nil, &modules.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
+			pytext.Type(a.Get("size")) + "'"}
 	}
 	return sample(a.Get("value"), size, a.Get("seed"))
 }

@@ -59,8 +59,8 @@ func cannot(c *modules.Call, why string) error {
 	return modules.ExecErr("%s", why)
 }
 
-// password makes a text of characters of ASCII, each as likely as the others. Unlike Salt, which would seek for one of ASCII
-// without end where there is none.
+// password makes a text of characters of ASCII, each as likely as the others. Unlike Salt, which would seek for one of
+// ASCII without end where there is none.
 func password(length int, chars string) (text, why string) {
 	var from []byte
 	for i := range len(chars) {

@@ -1,6 +1,6 @@
-// Package sdbmod holds the execution functions of the module sdb: values behind URIs such as sdb://osenv/HOME, whose profile
-// stands in the options or the pillar. The drivers are those of the core of 3008.3, env and yaml; the others are extensions of
-// Salt, and refused by name. It answers to salt/modules/sdb.py, salt/utils/sdb.py and salt/sdb/*.py.
+// Package sdbmod holds the execution functions of the module sdb: values behind URIs such as sdb://osenv/HOME, whose
+// profile stands in the options or the pillar. The drivers are those of the core of 3008.3, env and yaml; the others
+// are extensions of Salt, and refused by name. It answers to salt/modules/sdb.py, salt/utils/sdb.py and salt/sdb/*.py.
 package sdbmod
 
 import (
@@ -18,20 +18,22 @@ func Functions() []modules.Func {
 	uri := modules.Req("uri")
 	const chars = "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
 	all := []modules.Func{
-		{Name: "sdb.get", Params: []modules.Param{uri, modules.Opt("strict", false)}, Run: func(c *modules.Call, a modules.Args) (any, error) {
-			return get(c, a.Get("uri"), a.Bool("strict"))
-		}, Doc: `Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.
+		{Name: "sdb.get", Params: []modules.Param{uri, modules.Opt("strict", false)},
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				return get(c, a.Get("uri"), a.Bool("strict"))
+			}, Doc: `Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.
 
 CLI Example:
 
     salt '*' sdb.get sdb://mymemcached/foo strict=True`},
-		{Name: "sdb.set", Params: []modules.Param{uri, modules.Req("value")}, PyName: "set_", Run: func(c *modules.Call, a modules.Args) (any, error) {
-			p, ok := placeOf(c, a.Get("uri"))
-			if !ok {
-				return false, nil
-			}
-			return p.set(a.Get("value"))
-		}, Doc: `Give a URI a value; False where it is none of a profile.
+		{Name: "sdb.set", Params: []modules.Param{uri, modules.Req("value")}, PyName: "set_",
+			Run: func(c *modules.Call, a modules.Args) (any, error) {
+				p, ok := placeOf(c, a.Get("uri"))
+				if !ok {
+					return false, nil
+				}
+				return p.set(a.Get("value"))
+			}, Doc: `Give a URI a value; False where it is none of a profile.
 
 CLI Example:
 
@@ -47,7 +49,8 @@ CLI Example:
 CLI Example:
 
     salt '*' sdb.delete sdb://mymemcached/foo`},
-		{Name: "sdb.get_or_set_hash", Params: []modules.Param{uri, modules.Opt("length", int64(8)), modules.Opt("chars", chars)}, Run: getOrSet,
+		{Name: "sdb.get_or_set_hash", Params: []modules.Param{uri, modules.Opt("length", int64(8)), modules.Opt("chars",
+			chars)}, Run: getOrSet,
 			Doc: `Show the value of a URI, or give it one by chance and show that.
 
 CLI Example:
@@ -161,11 +164,13 @@ func getOrSet(c *modules.Call, a modules.Args) (any, error) {
 		return old, err
 	}
 	if old != nil {
-		return nil, modules.Raise("UnboundLocalError", "cannot access local variable 'val' where it is not associated with a value")
+		return nil, modules.Raise("UnboundLocalError",
+			"cannot access local variable 'val' where it is not associated with a value")
 	}
 	length, ok := a.Get("length").(int64)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) + "' object cannot be interpreted as an integer"}
+		return nil, &modules.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) +
+			"' object cannot be interpreted as an integer"}
 	}
 	if length > maxHash {
 		return nil, modules.ExecErr("a value of %d characters is too long", length)

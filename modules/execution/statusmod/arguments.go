@@ -19,19 +19,22 @@ import (
 // withArguments are the functions that take some.
 func withArguments() []modules.Func {
 	return []modules.Func{
-		{Name: "status.time", Params: []modules.Param{modules.Opt("format", "%A, %d. %B %Y %I:%M%p")}, Run: now, Doc: `Show the time of the machine.
+		{Name: "status.time", Params: []modules.Param{modules.Opt("format", "%A, %d. %B %Y %I:%M%p")}, Run: now,
+			Doc: `Show the time of the machine.
 
 CLI Example:
 
     salt '*' status.time
     salt '*' status.time '%s'`},
-		{Name: "status.diskusage", VarArgs: true, Run: diskUsage, Doc: `Show how many bytes file systems have, and have left: those of paths, of types, or all.
+		{Name: "status.diskusage", VarArgs: true, Run: diskUsage,
+			Doc: `Show how many bytes file systems have, and have left: those of paths, of types, or all.
 
 CLI Example:
 
     salt '*' status.diskusage / ext4
     salt '*' status.diskusage 'ext?'`},
-		{Name: "status.pid", Params: []modules.Param{modules.Req("sig")}, Run: pids, Doc: `List the processes whose line fits a regular expression.
+		{Name: "status.pid", Params: []modules.Param{modules.Req("sig")}, Run: pids,
+			Doc: `List the processes whose line fits a regular expression.
 
 CLI Example:
 
@@ -42,7 +45,8 @@ CLI Example:
 func now(_ *modules.Call, a modules.Args) (any, error) {
 	format, ok := a.Get("format").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "strftime() argument 1 must be str, not " + pytext.Type(a.Get("format"))}
+		return nil, &modules.ArgumentError{Message: "strftime() argument 1 must be str, not " +
+			pytext.Type(a.Get("format"))}
 	}
 	return pytime.Strftime(time.Now(), format), nil
 }
@@ -74,7 +78,8 @@ func diskUsage(c *modules.Call, a modules.Args) (any, error) {
 		}
 		var fs unix.Statfs_t
 		if err := unix.Statfs(place, &fs); err != nil {
-			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+modules.Message(&os.PathError{Op: "statfs", Path: place, Err: err}))
+			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+modules.Message(&os.PathError{Op: "statfs",
+				Path: place, Err: err}))
 			out.Set(place, payload.M("available", nil, "total", nil))
 			continue
 		}

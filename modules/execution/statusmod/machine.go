@@ -39,7 +39,8 @@ func uptime(c *modules.Call) (any, error) {
 	seconds, now := int64(up), float64(time.Now().UnixMicro())/1e6
 	since := now - float64(seconds)
 	rest := seconds % 86400
-	out := payload.M("seconds", seconds, "since_iso", time.UnixMicro(int64(math.Round(since*1e6))).UTC().Format("2006-01-02T15:04:05.000000"),
+	out := payload.M("seconds", seconds,
+		"since_iso", time.UnixMicro(int64(math.Round(since*1e6))).UTC().Format("2006-01-02T15:04:05.000000"),
 		"since_t", int64(since), "days", seconds/86400, "time", fmt.Sprintf("%d:%d", rest/3600, rest%3600/60))
 	path, _ := environ.Of(c.Ctx).Get("PATH")
 	if program.WhichOn(path, "who") == "" {
@@ -71,7 +72,8 @@ func loggedIn(c *modules.Call) (any, error) {
 	out := []any{}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 5 {
-			out = append(out, payload.M("idle", words[3], "jcpu", words[4], "login", words[2], "pcpu", words[5], "tty", words[1], "user", words[0],
+			out = append(out, payload.M("idle", words[3], "jcpu", words[4], "login", words[2], "pcpu", words[5],
+				"tty", words[1], "user", words[0],
 				"what", strings.Join(words[6:], " ")))
 		}
 	}

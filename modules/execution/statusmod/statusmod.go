@@ -1,6 +1,6 @@
-// Package statusmod holds the execution functions of the module status: what the kernel counts, how long the machine is up, who is
-// logged in, what time it is. It reads Linux's /proc. It answers to salt/modules/status.py; master, ping_master and
-// proxy_reconnect are not there.
+// Package statusmod holds the execution functions of the module status: what the kernel counts, how long the machine is
+// up, who is logged in, what time it is. It reads Linux's /proc. It answers to salt/modules/status.py; master,
+// ping_master and proxy_reconnect are not there.
 package statusmod
 
 import (
@@ -17,7 +17,8 @@ import (
 func Functions() []modules.Func {
 	var all []modules.Func
 	add := func(name, doc string, run func(*modules.Call) (any, error)) {
-		all = append(all, modules.Func{Name: "status." + name, Doc: doc + "\n\nCLI Example:\n\n    salt '*' status." + name,
+		all = append(all, modules.Func{Name: "status." + name,
+			Doc: doc + "\n\nCLI Example:\n\n    salt '*' status." + name,
 			Run: func(c *modules.Call, _ modules.Args) (any, error) { return run(c) }})
 	}
 	for _, t := range tables() {
@@ -70,8 +71,10 @@ func (t table) value() any {
 
 func tables() []table {
 	return []table{
-		{"cpuinfo", "Show what the kernel knows of the processors; of several the last one.", "/proc/cpuinfo", readCPUInfo},
-		{"cpustats", "Show what the processors have done, and how many interrupts and switches there were.", "/proc/stat", readCPUStats},
+		{"cpuinfo", "Show what the kernel knows of the processors; of several the last one.", "/proc/cpuinfo",
+			readCPUInfo},
+		{"cpustats", "Show what the processors have done, and how many interrupts and switches there were.",
+			"/proc/stat", readCPUStats},
 		{"meminfo", "Show how much memory there is for what.", "/proc/meminfo", readMemInfo},
 		{"diskstats", "Show what was read from disks and written to them.", "/proc/diskstats", readDiskStats},
 		{"vmstats", "Show what the kernel counts of memory.", "/proc/vmstat", readVMStats},
@@ -91,7 +94,8 @@ func number(text string) any {
 			return n
 		}
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(text, "+-")), "0x") {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(text,
+		"+-")), "0x") {
 		return f
 	}
 	return text

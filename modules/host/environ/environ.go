@@ -1,6 +1,6 @@
-// Package environ holds the environment variables that functions see and change. Salt runs each job in a process of its own, so
-// that environ.setval changes nothing for other jobs. A job of brine is a goroutine of the daemon by default: what it changes is
-// kept in its context, over the variables of the process, and goes with it.
+// Package environ holds the environment variables that functions see and change. Salt runs each job in a process of its
+// own, so that environ.setval changes nothing for other jobs. A job of brine is a goroutine of the daemon by default:
+// what it changes is kept in its context, over the variables of the process, and goes with it.
 //
 // Options of a master or a minion that stand in the environment are not shown: they may be secrets.
 package environ
@@ -81,8 +81,8 @@ func (v *Vars) change(name string, value *string) {
 // List are lines "name=value", options left out: what os.Environ would say in a process of the job's own.
 func (v *Vars) List() []string { return v.list(false) }
 
-// ForPrograms are the same lines with the options of the process among them: a program of the same user finds what it would
-// find as a child of Salt's daemon.
+// ForPrograms are the same lines with the options of the process among them: a program of the same user finds what it
+// would find as a child of Salt's daemon.
 func (v *Vars) ForPrograms() []string { return v.list(true) }
 
 func (v *Vars) list(options bool) []string {

@@ -21,8 +21,10 @@ func TestJobs(t *testing.T) {
 		vars *environ.Vars
 		want map[string]string // "": not there
 	}{
-		{environ.Of(one), map[string]string{"T_OWN": "o", "T_PROCESS": "changed", "T_GONE": "", "BRINE_MINION__PROXY_PASSWORD": ""}},
-		{environ.Of(two), map[string]string{"T_OWN": "", "T_PROCESS": "p", "T_GONE": "g", "BRINE_MINION__PROXY_PASSWORD": ""}},
+		{environ.Of(one), map[string]string{"T_OWN": "o", "T_PROCESS": "changed", "T_GONE": "",
+			"BRINE_MINION__PROXY_PASSWORD": ""}},
+		{environ.Of(two), map[string]string{"T_OWN": "", "T_PROCESS": "p", "T_GONE": "g",
+			"BRINE_MINION__PROXY_PASSWORD": ""}},
 		{environ.Of(t.Context()), map[string]string{"T_OWN": "", "T_PROCESS": "p", "T_GONE": "g"}},
 	} {
 		list := tt.vars.List()
@@ -33,7 +35,8 @@ func TestJobs(t *testing.T) {
 			}
 		}
 	}
-	if all := environ.Of(one).ForPrograms(); !slices.Contains(all, "BRINE_MINION__PROXY_PASSWORD=secret") || !slices.Contains(all, "T_OWN=o") {
+	if all := environ.Of(one).ForPrograms(); !slices.Contains(all, "BRINE_MINION__PROXY_PASSWORD=secret") ||
+		!slices.Contains(all, "T_OWN=o") {
 		t.Errorf("for programs: %v", all)
 	}
 }

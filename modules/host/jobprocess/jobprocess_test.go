@@ -179,7 +179,8 @@ func TestHost(t *testing.T) {
 		t.Errorf("the host answers\n%v, want\n%v", got, want)
 	}
 	lines, names := m.lines.Lines(), m.lines.Names()
-	if !slices.Equal(lines, []string{"WARN a line", "DEBUG another line"}) || !slices.Equal(names, []string{"a.logger"}) {
+	if !slices.Equal(lines, []string{"WARN a line", "DEBUG another line"}) || !slices.Equal(names,
+		[]string{"a.logger"}) {
 		t.Errorf("log %q of %q", lines, names)
 	}
 	if asked := m.Asked(); len(asked) != 1 || !payload.Equal(asked[0].Value("raw"), []byte{0xff}) {

@@ -1,5 +1,6 @@
-// Package plainfile reads plain files for functions and templates: nothing waits for a pipe, a device or a terminal, what is read
-// has a bound, and a long sum ends with its context. Errors are those of the system; a caller gives them Python's words.
+// Package plainfile reads plain files for functions and templates: nothing waits for a pipe, a device or a terminal,
+// what is read has a bound, and a long sum ends with its context. Errors are those of the system; a caller gives them
+// Python's words.
 package plainfile
 
 import (
@@ -68,7 +69,8 @@ func Begin(path string, size int64) ([]byte, error) {
 // NewHash makes a hash by its name in Python's hashlib. An error is ErrForm.
 func NewHash(form string) (hash.Hash, error) {
 	make, ok := map[string]func() hash.Hash{
-		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384,
+		"sha512":   sha512.New,
 		"sha3_224": func() hash.Hash { return sha3.New224() }, "sha3_256": func() hash.Hash { return sha3.New256() },
 		"sha3_384": func() hash.Hash { return sha3.New384() }, "sha3_512": func() hash.Hash { return sha3.New512() },
 		"blake2b": blake(blake2b.New512), "blake2s": blake(blake2s.New256),

@@ -8,8 +8,8 @@ import (
 	"brine/modules/matchers"
 )
 
-// Glob is glob.glob: the paths that fit a pattern. A name that begins with a dot fits only a pattern that does. Unlike Python's,
-// the result is sorted.
+// Glob is glob.glob: the paths that fit a pattern. A name that begins with a dot fits only a pattern that does. Unlike
+// Python's, the result is sorted.
 func Glob(pattern string) []string {
 	out := glob(pattern)
 	slices.Sort(out)
@@ -54,7 +54,8 @@ func names(dir, pattern string) []string {
 	fits := matchers.CompileGlob(pattern)
 	var out []string
 	for _, e := range entries {
-		if hidden := strings.HasPrefix(e.Name(), "."); (!hidden || strings.HasPrefix(pattern, ".")) && fits.Match(e.Name()) {
+		if hidden := strings.HasPrefix(e.Name(), "."); (!hidden || strings.HasPrefix(pattern, ".")) &&
+			fits.Match(e.Name()) {
 			out = append(out, e.Name())
 		}
 	}

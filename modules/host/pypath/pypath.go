@@ -1,5 +1,6 @@
-// Package pypath has the functions of Python's os.path and glob for paths of POSIX: what a template builds with file.join,
-// file.dirname or a pattern must come out as in Salt, to the last slash. Go's path/filepath cleans where Python does not.
+// Package pypath has the functions of Python's os.path and glob for paths of POSIX: what a template builds with
+// file.join, file.dirname or a pattern must come out as in Salt, to the last slash. Go's path/filepath cleans where
+// Python does not.
 package pypath
 
 import (
@@ -80,7 +81,8 @@ func Abs(path string) string {
 // maxLinks is how many links are followed before they count as a loop.
 const maxLinks = 255
 
-// Real is os.path.realpath: the path without links, also where something on it is not there. A loop of links stays as it is.
+// Real is os.path.realpath: the path without links, also where something on it is not there. A loop of links stays as
+// it is.
 func Real(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return Abs(real)
@@ -115,7 +117,8 @@ func Real(path string) string {
 	return Norm(at)
 }
 
-// ExpandUser is os.path.expanduser; home tells the directory of a user, "" of the process itself, or the name as it was.
+// ExpandUser is os.path.expanduser; home tells the directory of a user, "" of the process itself, or the name as it
+// was.
 func ExpandUser(path string, home func(name string) string) string {
 	if !strings.HasPrefix(path, "~") {
 		return path

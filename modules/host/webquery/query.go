@@ -1,5 +1,5 @@
-// Package webquery asks web servers as http.query and the filter http_query do: in bounds, with Salt's options and Salt's result.
-// It answers to salt/utils/http.py and xmlutil.py.
+// Package webquery asks web servers as http.query and the filter http_query do: in bounds, with Salt's options and
+// Salt's result. It answers to salt/utils/http.py and xmlutil.py.
 package webquery
 
 import (
@@ -50,10 +50,11 @@ type query struct {
 	body   []byte
 }
 
-// Ask asks a web server. The result has Salt's keys: body, status, headers, dict, text, error. The error is one of Python, or the
-// cause of the context.
+// Ask asks a web server. The result has Salt's keys: body, status, headers, dict, text, error. The error is one of
+// Python, or the cause of the context.
 //
-// Unlike Salt: a redirect to another server gets none of the headers, the password and the data that were meant for the first one.
+// Unlike Salt: a redirect to another server gets none of the headers, the password and the data that were meant for the
+// first one.
 func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.Map, error) {
 	q := &query{Options: o, given: given, header: http.Header{}}
 	for name, v := range given.All() {
@@ -127,7 +128,8 @@ func (q *query) prepare(text string) (err error) {
 		q.header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	user, secret := q.given.Value("username"), q.given.Value("password")
-	if pair, ok := q.given.Value("auth").([]any); ok && len(pair) == 2 && q.given.Value("backend") == "requests" { // no other back end of Salt looks at it
+	// no other back end of Salt looks at it
+	if pair, ok := q.given.Value("auth").([]any); ok && len(pair) == 2 && q.given.Value("backend") == "requests" {
 		user, secret = pair[0], pair[1]
 	}
 	if user != nil {
@@ -180,8 +182,9 @@ func (q *query) client() (*web.Client, error) {
 		}
 		return q.Opts.Value(name)
 	}
-	o := web.Options{Patience: seconds(q.Opts.Value("http_request_timeout"), time.Hour), Connect: seconds(q.Opts.Value("http_connect_timeout"), 20*time.Second),
-		Most: q.Most, Authority: modules.Text(value("ca_bundle"))}
+	o := web.Options{Patience: seconds(q.Opts.Value("http_request_timeout"), time.Hour),
+		Connect: seconds(q.Opts.Value("http_connect_timeout"), 20*time.Second),
+		Most:    q.Most, Authority: modules.Text(value("ca_bundle"))}
 	if most, err := modules.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
 		o.Most = most
 	}
@@ -191,10 +194,12 @@ func (q *query) client() (*web.Client, error) {
 	if pair := modules.StringList(value("cert")); len(pair) > 0 {
 		o.Cert, o.Key = pair[0], pair[len(pair)-1]
 	}
-	if host, port := modules.Text(q.Opts.Value("proxy_host")), modules.Text(q.Opts.Value("proxy_port")); host != "" && port != "" && port != "0" &&
+	if host, port := modules.Text(q.Opts.Value("proxy_host")), modules.Text(q.Opts.Value("proxy_port")); host != "" &&
+		port != "" && port != "0" &&
 		!slices.Contains(modules.StringList(q.Opts.Value("no_proxy")), q.at.Hostname()) {
 		proxy := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
-		if user, pass := modules.Text(q.Opts.Value("proxy_username")), modules.Text(q.Opts.Value("proxy_password")); user != "" && pass != "" {
+		if user, pass := modules.Text(q.Opts.Value("proxy_username")),
+			modules.Text(q.Opts.Value("proxy_password")); user != "" && pass != "" {
 			proxy.User = url.UserPassword(user, pass)
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
@@ -222,7 +227,8 @@ func (q *query) send(ctx context.Context) (web.Answer, error) {
 	for hops := 0; ; hops++ {
 		a, err := c.Ask(ctx, q.method, q.at.String(), q.header, q.body)
 		where := a.Header.Get("Location")
-		if err != nil || hops == maxRedirects || where == "" || !slices.Contains([]int{301, 302, 303, 307, 308}, a.Status) {
+		if err != nil || hops == maxRedirects || where == "" || !slices.Contains([]int{301, 302, 303, 307, 308},
+			a.Status) {
 			return a, err
 		}
 		if err := q.follow(a.Status, where); err != nil {

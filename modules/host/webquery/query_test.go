@@ -70,7 +70,8 @@ func TestQuery(t *testing.T) {
 // asked is the answer, with an exception under "raised", as the recording has it.
 func asked(t *testing.T, opts *payload.Map, at string, options any) *payload.Map {
 	t.Helper()
-	out, err := webquery.Ask(t.Context(), webquery.Options{Name: "the filter", Opts: opts, Most: 1 << 20}, at, options.(*payload.Map))
+	out, err := webquery.Ask(t.Context(), webquery.Options{Name: "the filter", Opts: opts, Most: 1 << 20}, at,
+		options.(*payload.Map))
 	var e *modules.Exception
 	if errors.As(err, &e) {
 		return payload.M("raised", e.Class+": "+e.Message)
@@ -93,7 +94,8 @@ func shown(m *payload.Map) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestQuerySecrets: a redirect to another server carries neither password nor headers nor data there, and no error shows them.
+// TestQuerySecrets: a redirect to another server carries neither password nor headers nor data there, and no error
+// shows them.
 func TestQuerySecrets(t *testing.T) {
 	var got bytes.Buffer
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +113,8 @@ func TestQuerySecrets(t *testing.T) {
 	defer s.Close()
 	options := payload.M("username", "u", "password", "geheim", "header_dict", payload.M("X-Token", "geheim", "Cookie", "geheim"), "params", payload.M("k", "geheim"))
 	for _, method := range []string{"GET", "POST"} {
-		if a := asked(t, nil, s.URL+"/", options.Clone().Set("method", method).Set("data", "geheim")); method == "POST" && a.Has("error") {
+		if a := asked(t, nil, s.URL+"/", options.Clone().Set("method", method).Set("data",
+			"geheim")); method == "POST" && a.Has("error") {
 			t.Errorf("%s: %s", method, shown(a))
 		}
 	}
@@ -140,7 +143,8 @@ func TestQueryBounds(t *testing.T) {
 	if a := asked(t, hasty, s.URL, payload.NewMap(0)); a.Str("error") != "HTTP 599: Timeout during request" {
 		t.Errorf("silence: got %s", shown(a))
 	}
-	if a := asked(t, hasty, s.URL+"/long", payload.NewMap(0)); !strings.Contains(a.Str("error"), "more than 1000 bytes") && a.Value("status") != int64(599) {
+	if a := asked(t, hasty, s.URL+"/long", payload.NewMap(0)); !strings.Contains(a.Str("error"),
+		"more than 1000 bytes") && a.Value("status") != int64(599) {
 		t.Errorf("a long answer: got %s", shown(a))
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -151,7 +155,8 @@ func TestQueryBounds(t *testing.T) {
 		t.Errorf("an ended template: got %v", err)
 	}
 	for _, name := range []string{"text_out", "data_file", "stream", "cookies", "formdata"} {
-		if _, err := webquery.Ask(t.Context(), options, s.URL, payload.M(name, "/etc/passwd")); err == nil || !strings.Contains(err.Error(), "'"+name+"' yet") {
+		if _, err := webquery.Ask(t.Context(), options, s.URL, payload.M(name, "/etc/passwd")); err == nil ||
+			!strings.Contains(err.Error(), "'"+name+"' yet") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -167,7 +172,8 @@ func TestQueryFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	given := payload.M("method", "POST", "data_file", dir+"/data", "header_file", dir+"/headers", "text_out", dir+"/text", "decode", true, "decode_type", "yaml",
+	given := payload.M("method", "POST", "data_file", dir+"/data", "header_file", dir+"/headers",
+		"text_out", dir+"/text", "decode", true, "decode_type", "yaml",
 		"decode_out", dir+"/decoded")
 	out, err := webquery.Ask(t.Context(), webquery.Options{Most: 1 << 20, Files: true}, s.URL+"/echo", given)
 	if err != nil {
@@ -181,10 +187,12 @@ func TestQueryFiles(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, kept, err)
 		}
 	}
-	if a := asked(t, nil, s.URL+"/echo", payload.M("backend", "requests", "auth", []any{"u", "p"})); !strings.Contains(a.Str("body"), "Basic dTpw") {
+	if a := asked(t, nil, s.URL+"/echo", payload.M("backend", "requests", "auth", []any{"u",
+		"p"})); !strings.Contains(a.Str("body"), "Basic dTpw") {
 		t.Errorf("auth: %s", shown(a))
 	}
-	if _, err := webquery.Ask(t.Context(), webquery.Options{Most: 1 << 20, Files: true}, s.URL, payload.M("data_file", dir+"/none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := webquery.Ask(t.Context(), webquery.Options{Most: 1 << 20, Files: true}, s.URL,
+		payload.M("data_file", dir+"/none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package pyrandom draws the numbers that Python's random draws for a seed: minions choose their minute, templates their sample
-// by it, and that must be the same one as under Salt. It is for no secret.
+// Package pyrandom draws the numbers that Python's random draws for a seed: minions choose their minute, templates
+// their sample by it, and that must be the same one as under Salt. It is for no secret.
 package pyrandom
 
 import (

@@ -7,8 +7,8 @@ type Base64Error struct{ Message string }
 
 func (e *Base64Error) Error() string { return e.Message }
 
-// DecodeBase64 is Python's base64.b64decode: what is no digit is passed over, and what stands behind the padding is not read.
-// The error is a *Base64Error.
+// DecodeBase64 is Python's base64.b64decode: what is no digit is passed over, and what stands behind the padding is not
+// read. The error is a *Base64Error.
 func DecodeBase64(text []byte) ([]byte, error) {
 	out := make([]byte, 0, len(text)/4*3+2)
 	place, pads, left := 0, 0, byte(0)

@@ -1,5 +1,5 @@
-// Package pytime writes times as strftime of Python's datetime does on Linux for a time without a zone: the letters of the C
-// library with its flags and widths, in English.
+// Package pytime writes times as strftime of Python's datetime does on Linux for a time without a zone: the letters of
+// the C library with its flags and widths, in English.
 package pytime
 
 import (
@@ -136,8 +136,10 @@ func number(t time.Time, c byte) (n, digits int, pad byte, ok bool) {
 }
 
 // layouts are the fields of words, and those that several make up, in Go's terms.
-var layouts = map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'h': "Jan", 'p': "PM", 'P': "pm", 'c': "Mon Jan _2 15:04:05 2006",
-	'D': "01/02/06", 'F': "2006-01-02", 'r': "03:04:05 PM", 'R': "15:04", 'T': "15:04:05", 'x': "01/02/06", 'X': "15:04:05"}
+var layouts = map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'h': "Jan", 'p': "PM", 'P': "pm",
+	'c': "Mon Jan _2 15:04:05 2006",
+	'D': "01/02/06", 'F': "2006-01-02", 'r': "03:04:05 PM", 'R': "15:04", 'T': "15:04:05", 'x': "01/02/06",
+	'X': "15:04:05"}
 
 func word(t time.Time, c byte) (text string, ok bool) {
 	switch c {

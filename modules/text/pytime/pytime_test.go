@@ -13,11 +13,13 @@ func TestStrftime(t *testing.T) {
 		at   time.Time
 		want string // "field text|..."
 	}{
-		{time.Date(2026, 1, 3, 7, 5, 9, 1234000, zone), `a Sat|A Saturday|b Jan|B January|c Sat Jan  3 07:05:09 2026|C 20|d 03|D 01/03/26|e  3|F 2026-01-03|g 26|` +
-			`G 2026|h Jan|H 07|I 07|j 003|k  7|l  7|m 01|M 05|N %N|p AM|P am|q %q|r 07:05:09 AM|R 07:05|S 09|T 07:05:09|u 6|U 00|V 01|w 6|W 00|x 01/03/26|X 07:05:09|` +
-			`y 26|Y 2026|z |Z |% %|f 001234|i %i|-d 3|_d  3|05d 00003|^a SAT|#Z |Ey 26|Od 03|10Y 0000002026|:z %:z|#p am|J %J`},
-		{time.Date(2024, 12, 30, 17, 55, 0, 0, zone), `a Mon|c Mon Dec 30 17:55:00 2024|e 30|g 25|G 2025|I 05|j 365|k 17|l  5|p PM|P pm|r 05:55:00 PM|u 1|U 52|V 01|` +
-			`W 53|f 000000|-H 17`},
+		{time.Date(2026, 1, 3, 7, 5, 9, 1234000, zone),
+			`a Sat|A Saturday|b Jan|B January|c Sat Jan  3 07:05:09 2026|C 20|d 03|D 01/03/26|e  3|F 2026-01-03|g 26|` +
+				`G 2026|h Jan|H 07|I 07|j 003|k  7|l  7|m 01|M 05|N %N|p AM|P am|q %q|r 07:05:09 AM|R 07:05|S 09|T 07:05:09|u 6|U 00|V 01|w 6|W 00|x 01/03/26|X 07:05:09|` +
+				`y 26|Y 2026|z |Z |% %|f 001234|i %i|-d 3|_d  3|05d 00003|^a SAT|#Z |Ey 26|Od 03|10Y 0000002026|:z %:z|#p am|J %J`},
+		{time.Date(2024, 12, 30, 17, 55, 0, 0, zone),
+			`a Mon|c Mon Dec 30 17:55:00 2024|e 30|g 25|G 2025|I 05|j 365|k 17|l  5|p PM|P pm|r 05:55:00 PM|u 1|U 52|V 01|` +
+				`W 53|f 000000|-H 17`},
 	} {
 		for pair := range strings.SplitSeq(tt.want, "|") {
 			name, want, _ := strings.Cut(pair, " ")
@@ -26,7 +28,8 @@ func TestStrftime(t *testing.T) {
 			}
 		}
 	}
-	for format, want := range map[string]string{"": "", "%": "%", "a%": "a%", "é%Y": "é1970", "%n%t": "\n\t", "%%d": "%d", "%s": "0", "%-": "%-"} {
+	for format, want := range map[string]string{"": "", "%": "%", "a%": "a%", "é%Y": "é1970", "%n%t": "\n\t",
+		"%%d": "%d", "%s": "0", "%-": "%-"} {
 		if got := Strftime(time.Unix(0, 0).UTC(), format); got != want {
 			t.Errorf("%q: %q, want %q", format, got, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strconv"
 
+	//lint:ignore SA1019 the cipher is old, and is what bcrypt is made of
 	"golang.org/x/crypto/blowfish"
 )
 

@@ -75,7 +75,10 @@ func put64(b *strings.Builder, hi, mid, lo byte, n int) {
 func SHA(magic, salt, password string, rounds int) string {
 	newHash, order, tail := sha512.New, sha512Order(), func(b *strings.Builder, d []byte) { put64(b, 0, 0, d[63], 2) }
 	if magic == "$5$" {
-		newHash, order, tail = sha256.New, sha256Order(), func(b *strings.Builder, d []byte) { put64(b, 0, d[31], d[30], 3) }
+		newHash, order, tail = sha256.New, sha256Order(), func(b *strings.Builder, d []byte) {
+			put64(b, 0, d[31], d[30],
+				3)
+		}
 	}
 	p, s := []byte(password), []byte(salt)
 	sumOf := func(parts ...[]byte) []byte {

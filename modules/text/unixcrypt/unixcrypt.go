@@ -1,5 +1,6 @@
-// Package unixcrypt makes the hashes of passwords that stand in /etc/shadow and in files of htpasswd, as the crypt of the C
-// library makes them: MD5 ($1$), SHA-256 ($5$), SHA-512 ($6$) and bcrypt ($2b$). The old one by DES is not among them.
+// Package unixcrypt makes the hashes of passwords that stand in /etc/shadow and in files of htpasswd, as the crypt of
+// the C library makes them: MD5 ($1$), SHA-256 ($5$), SHA-512 ($6$) and bcrypt ($2b$). The old one by DES is not among
+// them.
 package unixcrypt
 
 import (
@@ -21,9 +22,13 @@ const (
 // ErrWork means more rounds than are computed here.
 var ErrWork = errors.New("the hash has too many rounds")
 
-// Crypt is crypt(3) for one of the methods above: setting is "$6$salt", "$6$rounds=5000$salt", "$2b$12$salt". The error is ErrWork.
+// Crypt is crypt(3) for one of the methods above: setting is "$6$salt", "$6$rounds=5000$salt", "$2b$12$salt". The error
+// is ErrWork.
 func Crypt(password, setting string) (string, error) {
-	if len(password) > maxPassword || strings.ContainsFunc(setting, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`!*:;\`, r) }) {
+	if len(password) > maxPassword || strings.ContainsFunc(setting, func(r rune) bool {
+		return r <= ' ' || r > '~' ||
+			strings.ContainsRune(`!*:;\`, r)
+	}) {
 		return Failed, nil
 	}
 	if len(setting) < 3 {

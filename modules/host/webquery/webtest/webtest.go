@@ -1,5 +1,5 @@
-// Package webtest is the web server that the answers in testdata/query.json were recorded with (testdata/query.py), for tests of what
-// asks web servers. For tests only.
+// Package webtest is the web server that the answers in testdata/query.json were recorded with (testdata/query.py), for
+// tests of what asks web servers. For tests only.
 package webtest
 
 import (
@@ -17,9 +17,12 @@ var pages = map[string]struct {
 	code       int
 	kind, body string
 }{
-	"/json": {200, "application/json", `{"b": [1, 2.5, null, true], "a": "\u00e9"}`}, "/yaml": {200, "text/yaml", "b: [1, x]\na: yes\n"},
-	"/xml": {200, "application/xml", "<r><a>1</a><b><c>x</c><c>y</c></b></r>"}, "/plain": {200, "text/plain", "plain"}, "/notype": {200, "", `{"a": 1}`},
-	"/latin": {200, "text/plain; charset=latin-1", "\xe9"}, "/404": {404, "text/plain", "nope"}, "/500": {500, "text/plain", ""}, "/204": {204, "", ""},
+	"/json": {200, "application/json", `{"b": [1, 2.5, null, true], "a": "\u00e9"}`}, "/yaml": {200, "text/yaml",
+		"b: [1, x]\na: yes\n"},
+	"/xml": {200, "application/xml", "<r><a>1</a><b><c>x</c><c>y</c></b></r>"}, "/plain": {200, "text/plain", "plain"},
+	"/notype": {200, "", `{"a": 1}`},
+	"/latin":  {200, "text/plain; charset=latin-1", "\xe9"}, "/404": {404, "text/plain", "nope"}, "/500": {500,
+		"text/plain", ""}, "/204": {204, "", ""},
 	"/badjson": {200, "application/json", "{"},
 }
 

@@ -3,6 +3,6 @@
 // waits at a pipe or a device, and changes nothing. It is given to templates that may call execution functions, which can do
 // all of this anyway (decision 0057).
 //
-// Not there: options of http_query that write or read files; the hash shake; file descriptors in place of paths. Answers to
-// salt/utils/path.py, files.py, hashutils.py, user.py and network.py.
+// Not there: options of http_query that write or read files; the hash shake; file descriptors in place of paths.
+// Answers to salt/utils/path.py, files.py, hashutils.py, user.py and network.py.
 package machine

@@ -35,7 +35,8 @@ func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, 
 	if text, ok := py.Text(at); ok {
 		at = text
 	}
-	out, err := webquery.Ask(ctx, webquery.Options{Name: "the filter 'http_query'", Opts: m.Opts, Most: maxAnswer}, at, given.(*payload.Map))
+	out, err := webquery.Ask(ctx, webquery.Options{Name: "the filter 'http_query'", Opts: m.Opts, Most: maxAnswer}, at,
+		given.(*payload.Map))
 	var e *modules.Exception
 	if errors.As(err, &e) {
 		return nil, py.Errorf(e.Class, "%s", e.Message)

@@ -11,6 +11,7 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/pushed"
+	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/client"
 	"brine/wire/payload"
@@ -60,7 +61,8 @@ func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
 		Key: opt.Keys.Own, SignKey: opt.Keys.Sign, PubSig: opt.Keys.PubSig, Logger: opt.Logger,
 		Keys: st.signIn, Sessions: st.sessions,
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
-			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger)},
+			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger),
+			Matcher: &matchers.Lines{Slow: tellSlow(opt.Logger)}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
 		Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys, cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
 		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: told.attendance.count,

@@ -11,6 +11,7 @@ import (
 	"brine/modules/eauth"
 	"brine/modules/fleet/keys"
 	"brine/wire/crypt"
+	"brine/wire/payload"
 )
 
 // Keys are a master's own keys. They are read, and made at the first start, before the process gives up root.
@@ -85,5 +86,13 @@ func ruleFiles(permissive bool, log *slog.Logger) *keys.Bounded {
 func tellHang(log *slog.Logger) func(path string) {
 	return func(path string) {
 		log.Error("a file that decides on keys cannot be read in time: new keys wait for an operator", "path", path)
+	}
+}
+
+// tellSlow logs a line that keeps keys from being signed.
+func tellSlow(log *slog.Logger) func(line string) {
+	return func(line string) {
+		log.Error("a line of autosign_file or autoreject_file takes too long: keys that it might mean wait for an operator",
+			"line", payload.Show(line))
 	}
 }

@@ -63,7 +63,8 @@ func (m *Minions) Envs() []string { return []string{m.opt.Env} }
 
 // shown tells whether the files of a minion are served.
 func (m *Minions) shown(id string) bool {
-	return payload.ValidID(id) && (len(m.opt.Blacklist) == 0 || !m.black.has(id)) && (len(m.opt.Whitelist) == 0 || m.white.has(id))
+	return payload.ValidID(id) && (len(m.opt.Blacklist) == 0 || !m.black.has(id, true)) &&
+		(len(m.opt.Whitelist) == 0 || m.white.has(id, false))
 }
 
 // Find finds MOUNT/ID/PATH. Unlike Salt: what does not stand below the mountpoint is not found, and not looked for behind as many
@@ -196,14 +197,16 @@ func newExposed(list []string) *exposed {
 	return out
 }
 
-func (x *exposed) has(id string) bool {
+// has tells whether a list holds an id. Of an expression that takes too long for it nobody knows; unsure is the
+// answer then.
+func (x *exposed) has(id string, unsure bool) bool {
 	for _, g := range x.globs {
 		if g.Match(id) {
 			return true
 		}
 	}
 	for _, re := range x.regexps {
-		if ok, err := re.Match(id); ok && err == nil {
+		if ok, err := re.Match(id); ok || err != nil && unsure {
 			return true
 		}
 	}

@@ -6,15 +6,9 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"time"
 
 	"brine/wire/payload"
-
-	"github.com/dlclark/regexp2"
 )
-
-// matchTimeout bounds one match of a pattern that needs backtracking.
-const matchTimeout = 200 * time.Millisecond
 
 // Bounds of what the engine without a time limit is given. A few bytes of pattern may stand for a large program: x{999}.
 const (
@@ -34,20 +28,32 @@ var ErrRegexp = errors.New("matchers: bad regular expression")
 // of the standard library does the work where it means the same; look-arounds, back references and text that is
 // not plain ASCII go to a backtracking engine with a time limit. It is safe for concurrent use.
 type Regexp struct {
-	fast  *regexp.Regexp  // nil when the pattern needs backtracking
-	size  int             // of its program
-	full  *regexp2.Regexp // reads every pattern
-	ascii bool            // \w, \d and \b mean ASCII in any text, as they do in the fast engine
-	loose bool            // it may fit anywhere
+	fast  *regexp.Regexp // nil when the pattern needs backtracking
+	size  int            // of its program
+	full  engine         // reads every pattern
+	ascii bool           // \w, \d and \b mean ASCII in any text, as they do in the fast engine
+	loose bool           // it may fit anywhere
 }
 
+// place is where in a text a pattern is to fit.
+type place int
+
+const (
+	atStart  place = iota // re.match
+	anywhere              // re.search
+	allOfIt               // re.fullmatch
+)
+
 // CompileRegexp reads a pattern.
-func CompileRegexp(pattern string) (*Regexp, error) { return compile(pattern, false) }
+func CompileRegexp(pattern string) (*Regexp, error) { return compile(pattern, atStart) }
 
 // CompileSearch reads a pattern that may fit anywhere in a text, as with re.search.
-func CompileSearch(pattern string) (*Regexp, error) { return compile(pattern, true) }
+func CompileSearch(pattern string) (*Regexp, error) { return compile(pattern, anywhere) }
 
-func compile(pattern string, loose bool) (*Regexp, error) {
+// CompileWhole reads a pattern that must fit a whole text, as with re.fullmatch: alternatives are anchored together.
+func CompileWhole(pattern string) (*Regexp, error) { return compile(pattern, allOfIt) }
+
+func compile(pattern string, where place) (*Regexp, error) {
 	if err := fits(pattern); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
 	}
@@ -55,13 +61,15 @@ func compile(pattern string, loose bool) (*Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
-	full, err := regexp2.Compile(translated, regexp2.None)
+	if where == allOfIt {
+		translated = `\A(?:` + translated + `)\z`
+	}
+	full, err := newEngine(translated, false, false)
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
 	}
-	full.MatchTimeout = matchTimeout
-	fast, size := compileFast(translated, loose)
-	return &Regexp{fast: fast, size: size, full: full, ascii: ascii, loose: loose}, nil
+	fast, size := compileFast(translated, where == anywhere)
+	return &Regexp{fast: fast, size: size, full: full, ascii: ascii, loose: where == anywhere}, nil
 }
 
 // compileFast compiles a pattern for the fast engine; nil when it has no way to read it, or would make too much of it.
@@ -119,11 +127,11 @@ func (r *Regexp) Match(s string) (bool, error) {
 	if len(s) > maxFullText {
 		return false, fmt.Errorf("%w: a text of %d bytes", ErrRegexp, len(s))
 	}
-	m, err := r.full.FindStringMatch(s)
+	at, err := r.full.first(s)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrRegexp, err)
 	}
-	return m != nil && (r.loose || m.Index == 0), nil // the leftmost match: if any starts at 0, this one does
+	return at == 0 || at > 0 && r.loose, nil // the leftmost match: if any starts at 0, this one does
 }
 
 // plainText tells whether both engines read s alike: ASCII, where \w, \d and \b agree unless they mean ASCII
@@ -147,7 +155,20 @@ func RegexpMatch(pattern, s string) bool {
 	return ok && err == nil
 }
 
-// ExprMatch is how Salt compares a word with an entry of a list such as autosign_file or publisher_acl: equal, or
+// ExprForbids is ExprMatch for a list that keeps words out: a pattern that takes too long for a word forbids it.
+func ExprForbids(word, expr string) bool {
+	if word == expr || GlobMatch(expr, word) {
+		return true
+	}
+	re, err := CompileRegexp(`\A` + expr + `\Z`)
+	if err != nil { // it is a glob
+		return false
+	}
+	ok, err := re.Match(word)
+	return ok || err != nil
+}
+
+// ExprMatch is how Salt compares a word with an entry of a list such as publisher_acl: equal, or
 // as a glob, or as a regular expression over the whole word (salt/utils/stringutils.py, expr_match).
 func ExprMatch(word, expr string) bool {
 	if word == expr || GlobMatch(expr, word) {

@@ -56,17 +56,16 @@ type MasterOptions struct {
 
 // Master is the master's side. Make it with NewMaster.
 type Master struct {
-	opt      MasterOptions
-	log      *slog.Logger
-	pubKey   string // of opt.Key, as sent
-	links    []byte // key of the topics by which minions are known on the publish port
-	pubSigs  pubSigs
-	shared   atomic.Pointer[sharedKey]
-	rotate   sync.Mutex // held while shared is replaced
-	decide   *idLocks   // held from reading a key's state until its new state is stored
-	peers    peers
-	sealed   sealedKeys
-	patterns patterns
+	opt     MasterOptions
+	log     *slog.Logger
+	pubKey  string // of opt.Key, as sent
+	links   []byte // key of the topics by which minions are known on the publish port
+	pubSigs pubSigs
+	shared  atomic.Pointer[sharedKey]
+	rotate  sync.Mutex // held while shared is replaced
+	decide  *idLocks   // held from reading a key's state until its new state is stored
+	peers   peers
+	sealed  sealedKeys
 }
 
 // sharedKey is one generation of the key that all minions know.

@@ -74,6 +74,7 @@
 //	                   small requests without end                          TestFloodOfGuests
 //	                   floods of a webhook, tags in its paths              TestWebhookPort [modules/engines TestWebhook...]
 //	                   keys that wait: number, rate by address             TestPendingFlood, TestPendingRate
+//	                   lines about keys that take years for an id          TestSlowSignInLines [modules/matchers TestSlowLines]
 //	                   descriptors, sockets, memory, processes             TestDescriptors, TestLocalDescriptors, TestMemoryLimit,
 //	                                                                       TestMinionDescriptors, TestMinionMemory, TestMinionProcesses,
 //	                                                                       TestMinionTemplates [modules/renderers/jinja TestLimits]

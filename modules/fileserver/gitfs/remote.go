@@ -282,10 +282,13 @@ func (r *remote) rootOf(env string) string {
 
 // exposed tells whether an environment may be seen at all.
 func (r *remote) exposed(env string) bool {
-	among := func(list []string) bool {
-		return slices.ContainsFunc(list, func(expr string) bool { return matchers.ExprMatch(env, expr) })
+	among := func(list []string, is func(word, expr string) bool) bool {
+		return slices.ContainsFunc(list, func(expr string) bool { return is(env, expr) })
 	}
-	return !among(r.blacklist) && (len(r.whitelist) == 0 || among(r.whitelist))
+	if among(r.blacklist, matchers.ExprForbids) {
+		return false
+	}
+	return len(r.whitelist) == 0 || among(r.whitelist, matchers.ExprMatch)
 }
 
 // envConfs reads the parameter saltenv.

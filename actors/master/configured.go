@@ -8,6 +8,7 @@ import (
 	"brine/config"
 	"brine/modules"
 	"brine/modules/eauth"
+	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/pushed"
@@ -116,6 +117,19 @@ func publicationOptionsOf(cfg *config.Master) publicationOptions {
 func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
 	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval, session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds,
 		openFiles: cfg.MaxOpenFiles, keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate, dataCache: cfg.MinionDataCache}
+}
+
+// sweepOf is what forgets deleted minions beside tools of Salt; nil where nothing is to be forgotten.
+func sweepOf(cfg *config.Master, st *stores) *datacache.Sweep {
+	if cfg.PreserveMinionCache {
+		return nil
+	}
+	return &datacache.Sweep{Banks: st.cache, Keyed: st.keys.Keyed, Changed: func() (stamp int64) {
+		for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
+			stamp += changedAt(st.keys.Folder(status)).UnixNano()
+		}
+		return stamp
+	}}
 }
 
 func returnOptionsOf(cfg *config.Master) returnOptions {

@@ -128,7 +128,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if err := c.giveElsewhere(); err != nil {
 		return nil, err
 	}
-	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
+	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), data: sweepOf(cfg, st), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
 		jobs: c.jobs, publications: c.publications, events: c.events, signs: c.signs, log: log}
 	if err := c.furnish(st, mines); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Data: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
 			Token:   f.makeToken,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
 			Reactor: func() (runners.Reactor, bool) { return f.reactor() },

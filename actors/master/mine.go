@@ -68,7 +68,7 @@ func (d *dataDesk) mineFlush(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
-	return true, d.cache.FlushMine(r.id)
+	return true, d.cache.Forget(r.id, datacache.BankMine)
 }
 
 // mineGet answers a minion that asks for the mines of others.

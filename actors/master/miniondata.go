@@ -110,20 +110,31 @@ func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question,
 // keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of an
 // environment that there is not.
 func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
-	if d.opt.cached {
-		if err := d.cache.StoreGrains(q.ID, q.Grains); err != nil {
-			d.log.Error("grains could not be kept", "minion", q.ID, "err", err)
-		}
-	}
 	env := d.pillars.compiler.Env(q)
-	if !cached && q.Override.Len() == 0 && q.Ext == nil && (env == "" || d.pillars.compiler.Knows(env)) && d.kept.keeps(q.ID, env) {
-		if err := d.cache.StorePillar(q.ID, env, data); err != nil {
-			d.log.Error("pillar could not be kept", "minion", q.ID, "err", err)
-		}
+	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.compiler.Knows(env) || !d.kept.keeps(q.ID, env) {
+		data = nil
+	}
+	if err := d.store(q, env, data); err != nil {
+		d.log.Error("grains or pillar could not be kept", "minion", q.ID, "err", err)
 	}
 	if d.opt.cached && d.opt.told {
 		d.events.fire(event.TagMinionRefresh(q.ID), event.MinionRefresh(q.ID))
 	}
+}
+
+// store writes down the grains of a minion, and its pillar of an environment when there is one to keep. What only pillar_cache keeps has
+// no older form.
+func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error {
+	switch {
+	case d.opt.cached && (env == "" || data == nil):
+		return d.cache.Keep(q.ID, q.Grains, data)
+	case d.opt.cached:
+		return errors.Join(d.cache.Keep(q.ID, q.Grains, nil), d.cache.StorePillar(q.ID, env, data))
+	case data == nil:
+		return nil
+	}
+	key, _ := d.kept.key(q.ID, env)
+	return d.cache.Store(datacache.BankPillar, key, data)
 }
 
 // mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what

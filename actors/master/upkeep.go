@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
 	"brine/modules/host/wholefile"
@@ -61,6 +62,7 @@ type upkeep struct {
 	attendance   *attendance
 	targets      *targets
 	jobs         *jobs
+	data         *datacache.Sweep // nil with preserve_minion_cache
 	publications *publications
 	events       *events
 	signs        *signs
@@ -103,6 +105,9 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 	}
 	if opt.keyCache {
 		o.tasks = append(o.tasks, func(time.Time) error { return u.writeKeyCache() })
+	}
+	if u.data != nil {
+		o.tasks = append(o.tasks, func(time.Time) error { return u.sweepData() })
 	}
 	if opt.presence {
 		o.tasks = append(o.tasks, func(now time.Time) error { return u.firePresence(past, now) })
@@ -173,6 +178,15 @@ func removeOlder(dir string, than time.Time, keep time.Duration) error {
 			continue // gone meanwhile, or young enough
 		}
 		err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+	}
+	return err
+}
+
+// sweepData forgets minions that a tool of Salt has deleted and forgotten by halves.
+func (u *upkeep) sweepData() error {
+	gone, err := u.data.Look()
+	for _, id := range gone {
+		u.log.Info("cached data of a minion without a key is removed", "minion", id)
 	}
 	return err
 }

@@ -33,14 +33,14 @@ func (r *runTool) build() error {
 		return err
 	}
 	manager := manager(r.Session)
-	exp := masterlink.Expander(r.Session)
+	exp, cache := masterlink.Expander(r.Session), masterlink.Cache(r.Session)
 	reg, wheels := modules.NewRegistry(), modules.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
-			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Data: masterlink.Cache(r.Session), Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
-			Mine: newMines(r.Session, exp, masterlink.Cache(r.Session)), Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
+			Mine: newMines(r.Session, exp, cache), Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
 			Token:   func(fields *payload.Map) (*payload.Map, error) { return r.makeToken(fields) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },

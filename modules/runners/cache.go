@@ -15,7 +15,7 @@ import (
 
 const sourceCache = "salt/runners/cache.py"
 
-// Banks of the data cache.
+// Banks of what is known of minions.
 const (
 	bankGrains = "grains"
 	bankPillar = "pillar"
@@ -67,11 +67,11 @@ func (r *runner) bankFuncs() []modules.Func {
 
 // targeted expands a target; without one it is every minion with cached grains.
 func (r *runner) targeted(ctx context.Context, tgt any, tgtType string) ([]string, error) {
-	if r.Data == nil || r.Targets == nil {
+	if r.Minions == nil || r.Targets == nil {
 		return nil, unavailable("data cache")
 	}
 	if !modules.Truthy(tgt) {
-		return r.Data.List(bankGrains)
+		return r.Minions.Cached(bankGrains)
 	}
 	found, err := r.Targets.Expand(ctx, tgt, tgtType, "", true)
 	if err != nil {
@@ -87,12 +87,11 @@ func (r *runner) cachedData(bank string, ids []string) (*payload.Map, error) {
 		if !keys.ValidID(id) {
 			continue
 		}
-		v, err := r.Data.Fetch(bank, id)
+		m, err := r.Minions.Data(bank, id)
 		if err != nil {
 			return nil, err
 		}
-		m, ok := v.(*payload.Map)
-		if !ok {
+		if m == nil {
 			m = payload.NewMap(0)
 		}
 		out.Set(id, m)
@@ -134,10 +133,8 @@ func (r *runner) cacheClear(banks []string) func(*modules.Call, modules.Args) (a
 			return nil, err
 		}
 		for _, id := range ids {
-			for _, bank := range banks {
-				if _, err := r.Data.Flush(bank, id); err != nil {
-					return nil, err
-				}
+			if err := r.Minions.Forget(id, banks...); err != nil {
+				return nil, err
 			}
 		}
 		return true, nil
@@ -154,17 +151,7 @@ func (r *runner) cacheClearMineFunc(c *modules.Call, a modules.Args) (any, error
 		return nil, err
 	}
 	for _, id := range ids {
-		v, err := r.Data.Fetch(bankMine, id)
-		if err != nil {
-			return nil, err
-		}
-		mine, ok := v.(*payload.Map)
-		if !ok || !mine.Has(pytext.Str(fun)) {
-			continue
-		}
-		mine = mine.Clone()
-		mine.Delete(pytext.Str(fun))
-		if err := r.Data.Store(bankMine, id, mine); err != nil {
+		if err := r.Minions.DropMine(id, pytext.Str(fun)); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +165,7 @@ var guarded = []string{speakers.BankSpeakers, speakers.BankResources}
 // bank checks the arguments of a function that names a bank. A cachedir of its own is not supported: the cache
 // has one place.
 func (r *runner) bank(c *modules.Call, a modules.Args, key string) (string, error) {
-	if r.Data == nil {
+	if r.Banks == nil {
 		return "", unavailable("data cache")
 	}
 	if dir := a.Str("cachedir"); dir != "" && dir != c.Opts().Str("cachedir") {
@@ -196,7 +183,7 @@ func (r *runner) bankStore(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, r.Data.Store(bank, a.Str("key"), a.Get("data"))
+	return nil, r.Banks.Store(bank, a.Str("key"), a.Get("data"))
 }
 
 func (r *runner) bankFetch(c *modules.Call, a modules.Args) (any, error) {
@@ -204,7 +191,7 @@ func (r *runner) bankFetch(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := r.Data.Fetch(bank, a.Str("key"))
+	v, err := r.Banks.Fetch(bank, a.Str("key"))
 	if err == nil && v == nil {
 		return payload.NewMap(0), nil // localfs' answer for nothing
 	}
@@ -216,7 +203,7 @@ func (r *runner) bankList(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := r.Data.List(bank)
+	ids, err := r.Banks.List(bank)
 	return payload.AnyList(ids), err
 }
 
@@ -225,5 +212,5 @@ func (r *runner) bankFlush(c *modules.Call, a modules.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Data.Flush(bank, a.Str("key"))
+	return r.Banks.Flush(bank, a.Str("key"))
 }

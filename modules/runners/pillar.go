@@ -26,11 +26,10 @@ func (r *runner) pillarFuncs() []modules.Func {
 
 // grainsOf are the grains that are kept of a minion, in a map of the caller's own.
 func (r *runner) grainsOf(id string) (*payload.Map, error) {
-	if r.Data == nil || id == "" || id == "*" {
+	if r.Minions == nil || id == "" || id == "*" {
 		return payload.NewMap(0), nil
 	}
-	v, err := r.Data.Fetch(bankGrains, id)
-	grains, _ := v.(*payload.Map)
+	grains, err := r.Minions.Data(bankGrains, id)
 	return grains.Clone(), err
 }
 
@@ -41,8 +40,8 @@ func (r *runner) showTop(c *modules.Call, a modules.Args) (any, error) {
 	}
 	id := a.Str("minion")
 	from := id
-	if from == "" && r.Data != nil {
-		ids, err := r.Data.List(bankGrains)
+	if from == "" && r.Minions != nil {
+		ids, err := r.Minions.Cached(bankGrains)
 		if err != nil {
 			return nil, err
 		}
@@ -83,9 +82,9 @@ func (r *runner) showPillar(c *modules.Call, a modules.Args) (any, error) {
 	return r.Pillar.Compile(c.Ctx, q)
 }
 
-// cachedPillars calls do with the key of the pillar of each minion that a target means.
-func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, key string) error) error {
-	if r.Data == nil {
+// cachedPillars calls do with each minion that a target means, and the environment of which a pillar is wanted; "": the default.
+func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, env string) error) error {
+	if r.Minions == nil || r.Banks == nil {
 		return unavailable("data cache")
 	}
 	ids, err := r.targeted(c.Ctx, a.Get("minion"), "glob")
@@ -94,11 +93,7 @@ func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, key 
 	}
 	env := a.UserKW().Str("pillarenv")
 	for _, id := range ids {
-		key := id
-		if env != "" {
-			key += ":" + env
-		}
-		if err := do(id, key); err != nil {
+		if err := do(id, env); err != nil {
 			return err
 		}
 	}
@@ -115,9 +110,9 @@ func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
 		return false, nil
 	}
 	out := payload.NewMap(0)
-	err := r.cachedPillars(c, a, func(id, key string) error {
-		v, err := r.Data.Fetch(bankPillar, key)
-		if m, ok := v.(*payload.Map); ok && m.Len() > 0 {
+	err := r.cachedPillars(c, a, func(id, env string) error {
+		m, err := r.cachedPillar(id, env)
+		if m.Len() > 0 {
 			out.Set(id, m)
 		}
 		return err
@@ -125,12 +120,25 @@ func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
 	return out, err
 }
 
+// cachedPillar is the pillar that is kept of a minion in an environment.
+func (r *runner) cachedPillar(id, env string) (*payload.Map, error) {
+	if env == "" {
+		return r.Minions.Data(bankPillar, id)
+	}
+	v, err := r.Banks.Fetch(bankPillar, id+":"+env)
+	m, _ := v.(*payload.Map)
+	return m, err
+}
+
 func (r *runner) clearPillarCache(c *modules.Call, a modules.Args) (any, error) {
 	if !keepsPillars(c) {
 		return false, nil
 	}
-	err := r.cachedPillars(c, a, func(_, key string) error {
-		_, err := r.Data.Flush(bankPillar, key)
+	err := r.cachedPillars(c, a, func(id, env string) error {
+		if env == "" {
+			return r.Minions.Forget(id, bankPillar)
+		}
+		_, err := r.Banks.Flush(bankPillar, id+":"+env)
 		return err
 	})
 	return err == nil, err

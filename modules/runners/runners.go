@@ -67,8 +67,17 @@ type EndTimes interface {
 	EndTime(jid string) string
 }
 
-// DataCache reads and writes the banks of the master's data cache.
-type DataCache interface {
+// Minions is what the master's data cache knows of minions, in whichever form of Salt's releases it stands. bank is grains,
+// pillar or mine.
+type Minions interface {
+	Cached(bank string) ([]string, error)       // ids, in order
+	Data(bank, id string) (*payload.Map, error) // nil: nothing is known
+	Forget(id string, banks ...string) error    //
+	DropMine(id string, fun any) error          // one function of its mine
+}
+
+// Banks reads and writes the files of the master's data cache under their names.
+type Banks interface {
 	List(bank string) ([]string, error)
 	Fetch(bank, key string) (any, error)
 	Store(bank, key string, value any) error
@@ -122,7 +131,8 @@ type Options struct {
 	Publisher Publisher
 	Jobs      JobStore
 	JobCaches func(name string) JobCache // of returners (ext_job_cache, ext_source, master_job_cache)
-	Data      DataCache
+	Minions   Minions
+	Banks     Banks
 	Keys      *keys.Manager
 	Presence  Presence
 	Bus       Bus

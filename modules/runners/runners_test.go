@@ -80,6 +80,18 @@ func (m *fakeMaster) Accepted() ([]string, error)                { return []stri
 func (m *fakeMaster) Cached(bank string) ([]string, error)       { return m.List(bank) }
 func (m *fakeMaster) Data(bank, id string) (*payload.Map, error) { return m.banks[bank].Map(id), m.err }
 
+func (m *fakeMaster) Forget(id string, banks ...string) error {
+	for _, bank := range banks {
+		m.banks[bank].Delete(id)
+	}
+	return m.err
+}
+
+func (m *fakeMaster) DropMine(id string, fun any) error {
+	m.banks["mine"].Map(id).Delete(fun)
+	return m.err
+}
+
 func (m *fakeMaster) Fields(bank, id string, _ ...any) (*payload.Map, error) { return m.Data(bank, id) }
 
 func (m *fakeMaster) Connected() (map[string]string, error) { return m.online, m.err }
@@ -159,7 +171,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	reg := modules.NewRegistry()
-	err := Register(reg, Options{Publisher: r, Jobs: r, Data: r, Presence: r, Bus: r, Mine: r, Runners: reg, Wheel: exec,
+	err := Register(reg, Options{Publisher: r, Jobs: r, Minions: r, Banks: r, Presence: r, Bus: r, Mine: r, Runners: reg, Wheel: exec,
 		Keys:      keys.NewManager(keys.NewStore(keys.Options{Dir: dir}), keys.ManagerOptions{}),
 		Targets:   &matchers.Expander{Source: r, DataCache: true},
 		Running:   func() []*payload.Map { return []*payload.Map{payload.M("fun", "runner.test.sleep")} },

@@ -1,5 +1,3 @@
-// Package datacache is the cache of what minions have told: their grains, pillars and mines, in the files of Salt's localfs
-// driver, so that Salt's tools find them. It does not know who may read what. Answers to salt/cache/localfs.py.
 package datacache
 
 import (
@@ -24,16 +22,8 @@ type Banks struct {
 	dir    string
 	told   func(setaside.Damage) // nil: this process does not own the cache, and moves nothing
 	fields fieldCache
+	turns  turns
 }
-
-// Banks of Salt 3008 with the minion id as key. A pillar of another environment than the default has the key
-// ID:ENVIRONMENT. Until 3007 grains and pillar stood together in minions/ID under data, the mine under mine.
-const (
-	BankGrains = "grains"
-	BankPillar = "pillar"
-	BankMine   = "mine"
-	bankOld    = "minions"
-)
 
 // unfinished tells the name of a file that is being written, by this program or by Salt.
 func unfinished(name string) bool {
@@ -147,6 +137,15 @@ func (b *Banks) Fetch(bank, key string) (any, error) {
 
 // List names the entries of a bank in order: keys and banks below it.
 func (b *Banks) List(bank string) ([]string, error) {
+	names, err := b.entries(bank)
+	for i := range names {
+		names[i] = strings.TrimSuffix(names[i], ".p")
+	}
+	return names, err
+}
+
+// entries are the names of the files and folders in a bank's folder, in order.
+func (b *Banks) entries(bank string) ([]string, error) {
 	dir, err := b.path(bank, "")
 	if err != nil {
 		return nil, err
@@ -161,7 +160,7 @@ func (b *Banks) List(bank string) ([]string, error) {
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		if !unfinished(e.Name()) {
-			names = append(names, strings.TrimSuffix(e.Name(), ".p"))
+			names = append(names, e.Name())
 		}
 	}
 	return names, nil

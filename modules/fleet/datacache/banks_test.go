@@ -57,7 +57,7 @@ func TestBanksReadSalt(t *testing.T) {
 			t.Errorf("%s of %s: got %v, want %v", tt.bank, tt.id, got, tt.want)
 		}
 	}
-	for bank, want := range map[string][]string{"grains": {"old1", "web1"}, "mine": {"old1", "web1"}, "none": {"old1"}} {
+	for bank, want := range map[string][]string{"grains": {"old1", "web1"}, "mine": {"old1", "web1"}, "none": nil} {
 		got, err := b.Cached(bank)
 		if err != nil {
 			t.Fatal(err)
@@ -72,8 +72,7 @@ func TestBanksReadSalt(t *testing.T) {
 func TestBanksWriteAsSalt(t *testing.T) {
 	b, dir := openBanks(t)
 	err := errors.Join(
-		b.StoreGrains("web1", payload.M("os", "Debian", "ipv4", []any{"10.0.0.1"}, "raw", []byte{0xff})),
-		b.StorePillar("web1", "", payload.M("a", payload.M("b", 1))),
+		b.Keep("web1", payload.M("os", "Debian", "ipv4", []any{"10.0.0.1"}, "raw", []byte{0xff}), payload.M("a", payload.M("b", 1))),
 		b.StoreMine("web1", payload.M("test.ping", true)),
 		b.Store("minions/old1", "data", payload.M("grains", payload.M("os", "Suse"), "pillar", payload.M("p", 1))),
 		b.Store("minions/old1", "mine", payload.M("network.ip_addrs", []any{"10.0.0.9"})))
@@ -168,20 +167,20 @@ func TestBanksDamage(t *testing.T) {
 	}
 }
 
-func TestBanksFlushMinion(t *testing.T) {
+func TestBanksForget(t *testing.T) {
 	b, dir := openBanks(t)
 	for _, at := range [][2]string{{"grains", "m"}, {"pillar", "m"}, {"mine", "m"}, {"minions/m", "data"}, {"minions/m", "mine"}, {"grains", "other"}} {
 		if err := b.Store(at[0], at[1], payload.M("a", 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.FlushMine("m"); err != nil {
+	if err := b.Forget("m", BankMine); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := b.Mine("m"); m != nil || err != nil {
 		t.Errorf("mine: got %v, %v", m, err)
 	}
-	if err := b.FlushMinion("m"); err != nil {
+	if err := b.ForgetAllBut(func(id string) bool { return id != "m" }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"grains/other.p"}, names(files(t, dir))); diff != "" {
@@ -258,7 +257,7 @@ func TestFields(t *testing.T) {
 	if _, err := b.Fields(BankGrains, "web1", "os"); !errors.Is(err, packedfile.ErrDamaged) {
 		t.Errorf("damaged file: %v", err)
 	}
-	if err := b.FlushMinion("web1"); err != nil {
+	if err := b.ForgetAllBut(func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
 	check("flushed", nil, "os")

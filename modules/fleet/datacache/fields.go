@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -17,37 +18,60 @@ import (
 // nil when nothing is known about the minion. What was read is remembered for as long as the file stays the same, so
 // that the next target that asks for the same grain costs one look at each file. The map is shared: only read it.
 func (b *Banks) Fields(bank, id string, keys ...any) (*payload.Map, error) {
-	file, err := b.path(bank, id)
-	if err != nil {
+	at, err := b.standing(bank, id)
+	if err != nil || at.info == nil {
 		return nil, err
 	}
-	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return b.Data(bank, id) // what an older release has left, or nothing
-	}
 	col := column{bank, fmt.Sprint(keys...)}
-	state := stateOf(info)
+	state := stateOf(at.info)
 	if m := b.fields.get(col, id, state); m != nil {
 		return m, nil
 	}
 	now := time.Now()
-	packed, err := os.ReadFile(file)
+	m, err := b.pick(at, bank, id, keys)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if now.Sub(at.info.ModTime()) > stampStep(at.info.ModTime()) {
+		b.fields.put(col, id, cell{state, m, weigh(m)})
+	}
+	return m, nil
+}
+
+// pick reads entries out of a file; nil when it holds nothing of the bank.
+func (b *Banks) pick(at standing, bank, id string, keys []any) (*payload.Map, error) {
+	packed, err := os.ReadFile(at.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return b.Data(bank, id)
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("data cache: %w", err)
 	}
-	m, err := payload.UnmarshalBinPick(packed, keys...)
+	want := keys
+	inside := at.older && bank != BankMine
+	if inside {
+		want = []any{bank}
+	}
+	m, err := payload.UnmarshalBinPick(packed, want...)
 	if err != nil {
-		err = fmt.Errorf("data cache: read %s: %w: %w", file, packedfile.ErrDamaged, err)
-		if b.damaged(file, err) {
+		err = fmt.Errorf("data cache: read %s: %w: %w", at.file, packedfile.ErrDamaged, err)
+		if b.damaged(at.file, err) {
 			return b.Data(bank, id)
 		}
 		return nil, err
 	}
-	if now.Sub(info.ModTime()) > stampStep(info.ModTime()) {
-		b.fields.put(col, id, cell{state, m, weigh(m)})
+	if !inside {
+		return m, nil
+	}
+	all, ok := m.Value(bank).(*payload.Map)
+	if !ok {
+		return nil, nil
+	}
+	m = payload.NewMap(len(keys))
+	for k, v := range all.All() {
+		if slices.Contains(keys, k) {
+			m.Set(k, v)
+		}
 	}
 	return m, nil
 }

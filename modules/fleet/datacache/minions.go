@@ -1,62 +1,68 @@
 package datacache
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"brine/modules/host/packedfile"
 	"brine/wire/payload"
 )
 
-// StoreGrains keeps the grains that a minion has sent.
-func (b *Banks) StoreGrains(id string, grains *payload.Map) error {
-	return b.Store(BankGrains, id, grains)
+// Banks of the newer form, with the id of a minion as key.
+const (
+	BankGrains = "grains"
+	BankPillar = "pillar"
+	BankMine   = "mine"
+)
+
+// standing is a file that holds the grains, the pillar or the mine of a minion.
+type standing struct {
+	file  string
+	info  fs.FileInfo // nil: there is no such file
+	older bool        // it has the older form
 }
 
-// StorePillar keeps the pillar that was compiled for a minion; env is "" for the default environment.
-func (b *Banks) StorePillar(id, env string, pillar *payload.Map) error {
-	if env != "" {
-		id += ":" + env
+// standing finds the newest file of a minion in a bank.
+func (b *Banks) standing(bank, id string) (standing, error) {
+	file, err := b.path(bank, id)
+	if err != nil {
+		return standing{}, err
 	}
-	return b.Store(BankPillar, id, pillar)
-}
-
-// Mine returns the mine of a minion; nil when there is none.
-func (b *Banks) Mine(id string) (*payload.Map, error) { return b.Data(BankMine, id) }
-
-// StoreMine replaces the mine of a minion.
-func (b *Banks) StoreMine(id string, data *payload.Map) error { return b.Store(BankMine, id, data) }
-
-// FlushMine removes the mine of a minion, that of an old release included.
-func (b *Banks) FlushMine(id string) error {
-	if _, err := b.Flush(bankOld+"/"+id, "mine"); err != nil {
-		return err
+	found := standing{file: file}
+	if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
+		found.info = info
 	}
-	_, err := b.Flush(BankMine, id)
-	return err
-}
-
-// FlushMinion removes all that is known about a minion.
-func (b *Banks) FlushMinion(id string) error {
-	for _, at := range [][2]string{{BankGrains, id}, {BankPillar, id}, {BankMine, id}, {bankOld + "/" + id, ""}} {
-		if _, err := b.Flush(at[0], at[1]); err != nil {
-			return err
-		}
+	older, info := b.original(bank, id)
+	if info != nil && (found.info == nil || info.ModTime().After(found.info.ModTime())) {
+		found = standing{older, info, true}
 	}
-	return nil
+	return found, nil
 }
 
-// Data returns the grains, pillar or mine of a minion; nil when there is none. What a release before 3008 has left
-// counts where nothing newer stands.
+// Data returns the grains, pillar or mine of a minion; nil when there is none. A damaged file is an error that wraps
+// packedfile.ErrDamaged.
 func (b *Banks) Data(bank, id string) (*payload.Map, error) {
-	v, err := b.Fetch(bank, id)
-	if err == nil && v == nil {
-		v, err = b.oldData(bank, id)
-	}
-	if err != nil || v == nil {
+	at, err := b.standing(bank, id)
+	if err != nil || at.info == nil {
 		return nil, err
 	}
+	v, err := packedfile.Read(at.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data cache: %w", err)
+	}
 	m, ok := v.(*payload.Map)
+	if ok && at.older && bank != BankMine {
+		if v = m.Value(bank); v == nil {
+			return nil, nil
+		}
+		m, ok = v.(*payload.Map)
+	}
 	if !ok {
 		err := fmt.Errorf("data cache: %s of %s: %w: it holds no map", bank, id, packedfile.ErrDamaged)
 		if file, perr := b.path(bank, id); perr == nil && b.damaged(file, err) {
@@ -67,41 +73,103 @@ func (b *Banks) Data(bank, id string) (*payload.Map, error) {
 	return m, nil
 }
 
-// oldData looks into minions/ID.
-func (b *Banks) oldData(bank, id string) (any, error) {
-	if bank == BankMine {
-		return b.Fetch(bankOld+"/"+id, "mine")
-	}
-	v, err := b.Fetch(bankOld+"/"+id, "data")
-	if data, ok := v.(*payload.Map); ok {
-		return data.Value(bank), err
-	}
-	return nil, err
-}
+// Mine returns the mine of a minion; nil when there is none.
+func (b *Banks) Mine(id string) (*payload.Map, error) { return b.Data(BankMine, id) }
 
-// Cached lists the ids for which a bank holds data, those of an old release included, in order.
+// Cached lists the ids for which a bank holds data, in either form, in order.
 func (b *Banks) Cached(bank string) ([]string, error) {
 	ids, err := b.List(bank)
 	if err != nil {
 		return nil, err
 	}
-	old, err := b.List(bankOld)
-	if err != nil {
-		return nil, err
-	}
-	file := "data"
-	if bank == BankMine {
-		file = "mine"
-	}
 	known := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		known[id] = true
 	}
-	for _, id := range old {
-		if !known[id] && b.Contains(bankOld+"/"+id, file) {
+	older, err := b.olderIDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range older {
+		if known[id] {
+			continue
+		}
+		if _, info := b.original(bank, id); info != nil {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
 	return ids, nil
+}
+
+// Keep keeps the grains that a minion has sent and the pillar of the default environment that was compiled for it. What is nil
+// stays as it was.
+func (b *Banks) Keep(id string, grains, pillar *payload.Map) error {
+	defer b.turns.take(id)()
+	if err := b.takeOver(id, grains == nil, pillar == nil); err != nil {
+		return err
+	}
+	for bank, data := range map[string]*payload.Map{BankGrains: grains, BankPillar: pillar} {
+		if data == nil {
+			continue
+		}
+		if err := b.Store(bank, id, data); err != nil {
+			return err
+		}
+	}
+	return b.copyData(id, grains, pillar)
+}
+
+// StoreGrains keeps the grains that a minion has sent.
+func (b *Banks) StoreGrains(id string, grains *payload.Map) error { return b.Keep(id, grains, nil) }
+
+// StorePillar keeps the pillar that was compiled for a minion; env is "" for the default environment. The older form has no
+// place for others.
+func (b *Banks) StorePillar(id, env string, pillar *payload.Map) error {
+	if env != "" {
+		return b.Store(BankPillar, id+":"+env, pillar)
+	}
+	return b.Keep(id, nil, pillar)
+}
+
+// StoreMine replaces the mine of a minion.
+func (b *Banks) StoreMine(id string, data *payload.Map) error {
+	defer b.turns.take(id)()
+	if err := b.Store(BankMine, id, data); err != nil {
+		return err
+	}
+	return b.writeOlder(BankMine, id, data, copyMode)
+}
+
+// DropMine takes one function out of the mine of a minion, in the form in which it stands.
+func (b *Banks) DropMine(id string, fun any) error {
+	defer b.turns.take(id)()
+	at, err := b.standing(BankMine, id)
+	if err != nil || at.info == nil {
+		return err
+	}
+	data, err := b.Data(BankMine, id)
+	if err != nil || !data.Has(fun) {
+		return err
+	}
+	data = data.Clone()
+	data.Delete(fun)
+	if at.older {
+		return b.writeOlder(BankMine, id, data, at.info.Mode().Perm())
+	}
+	if err := b.Store(BankMine, id, data); err != nil || !b.copied(BankMine, id) {
+		return err
+	}
+	return b.writeOlder(BankMine, id, data, copyMode)
+}
+
+// Forget removes what some banks hold of a minion, in both forms. The pillars of other environments stay, as in Salt.
+func (b *Banks) Forget(id string, banks ...string) error {
+	defer b.turns.take(id)()
+	for _, bank := range banks {
+		if _, err := b.Flush(bank, id); err != nil {
+			return err
+		}
+	}
+	return b.forgetOlder(id, banks)
 }

@@ -138,6 +138,21 @@ func (s *Store) List() (Groups, error) {
 	return out, nil
 }
 
+// Keyed holds the ids that have a key of any status.
+func (s *Store) Keyed() (map[string]bool, error) {
+	groups, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	keyed := make(map[string]bool, groups.Len())
+	for _, g := range groups {
+		for _, id := range g.IDs {
+			keyed[id] = true
+		}
+	}
+	return keyed, nil
+}
+
 // unseen copies ids without those found under a stricter status. Denied keys stand beside the others.
 func unseen(ids []string, seen map[string]bool, st Status) []string {
 	out := make([]string, 0, len(ids))

@@ -2,16 +2,15 @@ package keys
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/wire/payload"
 )
 
-// DataCache is what the manager clears when a minion's last key goes: the banks "grains" and "pillar".
+// DataCache is what the manager clears when a minion's last key goes.
 type DataCache interface {
-	List(bank string) ([]string, error)
-	Flush(bank, key string) (bool, error)
+	// ForgetAllBut removes what is known of ids that keep does not name.
+	ForgetAllBut(keep func(id string) bool) error
 }
 
 // ManagerOptions are the options of the master that touch its keys, and what makes and checks keys.
@@ -253,7 +252,7 @@ func (m *Manager) askRotation() error {
 	return WriteDrop(m.opt.CacheDir, m.opt.MasterID, m.Store.opt.UID)
 }
 
-// clearData drops cached grains and pillar of ids that have no key of any status and are not to be preserved.
+// clearData drops what is known of ids that have no key of any status and are not to be preserved.
 func (m *Manager) clearData(preserve []string) error {
 	if m.opt.Data == nil || m.opt.PreserveMinionCache {
 		return nil
@@ -262,45 +261,12 @@ func (m *Manager) clearData(preserve []string) error {
 	if err != nil {
 		return err
 	}
-	groups, err := m.List()
+	keyed, err := m.Keyed()
 	if err != nil {
 		return err
 	}
-	keep := map[string]bool{}
-	for _, ids := range append([][]string{preserve}, allIDs(groups)...) {
-		for _, id := range ids {
-			keep[id] = true
-		}
+	for _, id := range preserve {
+		keyed[id] = true
 	}
-	for _, bank := range [...]string{"grains", "pillar"} {
-		if err := clearBank(data, bank, keep); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func allIDs(g Groups) [][]string {
-	out := make([][]string, len(g))
-	for i := range g {
-		out[i] = g[i].IDs
-	}
-	return out
-}
-
-func clearBank(data DataCache, bank string, keep map[string]bool) error {
-	entries, err := data.List(bank)
-	if err != nil {
-		return fmt.Errorf("list cached %s: %w", bank, err)
-	}
-	for _, key := range slices.Clone(entries) {
-		id, _, _ := strings.Cut(key, ":") // a pillar entry may carry its pillarenv: ID:ENV
-		if keep[key] || keep[id] {
-			continue
-		}
-		if _, err := data.Flush(bank, key); err != nil {
-			return fmt.Errorf("clear cached %s of %s: %w", bank, key, err)
-		}
-	}
-	return nil
+	return data.ForgetAllBut(func(id string) bool { return keyed[id] })
 }

@@ -1,0 +1,1 @@
+‚¦grainsƒ¢os¦Debian¤ipv4‘¨10.0.0.1£rawÄÿ¦pillar¡a¡b

@@ -1,4 +1,4 @@
-// Package wheel holds the functions that manage the master itself: key, config, minions, error. Salt's tools
+// Package wheel holds the functions that manage the master itself: key, config, file_roots, pillar_roots, minions, error. Salt's tools
 // call them by name with wheel requests; salt-key stands on the same operations. runners.Run runs them with
 // runners.KindWheel. Answers to salt/wheel.
 package wheel
@@ -34,7 +34,7 @@ type Options struct {
 // Register adds every wheel function to reg.
 func Register(reg *modules.Registry, o Options) error {
 	w := &wheel{Options: o}
-	return reg.Register(slices.Concat(w.keyFuncs(), w.makeFuncs(), w.configFuncs(), w.otherFuncs())...)
+	return reg.Register(slices.Concat(w.keyFuncs(), w.makeFuncs(), w.configFuncs(), w.rootFuncs(), w.otherFuncs())...)
 }
 
 // wheel carries the options into the functions.

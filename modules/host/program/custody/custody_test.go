@@ -36,6 +36,7 @@ func TestKilled(t *testing.T) {
 	ended := d.tell("close", "sleep 1000 & echo $! > $P")
 	d.line("closed 0")
 	gone(t, "what an engine has left", ended)
+	d.known(pids...)
 	d.kill(false)
 	for i, l := range lines {
 		gone(t, l.how+" "+l.line, pids[i])
@@ -56,6 +57,7 @@ func TestLeft(t *testing.T) {
 	background := d.tell("start", "echo $$ > $P; exec sleep 1000")
 	left := d.tell("run", "sleep 1000 <&- >&- 2>&- & echo $! > $P")
 	d.line("ran <nil>")
+	d.known(pids...)
 	d.kill(true)
 	next := start(t, d.dir)
 	next.settled()
@@ -79,7 +81,7 @@ func TestSuccessor(t *testing.T) {
 	held := filepath.Join(d.dir, "held")
 	line := fmt.Sprintf("mkdir %s || exit 7; trap '' TERM; echo $$ > $P; while :; do sleep 1; done", held)
 	old := d.tell("open", line)
-	d.settled()
+	d.known(old)
 	d.kill(false)
 	next := start(t, d.dir)
 	next.tell("close", fmt.Sprintf("case $(cut -d' ' -f3 /proc/%d/stat) in [RSD]) exit 1; esac; exit 0", old))
@@ -103,14 +105,14 @@ func TestOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := d.cmd.Process.Pid
-	d.tell("open", "echo $$ > $P; exec sleep 1000")
+	d.known(d.tell("open", "echo $$ > $P; exec sleep 1000"))
 	path := filepath.Join(d.dir, "record")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	title, first, _ := strings.Cut(string(text), "\n")
-	words := strings.Fields(first)
+	title, lines, _ := strings.Cut(string(text), "\n")
+	words := strings.Fields(lines) // the other places are free
 	if len(words) != 5 || words[0] != "P" || words[4] != "own" {
 		t.Fatalf("the record is %q", text)
 	}
@@ -191,6 +193,7 @@ func TestGuardKilled(t *testing.T) {
 	if !alive(pid) {
 		t.Fatal("the program ended with its guard")
 	}
+	d.known(pid)
 	d.kill(false)
 	gone(t, "the program", pid)
 }

@@ -137,6 +137,24 @@ func (d *daemon) tell(how, line string) (pid int) {
 	return pid
 }
 
+// known waits until the custody of the daemon knows the programs of some processes.
+func (d *daemon) known(pids ...int) {
+	d.t.Helper()
+	d.settled()
+	for _, pid := range pids {
+		group, err := syscall.Getpgid(pid)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		eventually(d.t, "record of a program", func() bool {
+			text, err := os.ReadFile(filepath.Join(d.dir, "record"))
+			return err == nil && strings.Contains(string(text), fmt.Sprintf(" %d ", group))
+		})
+	}
+	d.tell("run", "true") // it is taken when the guard knows the ones before, too
+	d.line("ran <nil>")
+}
+
 func (d *daemon) line(want string) {
 	d.t.Helper()
 	if !d.out.Scan() || d.out.Text() != want {

@@ -290,7 +290,13 @@ type memory struct{ key string }
 
 func (m *memory) MasterKey() (string, error)    { return m.key, nil }
 func (m *memory) SetMasterKey(pub string) error { m.key = pub; return nil }
-func (m *memory) SigningKey() (string, error)   { return "", nil }
+func (m *memory) TakeMasterKey(pub string) (string, error) {
+	if m.key == "" {
+		m.key = pub
+	}
+	return m.key, nil
+}
+func (m *memory) SigningKey() (string, error) { return "", nil }
 
 // minion makes a minion of an id with the recorded pair "minion"; it is not accepted nor signed in.
 func (r *rig) newMinion(id string, change ...func(*auth.MinionOptions)) *testMinion {

@@ -459,6 +459,14 @@ func (s *memTrust) MasterKey() (string, error) {
 	return s.master, nil
 }
 func (s *memTrust) SigningKey() (string, error) { return "", nil }
+func (s *memTrust) TakeMasterKey(pub string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.master == "" {
+		s.master = pub
+	}
+	return s.master, nil
+}
 func (s *memTrust) SetMasterKey(pub string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

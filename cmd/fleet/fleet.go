@@ -172,4 +172,10 @@ func (m *memory) MasterKey() (string, error) {
 	return "", nil
 }
 func (m *memory) SetMasterKey(pub string) error { m.key.Store(&pub); return nil }
-func (m *memory) SigningKey() (string, error)   { return "", nil }
+
+func (m *memory) TakeMasterKey(pub string) (string, error) {
+	m.key.CompareAndSwap(nil, &pub)
+	return *m.key.Load(), nil
+}
+
+func (m *memory) SigningKey() (string, error) { return "", nil }

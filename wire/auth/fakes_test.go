@@ -120,6 +120,12 @@ type memTrust struct {
 
 func (s *memTrust) MasterKey() (string, error)  { return s.master, s.err }
 func (s *memTrust) SigningKey() (string, error) { return s.signing, nil }
+func (s *memTrust) TakeMasterKey(pub string) (string, error) {
+	if s.master != "" {
+		return s.master, nil
+	}
+	return pub, s.SetMasterKey(pub)
+}
 func (s *memTrust) SetMasterKey(pub string) error {
 	s.master = pub
 	s.sets++

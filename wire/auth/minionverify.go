@@ -17,6 +17,7 @@ type judgement struct {
 	inner *payload.Map
 	creds *creds // nil when the reply is no acceptance
 	store bool   // the master's key is to be trusted from now on
+	first bool   // because it is the first
 }
 
 // judge checks a signed reply. The error is a fault.
@@ -31,7 +32,7 @@ func (m *Minion) judge(s *signIn, r *signedReply) (judgement, error) {
 		if v.creds, v.store, err = m.openKeys(s, inner); err != nil {
 			return judgement{}, err
 		}
-		trusted = v.creds.masterText
+		trusted, v.first = v.creds.masterText, v.store && !m.opt.VerifyMasterPubkey
 	}
 	if trusted != "" { // an answer of a master whose key we do not have yet cannot be checked
 		key, err := crypt.ParsePublicKey([]byte(trusted))
@@ -177,13 +178,32 @@ func (m *Minion) checkFinger(v judgement) (Step, bool) {
 	return Step{Verdict: Fatal, ExitCode: ExitWrongMaster, Text: fmt.Sprintf(textFingerprint, got, m.opt.MasterFinger)}, false
 }
 
+// trust stores a key that is to be trusted from now on. The first is believed, but not a second one that was asked
+// at the same time: masters of a list may have different keys, and whoever has lost is not obeyed. Keys that are
+// vouched for may replace each other.
+func (m *Minion) trust(v judgement) error {
+	switch {
+	case v.first:
+		trusted, err := m.opt.Trust.TakeMasterKey(v.creds.masterText)
+		if err != nil {
+			return fmt.Errorf("store master key: %w", err)
+		}
+		if CleanKey(trusted) != v.creds.masterText {
+			return textOtherMaster
+		}
+	case v.store:
+		if err := m.opt.Trust.SetMasterKey(v.creds.masterText); err != nil {
+			return fmt.Errorf("store master key: %w", err)
+		}
+	}
+	return nil
+}
+
 // take makes an accepted reply the minion's state.
 func (m *Minion) take(s *signIn, v judgement) Step {
 	c := v.creds
-	if v.store {
-		if err := m.opt.Trust.SetMasterKey(c.masterText); err != nil {
-			return failedStep(fmt.Sprintf("store master key: %v", err))
-		}
+	if err := m.trust(v); err != nil {
+		return failedStep(err.Error())
 	}
 	old := m.creds
 	newKey := old == nil || old.sharedText != c.sharedText || old.sessionText != c.sessionText

@@ -63,6 +63,7 @@ const (
 	textSignature    fault = "Invalid signature"
 	textNonce        fault = "Invalid nonce"
 	textKeyChanged   fault = "the master's key has changed: this may be another master; if it is meant, remove minion_master.pub"
+	textOtherMaster  fault = "another master was there first, and its key is trusted: masters of a list must have the same key"
 	textMasterSigns  fault = "the master signs its public key, and verify_master_pubkey_sign is off here"
 	textMinionChecks fault = "verify_master_pubkey_sign is on, and the master does not sign its public key"
 	textNoSigningKey fault = "verify_master_pubkey_sign is on, and the public key to verify with is not in the pki directory"

@@ -58,7 +58,10 @@ type RuleFiles interface {
 type TrustStore interface {
 	// MasterKey returns the master's public key as trusted so far (minion_master.pub).
 	MasterKey() (pub string, err error)
-	// SetMasterKey trusts pub from now on.
+	// TakeMasterKey trusts pub from now on unless a key is trusted already, and returns the one that is trusted
+	// then. Of many that are offered at a time, to this process and others, one is taken.
+	TakeMasterKey(pub string) (trusted string, err error)
+	// SetMasterKey trusts pub from now on, in place of any other.
 	SetMasterKey(pub string) error
 	// SigningKey returns the public key that vouches for new master keys (master_sign.pub).
 	SigningKey() (pub string, err error)

@@ -12,6 +12,8 @@ import (
 
 	"brine/modules/host/wholefile"
 	"brine/wire/crypt"
+
+	"golang.org/x/sys/unix"
 )
 
 // Names of the file of the trusted master's key.
@@ -67,6 +69,31 @@ func read(path string) (text string, there bool, err error) {
 		return "", false, fmt.Errorf("read key: %w", err)
 	}
 	return string(b), true, nil
+}
+
+// TakeMasterKey stores pub as the trusted key if there is none, and returns the one that there is then. The
+// directory is locked meanwhile; where its file system has no locks, a name that is taken is not taken again.
+func (d Dir) TakeMasterKey(pub string) (trusted string, err error) {
+	dir, err := os.Open(d.Path)
+	if err != nil {
+		return "", fmt.Errorf("store master key: %w", err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	_ = unix.Flock(int(dir.Fd()), unix.LOCK_EX) // it ends with the descriptor
+	if trusted, err = d.MasterKey(); err != nil || trusted != "" {
+		return trusted, err
+	}
+	if _, err := os.Lstat(d.masterPath()); err == nil { // it is empty, or a link that leads nowhere
+		return pub, d.SetMasterKey(pub)
+	}
+	err = wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true, New: true})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return d.MasterKey()
+	case err != nil:
+		return "", fmt.Errorf("store master key: %w", err)
+	}
+	return pub, nil
 }
 
 // SetMasterKey stores pub as the trusted key, whole or not at all. A symbolic link in its place is followed.

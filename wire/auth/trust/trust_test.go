@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"brine/wire/auth"
@@ -86,5 +87,48 @@ func TestDirErrors(t *testing.T) {
 	}
 	if _, err := (Dir{Path: path}).MasterKey(); err == nil {
 		t.Error("read a directory as a key")
+	}
+}
+
+// TestTakeMasterKey: of many keys that are offered at once one is trusted, by all, and no later one takes its place.
+func TestTakeMasterKey(t *testing.T) {
+	for name, prepare := range map[string]func(path string) error{
+		"nothing there":               func(string) error { return nil },
+		"a link to what is not there": func(path string) error { return os.Symlink(filepath.Join(t.TempDir(), "key"), path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Dir{Path: t.TempDir()}
+			if err := prepare(filepath.Join(d.Path, MinionFile)); err != nil {
+				t.Fatal(err)
+			}
+			known := wiretest.Load(t, "edge_v3").Keys()
+			pubs := []string{known["master"].Public, known["minion"].Public}
+			var all sync.WaitGroup
+			trusted := make([]string, 32)
+			for i := range trusted {
+				all.Go(func() {
+					var err error
+					if trusted[i], err = d.TakeMasterKey(pubs[i%2]); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			have, err := d.MasterKey()
+			if err != nil || have != pubs[0] && have != pubs[1] {
+				t.Fatalf("trusted: %q, %v", have, err)
+			}
+			for i, got := range trusted {
+				if got != have {
+					t.Errorf("%d was told of another key: %q", i, got)
+				}
+			}
+			if names, _ := filepath.Glob(filepath.Join(d.Path, ".*")); len(names) != 0 {
+				t.Errorf("left behind: %v", names)
+			}
+		})
+	}
+	if _, err := (Dir{Path: filepath.Join(t.TempDir(), "gone")}).TakeMasterKey("x"); err == nil {
+		t.Error("taken in a directory that does not exist")
 	}
 }

@@ -58,6 +58,9 @@ func (f *Func) pyName() string {
 	return f.Name
 }
 
+// Takes tells whether a parameter of that name is declared.
+func (f *Func) Takes(name string) bool { return f.param(name) >= 0 }
+
 // param finds a declared parameter by name; -1 when there is none.
 func (f *Func) param(name string) int {
 	for i := range f.Params {

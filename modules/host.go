@@ -63,14 +63,23 @@ type Jobs interface {
 	Signal(jid string, sig int) (text string, ok bool)
 }
 
-// RunnerClient runs a runner function on the master.
-type RunnerClient interface {
-	Run(ctx context.Context, fun string, args []any, kw *payload.Map, full bool) (any, error)
+// MasterRun is a run of a runner or wheel function that a function on the master's host asks for (saltutil.runner, saltutil.wheel).
+type MasterRun struct {
+	Fun     string
+	Args    []any
+	KW      *payload.Map
+	Saltenv any          // for a function that takes one
+	Pub     *payload.Map // what a function that takes any keyword gets as __pub_NAME; "user" asks
 }
 
-// WheelClient runs a wheel function on the master.
+// RunnerClient runs a runner function on the master: its return, or with full the record of the run.
+type RunnerClient interface {
+	Run(ctx context.Context, run MasterRun, full bool) (any, error)
+}
+
+// WheelClient runs a wheel function on the master and gives the record of the run.
 type WheelClient interface {
-	Wheel(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error)
+	Wheel(ctx context.Context, run MasterRun) (any, error)
 }
 
 // LocalCmd is one publication asked for by a function on the master's host (saltutil.cmd).

@@ -78,28 +78,11 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 	kind := runners.Kind(client)
 	switch kind {
 	case runners.KindRunner, runners.KindWheel:
-		return r.run(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw, JID: r.jobs.ids.Next(time.Now()), User: engineUser})
+		rec, err := r.functions.await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw, JID: r.jobs.ids.Next(time.Now()), User: engineUser}, 0)
+		return rec.Value("return"), err
 	case "execution":
 		env := r.functions.onMaster
 		return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
 	}
 	return nil, fmt.Errorf("there is no client %s: there are execution, runner and wheel", payload.Show(client))
-}
-
-// run runs a runner or wheel function as a child of the master. When ctx ends it goes on without anybody who waits for it.
-func (r *engineRoom) run(ctx context.Context, req runners.Request) (any, error) {
-	type outcome struct {
-		v   any
-		err error
-	}
-	ended := make(chan outcome, 1)
-	if err := r.functions.start(&RunRunner{Req: req, Done: func(v any, err error) { ended <- outcome{v, err} }}); err != nil {
-		return nil, err
-	}
-	select {
-	case o := <-ended:
-		return o.v, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

@@ -77,6 +77,8 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		return &modules.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: modules.Host{Log: logger{in.log}}}
 	}
 	f.returners = func() (*modules.Registry, error) { return kept, nil }
+	own := f.client()
+	onMaster.Host.Runner, onMaster.Host.Wheel, onMaster.Host.Local = own, own, own
 	f.onMaster, f.envs = onMaster, map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)

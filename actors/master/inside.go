@@ -47,7 +47,7 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 	if job.KW.Len() > 0 {
 		arg = append(arg[:len(arg):len(arg)], job.KW.Clone().Set("__kwarg__", true))
 	}
-	run, err := cl.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Arg: arg,
+	run, err := cl.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Ret: job.Ret, Arg: arg,
 		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
 	if err != nil {
 		return nil, &modules.ClientError{Message: err.Error()}

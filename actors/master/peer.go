@@ -275,13 +275,13 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	err := d.functions.start(&RunRunner{
 		Limit: d.opt.patience,
 		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
-		Done: func(v any, err error) {
+		Done: func(rec *payload.Map, err error) {
 			leave()
 			if err != nil {
 				r.req.fail()
 				return
 			}
-			r.finish(v)
+			r.finish(rec.Value("return"))
 		}})
 	if err != nil {
 		leave()

@@ -208,8 +208,8 @@ func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
 func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
 	return r.functions.start(&RunRunner{
 		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid, User: reactor.User},
-		Done: func(v any, err error) {
-			r.jobs.writer.Send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(v))) }})
+		Done: func(rec *payload.Map, err error) {
+			r.jobs.writer.Send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
 		}})
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/modules"
 	"brine/modules/fleet/door"
 	"brine/modules/runners"
 	"brine/supervisor"
@@ -20,9 +21,10 @@ import (
 // which lists and ends it.
 type RunRunner struct {
 	Req runners.Request
-	// Done is for whoever has asked: it is called once, by the Runner's actor, or by whoever finds that the message is lost,
-	// and must not block. It packs the answer, which may be large: no other actor is to be held up by that. nil: nobody waits.
-	Done func(v any, err error)
+	// Done is for whoever has asked: it gets the record of the run, with its return. It is called once, by the Runner's actor, or by
+	// whoever finds that the message is lost, and must not block. It packs the answer, which may be large: no other actor is to be
+	// held up by that. nil: nobody waits.
+	Done func(rec *payload.Map, err error)
 	// Limit ends it; 0: nothing does.
 	Limit time.Duration
 }
@@ -30,9 +32,9 @@ type RunRunner struct {
 // Lost answers whoever waits for the runner.
 func (m *RunRunner) Lost(why error) { m.done(nil, why) }
 
-func (m *RunRunner) done(v any, err error) {
+func (m *RunRunner) done(rec *payload.Map, err error) {
 	if m.Done != nil {
-		m.Done(v, err)
+		m.Done(rec, err)
 	}
 }
 
@@ -156,7 +158,7 @@ func (a *runnerActor) answer(ctx actor.Context, told *runnerTold) {
 		return
 	}
 	door.Known(a.opt.log).Info("Runner completed: " + a.req.Req.JID)
-	a.req.done(told.data.Value("return"), nil)
+	a.req.done(told.data, nil)
 }
 
 // start adds a Runner under the master's supervisor.
@@ -177,4 +179,37 @@ func (f *ownFunctions) start(m *RunRunner) error {
 		return fmt.Errorf("start runner %s: %w", m.Req.Fun, err)
 	}
 	return nil
+}
+
+// await runs a function as start does and gives the record of the run, which is the caller's. When ctx ends the run goes on without
+// anybody who waits for it, up to its limit (0: none).
+func (f *ownFunctions) await(ctx context.Context, req runners.Request, limit time.Duration) (*payload.Map, error) {
+	type outcome struct {
+		rec *payload.Map
+		err error
+	}
+	ended := make(chan outcome, 1)
+	if err := f.start(&RunRunner{Req: req, Limit: limit, Done: func(rec *payload.Map, err error) { ended <- outcome{rec.Clone(), err} }}); err != nil {
+		return nil, err
+	}
+	select {
+	case o := <-ended:
+		return o.rec, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// client runs functions of this master for the execution functions on it: in pillars, in reactions, of engines. A run ends when the time
+// of its caller does.
+func (f *ownFunctions) client() runners.Client {
+	return runners.Client{Env: func(kind runners.Kind) *modules.Env { return f.envs[kind] }, Publisher: f.inside,
+		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {
+			var limit time.Duration
+			if end, bounded := ctx.Deadline(); bounded {
+				limit = max(time.Until(end), time.Millisecond)
+			}
+			req.JID = f.jobs.ids.Next(time.Now())
+			return f.await(ctx, req, limit)
+		}}
 }

@@ -2,20 +2,16 @@ package saltrun
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules"
 	"brine/modules/runners"
-	"brine/modules/text/args"
-	"brine/wire/client"
 	"brine/wire/payload"
 )
 
@@ -35,8 +31,8 @@ func OfferMaster(log *slog.Logger) func(*modules.Env) {
 	}
 }
 
-// tool is salt-run without a command line.
-func (b besideMaster) tool() (*runTool, error) {
+// with calls do with the functions of the master, which are read anew each time, as Salt does.
+func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
 	s := &session.Session{Call: &tool.Call{Prog: "salt-run", Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}, Log: b.log}
 	s.Parser = runParser(s.Call)
 	err := s.ReadWords()
@@ -46,93 +42,54 @@ func (b besideMaster) tool() (*runTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runTool{Session: s, jid: payload.NewUniqueJID(time.Now(), s.Master.UniqueJID)}
-	return r, r.build()
-}
-
-// Run runs a runner function; its return is the one of the run, unless the full record of the run is wanted.
-func (b besideMaster) Run(ctx context.Context, fun string, pos []any, kw *payload.Map, full bool) (any, error) {
-	res, err := b.run(ctx, runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw})
-	switch {
-	case err != nil:
-		return nil, err
-	case full:
-		return res.Data, nil
-	}
-	return res.Return, nil
-}
-
-// Wheel runs a wheel function and gives the full record of the run.
-func (b besideMaster) Wheel(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
-	res, err := b.run(ctx, runners.Request{Kind: runners.KindWheel, Fun: fun, Args: pos, KW: kw})
-	if err != nil {
-		return nil, err
-	}
-	return res.Data, nil
-}
-
-// run runs a function in this process, as salt-run does.
-func (b besideMaster) run(ctx context.Context, req runners.Request) (*runners.Result, error) {
-	r, err := b.tool()
-	if err != nil {
+	r := &runTool{Session: s}
+	if err := r.build(); err != nil {
 		return nil, err
 	}
 	defer r.close()
-	env := r.env
-	if req.Kind == runners.KindWheel {
-		env = r.wheel
-	}
-	if _, ok := env.Registry.Lookup(req.Fun); !ok {
-		return nil, &modules.NotAvailable{Name: req.Fun, Message: env.Registry.MissingText(req.Fun)}
-	}
-	req.JID = r.jid
+	return do(r.client())
+}
+
+// Run runs a runner function.
+func (b besideMaster) Run(ctx context.Context, run modules.MasterRun, full bool) (any, error) {
+	return b.with(func(c runners.Client) (any, error) { return c.Run(ctx, run, full) })
+}
+
+// Wheel runs a wheel function.
+func (b besideMaster) Wheel(ctx context.Context, run modules.MasterRun) (any, error) {
+	return b.with(func(c runners.Client) (any, error) { return c.Wheel(ctx, run) })
+}
+
+// Cmd publishes a job and gathers its returns.
+func (b besideMaster) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
+	v, err := b.with(func(c runners.Client) (any, error) { return c.Cmd(ctx, cmd) })
+	out, _ := v.(*payload.Map)
+	return out, err
+}
+
+// client runs functions of the master in this process, each as salt-run runs its own, for other functions of this process.
+func (r *runTool) client() runners.Client {
+	envs := map[runners.Kind]*modules.Env{runners.KindRunner: r.env, runners.KindWheel: r.wheel}
+	return runners.Client{Env: func(kind runners.Kind) *modules.Env { return envs[kind] }, Publisher: runPublisher{r},
+		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {
+			return r.inside(ctx, envs[req.Kind], req), nil
+		}}
+}
+
+// inside runs a function under a job id of its own.
+func (r *runTool) inside(ctx context.Context, env *modules.Env, req runners.Request) *payload.Map {
+	of := *r
+	of.jid = payload.NewUniqueJID(time.Now(), r.Master.UniqueJID)
+	req.JID = of.jid
 	var forget func()
 	req.Note = func() (err error) {
-		forget, err = r.note(req)
+		forget, err = of.note(req)
 		return err
 	}
-	res := runners.Run(ctx, env, req, func(tag string, data *payload.Map) { r.fire(ctx, tag, data) })
+	res := runners.Run(ctx, env, req, func(tag string, data *payload.Map) { of.fire(ctx, tag, data) })
 	if forget != nil {
 		forget()
-		r.keep(ctx, res.Data)
+		of.keep(ctx, res.Data)
 	}
-	return res, nil
-}
-
-// Cmd publishes a job and gathers its returns: id to {ret, out, retcode, jid}.
-func (b besideMaster) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
-	r, err := b.tool()
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	job := client.Job{Tgt: cmd.Tgt, TgtType: cmd.TgtType, Fun: cmd.Fun, Ret: cmd.Ret, Arg: args.Condition(cmd.Args, cmd.KW.Map("kwarg"))}
-	if cmd.Timeout != nil {
-		job.Timeout = time.Duration(*cmd.Timeout) * time.Second
-	}
-	run, err := r.wire.Run(ctx, job)
-	var no *masterlink.Refusal
-	if err = masterlink.ClientError(r.Session, err); errors.As(err, &no) {
-		return nil, &modules.ClientError{Message: no.Text}
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := payload.NewMap(len(run.Minions))
-	for ret, err := range run.Returns(ctx) {
-		if err != nil {
-			return nil, &modules.ClientError{Message: err.Error()}
-		}
-		if ret.Silence == client.Answered {
-			out.Set(ret.ID, cmdReturn(ret))
-		}
-	}
-	return out, nil
-}
-
-// cmdReturn is one return in the form of LocalClient.cmd_iter.
-func cmdReturn(ret client.Return) *payload.Map {
-	m := payload.M("ret", ret.Value)
-	ret.Data.Pass(m, payload.FieldOut, payload.FieldRetcode, payload.FieldJID)
-	return m
+	return res.Data
 }

@@ -23,13 +23,15 @@ func TestNoMasterBeside(t *testing.T) {
 	h := env.Host
 
 	missing := "FileNotFoundError: [Errno 2] No such file or directory: '" + filepath.Join(dir, "var/cache/salt/master/proc") + "/"
-	text, err := h.Runner.Run(t.Context(), "test.arg", []any{"x"}, nil, false)
+	text, err := h.Runner.Run(t.Context(), modules.MasterRun{Fun: "test.arg", Args: []any{"x"}}, false)
 	if s, _ := text.(string); err != nil || !strings.HasPrefix(s, "Exception occurred in runner test.arg: Traceback") || !strings.Contains(s, missing) {
 		t.Errorf("runner: %v, %v", text, err)
 	}
 	for what, run := range map[string]func() (any, error){
-		"runner.test.arg":    func() (any, error) { return h.Runner.Run(t.Context(), "test.arg", nil, payload.M("k", 1), true) },
-		"wheel.key.list_all": func() (any, error) { return h.Wheel.Wheel(t.Context(), "key.list_all", nil, nil) },
+		"runner.test.arg": func() (any, error) {
+			return h.Runner.Run(t.Context(), modules.MasterRun{Fun: "test.arg", KW: payload.M("k", 1)}, true)
+		},
+		"wheel.key.list_all": func() (any, error) { return h.Wheel.Wheel(t.Context(), modules.MasterRun{Fun: "key.list_all"}) },
 	} {
 		v, err := run()
 		m, _ := v.(*payload.Map)
@@ -38,8 +40,8 @@ func TestNoMasterBeside(t *testing.T) {
 		}
 	}
 	for _, run := range []func() (any, error){
-		func() (any, error) { return h.Runner.Run(t.Context(), "nosuch.fun", nil, nil, false) },
-		func() (any, error) { return h.Wheel.Wheel(t.Context(), "nosuch.fun", nil, nil) },
+		func() (any, error) { return h.Runner.Run(t.Context(), modules.MasterRun{Fun: "nosuch.fun"}, false) },
+		func() (any, error) { return h.Wheel.Wheel(t.Context(), modules.MasterRun{Fun: "nosuch.fun"}) },
 	} {
 		if _, err := run(); err == nil || modules.ClassOf(err) != "KeyError" {
 			t.Errorf("unknown function: %v", err)

@@ -48,6 +48,8 @@ func (r *runTool) build() error {
 	reg.Limit(modules.LimitsOf(r.Master.Raw, "runners"))
 	wheels.Limit(modules.LimitsOf(r.Master.Raw, "wheels"))
 	r.env, r.wheel = envOf(r.Session, reg), envOf(r.Session, wheels)
+	own := r.client()
+	execEnv.Host.Runner, execEnv.Host.Wheel, execEnv.Host.Local = own, own, own
 	return err
 }
 
@@ -89,7 +91,7 @@ func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Co
 	if kw == nil {
 		kw = payload.NewMap(0)
 	}
-	run, err := p.wire.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Arg: args.Condition(job.Args, kw),
+	run, err := p.wire.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Ret: job.Ret, Arg: args.Condition(job.Args, kw),
 		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
 	var no *masterlink.Refusal
 	if err = masterlink.ClientError(p.Session, err); errors.As(err, &no) {

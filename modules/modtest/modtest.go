@@ -187,13 +187,13 @@ func (h *Host) Signal(jid string, sig int) (string, bool) {
 }
 
 // Run notes a runner call as a request.
-func (h *Host) Run(ctx context.Context, fun string, args []any, kw *payload.Map, full bool) (any, error) {
-	return h.Request(ctx, payload.M("runner", fun, "args", args, "kw", kw, "full", full))
+func (h *Host) Run(ctx context.Context, run modules.MasterRun, full bool) (any, error) {
+	return h.Request(ctx, payload.M("runner", run.Fun, "args", run.Args, "kw", run.KW, "full", full, "saltenv", run.Saltenv, "pub", run.Pub))
 }
 
 // Wheel notes a wheel call as a request.
-func (h *Host) Wheel(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
-	return h.Request(ctx, payload.M("wheel", fun, "args", args, "kw", kw))
+func (h *Host) Wheel(ctx context.Context, run modules.MasterRun) (any, error) {
+	return h.Request(ctx, payload.M("wheel", run.Fun, "args", run.Args, "kw", run.KW, "saltenv", run.Saltenv, "pub", run.Pub))
 }
 
 // Cmd notes a publication as a request.

@@ -12,12 +12,15 @@ import (
 )
 
 // FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in place of
-// the environment's own. One that panics is an error of the template.
+// the environment's own, and of the process what functions outside of pillars see, but for the source of pillars: a pillar does not wait
+// for itself. One that panics is an error of the template.
 func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
 		vars := new(environ.Vars) // what one template sets another one of the same pillar sees
+		host := on.Host
+		host.Secrets = nil
 		env := &modules.Env{Registry: on.Registry, ID: s.ID, Opts: func() *payload.Map { return s.Opts },
-			Grains: func() *payload.Map { return s.Grains }, Pillar: s.Pillar, Host: modules.Host{Log: on.Host.Log}}
+			Grains: func() *payload.Map { return s.Grains }, Pillar: s.Pillar, Host: host}
 		return Functions{
 			Has: func(name string) bool {
 				if !strings.Contains(name, ".") {

@@ -57,7 +57,7 @@ func (r *runner) bankFuncs() []modules.Func {
 			Doc: "Store an entry of a bank.\n\nCLI Example:\n\n    salt-run cache.store mycache mykey 'some data'"},
 		{Name: "cache.fetch", Source: sourceCache, Params: []modules.Param{bank, key, dir}, Run: r.bankFetch,
 			Doc: "Show an entry of a bank.\n\nCLI Example:\n\n    salt-run cache.fetch grains web1"},
-		{Name: "cache.list", Source: sourceCache, Params: []modules.Param{bank, dir}, Run: r.bankList,
+		{Name: "cache.list", PyName: "list_", Source: sourceCache, Params: []modules.Param{bank, dir}, Run: r.bankList,
 			Doc: "List the entries of a bank.\n\nCLI Example:\n\n    salt-run cache.list grains"},
 		{Name: "cache.flush", Source: sourceCache, Params: []modules.Param{bank, modules.Opt("key", nil), dir},
 			Run: r.bankFlush,

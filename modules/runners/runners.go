@@ -21,9 +21,10 @@ import (
 type Job struct {
 	Tgt     any
 	TgtType string // "" is glob
-	Fun     string
+	Fun     any    // text, or a list of text
 	Args    []any
 	KW      *payload.Map
+	Ret     string        // returners of the minions, with commas
 	Timeout time.Duration // 0: the option timeout
 	Gather  time.Duration // 0: the option gather_job_timeout
 }

@@ -39,7 +39,7 @@ func (m *fakeMaster) Collect(_ context.Context, job Job) (*Collected, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	if c := m.answers[job.Fun]; c != nil {
+	if c := m.answers[fmt.Sprint(job.Fun)]; c != nil {
 		return c, nil
 	}
 	return &Collected{}, nil

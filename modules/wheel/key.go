@@ -18,8 +18,10 @@ func (w *wheel) keyFuncs() []modules.Func {
 	f := func(name, doc string, run runFunc, params ...modules.Param) modules.Func {
 		return modules.Func{Name: "key." + name, Source: sourceKey, Params: params, Doc: doc, Run: w.withKeys(run)}
 	}
+	list := f("list", "List the keys of one status: acc, pre, un, rej, den or all.", listStatus, match)
+	list.PyName = "list_"
 	return []modules.Func{
-		f("list", "List the keys of one status: acc, pre, un, rej, den or all.", listStatus, match),
+		list,
 		f("list_all", "List all keys by status.", listAll),
 		f("glob_match", "List the keys whose id matches a glob, by status.", globMatch, match),
 		f("name_match", "List the keys whose id matches a glob, by status; the old name of glob_match.", globMatch, match),

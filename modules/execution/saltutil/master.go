@@ -24,7 +24,7 @@ CLI Example:
 CLI Example:
 
     salt '*' saltutil.cmd '*' test.ping`},
-		{Name: "saltutil.cmd_iter", Params: cmdParams, KWArgs: true, Run: cmd, Doc: `The same as saltutil.cmd.
+		{Name: "saltutil.cmd_iter", Params: cmdParams, KWArgs: true, Run: cmdIter, Doc: `The same as saltutil.cmd.
 
 CLI Example:
 
@@ -91,21 +91,52 @@ func cmd(c *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
+// cmdIter is a generator in Salt: a function that calls it gets one map for each minion, a job gets them in one.
+func cmdIter(c *modules.Call, a modules.Args) (any, error) {
+	v, err := cmd(c, a)
+	all, ok := v.(*payload.Map)
+	if err != nil || !ok || !c.Nested() {
+		return v, err
+	}
+	if all.Len() == 0 { // what comes of a target that nobody matches
+		return []any{all}, nil
+	}
+	each := make([]any, 0, all.Len())
+	for id, ret := range all.All() {
+		each = append(each, payload.M(id, ret))
+	}
+	return each, nil
+}
+
 func runner(c *modules.Call, a modules.Args) (any, error) {
-	args, ok := a.Get("arg").([]any)
+	list, ok := a.Get("arg").([]any)
 	if v := a.Get("arg"); v != nil && !ok {
 		return nil, modules.InvocErr("arg must be formatted as a list/tuple")
 	}
-	kw := payload.NewMap(0)
-	if m, ok := a.Get("kwarg").(*payload.Map); ok {
-		kw = m.Clone()
+	kw, ok := a.Get("kwarg").(*payload.Map)
+	if v := a.Get("kwarg"); v != nil && !ok {
+		return nil, modules.InvocErr("kwarg must be formatted as a dictionary")
 	}
+	kw = kw.Clone()
 	kw.Update(a.UserKW())
 	client := c.Host().Runner
 	if client == nil {
 		return nil, modules.ExecErr(onlyOnMaster)
 	}
-	return client.Run(c.Ctx, a.Str("name"), args, kw, a.Bool("full_return"))
+	user := a.KW.Str("__pub_user")
+	if user == "" {
+		user = "UNKNOWN"
+	}
+	run := modules.MasterRun{Fun: a.Str("name"), Args: list, KW: kw, Saltenv: environment(a, a.Get("saltenv")), Pub: payload.M("user", user)}
+	return client.Run(c.Ctx, run, a.Bool("full_return"))
+}
+
+// environment is the one that a state run names, or another.
+func environment(a modules.Args, other any) any {
+	if env, ok := a.KW.Get("__env__"); ok {
+		return env
+	}
+	return other
 }
 
 func wheel(c *modules.Call, a modules.Args) (any, error) {
@@ -113,7 +144,12 @@ func wheel(c *modules.Call, a modules.Args) (any, error) {
 	if client == nil {
 		return nil, modules.ExecErr(onlyOnMaster)
 	}
-	return client.Wheel(c.Ctx, a.Str("name"), a.Rest, a.UserKW())
+	rec, err := client.Wheel(c.Ctx, modules.MasterRun{Fun: a.Str("name"), Args: a.Rest, KW: a.UserKW(), Saltenv: environment(a, "base")})
+	var wrong *modules.InvocationError
+	if errors.As(err, &wrong) { // Salt takes wrong arguments for the want of a master
+		return nil, modules.ExecErr(onlyOnMaster)
+	}
+	return rec, err
 }
 
 func mmodule(c *modules.Call, a modules.Args) (any, error) {

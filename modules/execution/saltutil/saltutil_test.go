@@ -15,6 +15,7 @@ import (
 	"brine/modules"
 	"brine/modules/execution/saltutil"
 	"brine/modules/modtest"
+	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
@@ -334,9 +335,14 @@ func TestMaster(t *testing.T) {
 		{"revoke timeout", "saltutil.revoke_auth", nil, nil, fmt.Errorf("ask: %w", modules.ErrRequestTimeout), false,
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", false)},
 		{"runner", "saltutil.runner", []any{"jobs.active", []any{"x"}}, payload.M("a", int64(1), "kwarg", payload.M("b", int64(2))), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)), "full", false)},
+			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)), "full", false,
+				"saltenv", "base", "pub", payload.M("user", "root"))},
+		{"runner of a job", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "full_return", true, "__x", 1), "r", "r",
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", true, "saltenv", "dev", "pub", payload.M("user", "root"))},
+		{"runner of a state", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "__env__", "qa"), "r", "r",
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", false, "saltenv", "qa", "pub", payload.M("user", "root"))},
 		{"wheel", "saltutil.wheel", []any{"key.accept", "web*"}, payload.M("a", int64(1)), "r", "r",
-			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)))},
+			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)), "saltenv", "base", "pub", payload.NewMap(0))},
 		{"cmd", "saltutil.cmd", []any{"*", "test.ping"}, payload.M("timeout", "3", "kwarg", payload.M("k", "v"), "subset", int64(1)),
 			payload.M("web1", payload.M("ret", true)), payload.M("web1", payload.M("ret", true)),
 			payload.M("tgt", "*", "fun", "test.ping", "args", []any{}, "kw", payload.M("subset", int64(1), "kwarg", payload.M("k", "v")),
@@ -351,7 +357,7 @@ func TestMaster(t *testing.T) {
 				t.Errorf("got %v %v", got, err)
 			}
 			if a := host.Asked(); len(a) != 1 || !payload.Equal(a[0], tt.asked) {
-				t.Errorf("asked %v, want %v", a, tt.asked)
+				t.Errorf("asked %s, want %s", pytext.Repr(a[0]), pytext.Repr(tt.asked))
 			}
 		})
 	}

@@ -35,10 +35,10 @@ type parser struct {
 }
 
 // parse returns the content of the only document of a text, nil when there is none, and whether it has aliases.
-func parse(src string, spend func(values int) error) (root *node, aliases bool, refused error, err *Error) {
+func parse(src string, spend func(values int) error) (root *node, aliases bool, err *Error, refused error) {
 	p := &parser{s: newScanner(src), spend: spend}
 	root = p.stream()
-	return root, p.aliases > 0, p.refused, p.err
+	return root, p.aliases > 0, p.err, p.refused
 }
 
 // peek is the next token; after an error it is the end of the stream.

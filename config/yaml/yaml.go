@@ -62,7 +62,7 @@ func load(b []byte, dialect Dialect, spend func(values int) error) (any, func() 
 	if err := readable(b); err != nil {
 		return nil, none, err
 	}
-	root, aliases, refused, fault := parse(strings.TrimPrefix(string(b), byteOrderMark), spend)
+	root, aliases, fault, refused := parse(strings.TrimPrefix(string(b), byteOrderMark), spend)
 	if refused != nil {
 		return nil, none, refused
 	}

@@ -22,7 +22,7 @@ func LoadYamlex(b []byte) (any, error) {
 	if err := readable(b); err != nil {
 		return nil, err
 	}
-	root, aliases, _, fault := parse(strings.TrimPrefix(string(b), byteOrderMark), nil)
+	root, aliases, fault, _ := parse(strings.TrimPrefix(string(b), byteOrderMark), nil)
 	if fault != nil {
 		return nil, fault
 	}

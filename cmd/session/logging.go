@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"brine/cmd/saltlog"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules"
 	"brine/modules/fleet/door"
 	"brine/modules/matchers"
 
@@ -105,7 +107,8 @@ func (s *Session) notice(level slog.Level, format string, a ...any) {
 	s.Common.Notices = append(s.Common.Notices, config.Notice{Level: level, Text: fmt.Sprintf(format, a...)})
 }
 
-// prepareLogFile makes the log file and its folder and gives the file to the configured user.
+// prepareLogFile makes the log file and its folder and gives the file to the configured user. Unlike Salt: where that fails for
+// another reason than rights it shows the end of a traceback only.
 func prepareLogFile(path, owner string) error {
 	uid, _, err := UserIDs(owner)
 	if err != nil {
@@ -119,6 +122,9 @@ func prepareLogFile(path, owner string) error {
 	if err == nil && !IsFile(path) {
 		err = touch(path)
 	}
+	if err == nil && isDir(path) {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
 	if err == nil {
 		_ = config.Give(path, uid, -1) // best effort, as Salt: only root may
 		return nil
@@ -129,7 +135,17 @@ func prepareLogFile(path, owner string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Exit(tool.ExitGeneric, "No permissions to access %q, are you running as the correct user?", path)
 	}
-	return tool.ExitFor(err, tool.ExitGeneric, "Failed to create path %q - %v", path, err)
+	return tool.ExitFor(err, tool.ExitUsage, "Failed to create path \"%s\" - %s", path, pythonText(err))
+}
+
+// pythonText is the text of an error of the operating system as Python has it.
+func pythonText(err error) string {
+	var p *fs.PathError
+	var number syscall.Errno
+	if errors.As(err, &p) && errors.As(err, &number) {
+		return modules.OSErrorText(number, p.Path)
+	}
+	return err.Error()
 }
 
 func touch(path string) error {

@@ -18,6 +18,7 @@ type Registry struct {
 	limits  Limits
 	offered []*offer // modules that decide themselves whether they load
 	place   *Env     // what they go by
+	lacks   func(name string) string
 
 	loading sync.Mutex // held while they decide
 	context contextStore
@@ -143,7 +144,10 @@ func (r *Registry) Modules() []string {
 	return slices.Compact(mods)
 }
 
-// MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string).
+// Lacks sets what is said of a function that is not here beside Salt's words; "" is nothing. It is called before others see the registry.
+func (r *Registry) Lacks(say func(name string) string) { r.lacks = say }
+
+// MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string), and more where Lacks knows more.
 func (r *Registry) MissingText(name string) string {
 	r.load(ModuleOf(name))
 	r.mu.RLock()
@@ -152,7 +156,13 @@ func (r *Registry) MissingText(name string) string {
 	reason, refused := r.refused[mod]
 	switch {
 	case !refused || r.hasModule(mod):
-		return fmt.Sprintf("'%s' is not available.", name)
+		text := fmt.Sprintf("'%s' is not available.", name)
+		if r.lacks != nil {
+			if more := r.lacks(name); more != "" {
+				text += " " + more
+			}
+		}
+		return text
 	case reason == "":
 		return fmt.Sprintf("'%s' __virtual__ returned False", mod)
 	default:

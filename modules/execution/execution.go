@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"brine/modules"
+	"brine/modules/absent"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
@@ -49,6 +50,7 @@ type Options struct {
 
 // Register adds all functions.
 func Register(reg *modules.Registry, opt Options) error {
+	reg.Lacks(absent.Of(absent.Execution))
 	all := slices.Concat(
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules"
+	"brine/modules/absent"
 	"brine/modules/fileserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
@@ -155,6 +156,7 @@ type Options struct {
 // Register adds every runner function to reg.
 func Register(reg *modules.Registry, o Options) error {
 	r := &runner{Options: o}
+	reg.Lacks(absent.Of(absent.Runner))
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
 		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.gitPillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs(), r.authFuncs())...)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"brine/modules"
+	"brine/modules/absent"
 	"brine/modules/fleet/keys"
 	"brine/wire/payload"
 )
@@ -34,6 +35,7 @@ type Options struct {
 // Register adds every wheel function to reg.
 func Register(reg *modules.Registry, o Options) error {
 	w := &wheel{Options: o}
+	reg.Lacks(absent.Of(absent.Wheel))
 	return reg.Register(slices.Concat(w.keyFuncs(), w.makeFuncs(), w.configFuncs(), w.rootFuncs(), w.otherFuncs())...)
 }
 

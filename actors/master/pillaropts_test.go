@@ -5,21 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-
-	"brine/wire/payload"
 )
-
-// TestPillarOptsAreTold: what pillar_opts gives to minions is named at the start, and no secret itself.
-func TestPillarOptsAreTold(t *testing.T) {
-	opts := payload.M("mysql", payload.M("user", "salt", "pass", "hunter2"), "interface", "0.0.0.0")
-	for on, want := range map[bool]string{true: "secrets=mysql", false: ""} {
-		var said bytes.Buffer
-		warnOfPillarOpts(opts.Clone().Set("pillar_opts", on), slog.New(slog.NewTextHandler(&said, nil)))
-		if text := said.String(); !strings.Contains(text, want) || strings.Contains(text, "hunter2") || (text == "") == on {
-			t.Errorf("pillar_opts %t: got %q", on, text)
-		}
-	}
-}
 
 // TestUnreadableJobCache: an external job cache from which nobody can read is told by name, and a master job cache of that kind
 // keeps the master from starting.

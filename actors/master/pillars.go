@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
-	"brine/config"
 	"brine/modules"
 	"brine/modules/fileserver/gitfs"
 	limits "brine/modules/host/memory"
@@ -58,24 +56,7 @@ func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within tim
 			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)
 			return err == nil && slices.Contains(who.Minions, id)
 		}})
-	if missed := pillar.NotYet(opts.Value("ext_pillar")); len(missed) > 0 {
-		log.Warn("external pillars that are not there yet: pillars will say so, and states refuse them", "ext_pillar", strings.Join(missed, ", "))
-	}
-	warnOfPillarOpts(opts, log)
 	return p, nil
-}
-
-// warnOfPillarOpts tells what minions get to know by pillar_opts. As in Salt 3008 that is every option, unmasked: its masking of
-// pillars is for what functions show, not for what is sent.
-func warnOfPillarOpts(opts *payload.Map, log *slog.Logger) {
-	if !modules.Truthy(opts.Value("pillar_opts")) {
-		return
-	}
-	secrets := "none whose name says so"
-	if names := config.SecretOptions(opts); len(names) > 0 {
-		secrets = strings.Join(names, ", ")
-	}
-	log.Warn("pillar_opts: every minion gets all options of this master in its pillar, unmasked", "options", opts.Len(), "secrets", secrets)
 }
 
 // gitChild is the GitPillar as a child of the master; none without repositories.

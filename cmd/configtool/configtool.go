@@ -204,6 +204,10 @@ func (t *configTool) check(path string) error {
 	} else if err != nil {
 		return err
 	}
+	if s.Master != nil {
+		more, said := rehearse(s.Master)
+		faults, notices = append(faults, more...), append(notices, said...)
+	}
 	said := 0
 	for _, n := range slices.Concat(s.Common.Notices, s.Unhonoured, notices) {
 		if n.Level >= slog.LevelWarn {

@@ -30,7 +30,7 @@ func CheckStanding(s *session.Session) error {
 		faults = append(faults, unknownBackends(s.Master)...)
 	}
 	faults = append(faults, engineFaults(s)...)
-	s.Unhonoured = notices
+	s.Unhonoured = append(notices, absences(s)...)
 	return faults.Err()
 }
 

@@ -3,6 +3,7 @@ package pillar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -136,7 +137,8 @@ func TestRefusedByName(t *testing.T) {
 	if got := answer(c.Compile(t.Context(), Question{ID: "m"})); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := NotYet(option); len(got) != 1 || got[0] != "mongo" {
-		t.Errorf("NotYet: got %v", got)
+	later, unknown := Missing(append(option, payload.M("git", []any{}), payload.M("etcd", "x"), payload.M("mongo", "twice")))
+	if want := "[mongo etcd] [nosuch]"; fmt.Sprint(later, unknown) != want {
+		t.Errorf("got %v %v, want %s", later, unknown, want)
 	}
 }

@@ -47,26 +47,35 @@ var extPillars = map[string]extPillar{
 		run: extraMinionData},
 }
 
+// gitPillarName is the external pillar that stands in no table: it compiles pillars itself.
+const gitPillarName = "git"
+
 // notYet are the external pillars of Salt and of its extensions that are missed here: a pillar that lacks them says so.
 var notYet = []string{"cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
-	"foreman", "git_pillar", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
-	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "rethinkdb_pillar",
+	"etcd", "consul", "foreman", "git_pillar", "hg", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
+	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "rethinkdb", "rethinkdb_pillar",
 	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
 	"vmware_pillar"}
 
-// NotYet are those of a list of external pillars (the option ext_pillar) that brine does not have, though Salt or an extension does.
-func NotYet(option any) []string {
-	var out []string
+// Missing are those of a list of external pillars (the option ext_pillar) that brine does not have: those that Salt or an extension has,
+// and others, which may be somebody's own.
+func Missing(option any) (later, unknown []string) {
 	list, _ := option.([]any)
 	for _, entry := range list {
 		m, _ := entry.(*payload.Map)
 		for key := range m.All() {
-			if name, ok := key.(string); ok && slices.Contains(notYet, name) && !slices.Contains(out, name) {
-				out = append(out, name)
+			name := pytext.Str(key)
+			_, have := extPillars[name]
+			switch {
+			case have || name == gitPillarName || slices.Contains(later, name) || slices.Contains(unknown, name):
+			case slices.Contains(notYet, name):
+				later = append(later, name)
+			default:
+				unknown = append(unknown, name)
 			}
 		}
 	}
-	return out
+	return later, unknown
 }
 
 // onDemand is the external pillar that a question asks for, if the master allows it.
@@ -142,7 +151,7 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 // callExternal sets ext to what one external pillar gives; it stays as it is where that fails.
 func (r *run) callExternal(name string, given any, pillar *payload.Map, ext *any) {
 	p, ok := extPillars[name]
-	if name == "git" { // it compiles pillars itself, so it cannot stand in the table
+	if name == gitPillarName { // it compiles pillars itself, so it cannot stand in the table
 		p, ok = extPillar{varArgs: true, run: gitPillar}, true
 	}
 	switch {

@@ -3,7 +3,6 @@ package jinja
 import (
 	"errors"
 	"path"
-	"slices"
 	"strings"
 
 	"brine/modules/renderers/jinja/py"
@@ -199,7 +198,7 @@ func (r *run) module(e syntax.Expr, withContext bool) (*module, error) {
 		return nil, err
 	}
 	m := &module{name: t.name, vars: map[string]any{}, text: out.String()}
-	for _, name := range room.exported {
+	for name := range room.exported {
 		m.vars[name] = room.vars[name]
 	}
 	return m, nil
@@ -217,16 +216,12 @@ func (r *run) importModule(s *syntax.Import) error {
 			return err
 		}
 	}
-	r.assign(s.Target, v)
-	if r.top && s.Load == "" {
-		r.s.room.keep(s.Target)
+	if s.Load != "" { // Salt assigns what it makes of the import
+		r.assign(s.Target, v)
+		return nil
 	}
+	r.bind(s.Target, v)
 	return nil
-}
-
-// keep takes a name out of what the template exports.
-func (r *room) keep(name string) {
-	r.exported = slices.DeleteFunc(r.exported, func(n string) bool { return n == name })
 }
 
 func (r *run) fromImport(s *syntax.FromImport) error {
@@ -243,10 +238,7 @@ func (r *run) fromImport(s *syntax.FromImport) error {
 			u.Name = name
 			v = u
 		}
-		r.assign(s.Aliases[i], v)
-		if r.top {
-			r.s.room.keep(s.Aliases[i])
-		}
+		r.bind(s.Aliases[i], v)
 	}
 	return nil
 }

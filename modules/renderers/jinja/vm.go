@@ -43,10 +43,10 @@ type frame struct {
 // room is what the parts of one template share: Jinja's Context.
 type room struct {
 	tmpl       *Template
-	over       map[string]any // what an including template gave, nil for none
-	places     map[string]any // tplfile and so on, as they were at the start
-	vars       map[string]any // set at the top level
-	exported   []string
+	over       map[string]any  // what an including template gave, nil for none
+	places     map[string]any  // tplfile and so on, as they were at the start
+	vars       map[string]any  // set at the top level
+	exported   map[string]bool // of vars: what an import of the template finds
 	blocks     map[string][]blockBody
 	autoescape bool
 	parent     *Template // set by extends
@@ -97,7 +97,7 @@ func (r *run) inner() *run {
 var placeNames = []string{"tplfile", "tpldir", "tpldot"}
 
 func (v *vm) newRoom(t *Template, over map[string]any) *room {
-	r := &room{tmpl: t, over: over, vars: map[string]any{}, blocks: map[string][]blockBody{}, places: map[string]any{}}
+	r := &room{tmpl: t, over: over, vars: map[string]any{}, exported: map[string]bool{}, blocks: map[string][]blockBody{}, places: map[string]any{}}
 	for _, name := range placeNames {
 		if p, ok := v.global(name); ok {
 			r.places[name] = p
@@ -168,10 +168,18 @@ func (r *run) assign(name string, v any) {
 		return
 	}
 	room := r.s.room
-	if _, ok := room.vars[name]; !ok && !strings.HasPrefix(name, "_") {
-		room.exported = append(room.exported, name)
-	}
 	room.vars[name] = v
+	if !strings.HasPrefix(name, "_") {
+		room.exported[name] = true
+	}
+}
+
+// bind sets a variable to what was imported. The template does not export it until it is assigned again.
+func (r *run) bind(name string, v any) {
+	r.assign(name, v)
+	if r.top {
+		delete(r.s.room.exported, name)
+	}
 }
 
 func (v *vm) undefined(name string) *py.Undefined {

@@ -108,3 +108,5 @@ rows:
 type lines []string
 
 func (l *lines) Log(_ slog.Level, text string) { *l = append(*l, text) }
+
+func (l *lines) LogAs(_ string, _ slog.Level, text string) { *l = append(*l, text) }

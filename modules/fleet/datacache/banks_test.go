@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 
@@ -325,4 +326,44 @@ func files(t *testing.T, dir string) map[string]string {
 func exists(parts ...string) bool {
 	_, err := os.Lstat(filepath.Join(parts...))
 	return err == nil
+}
+
+// TestDamagedIsSetAside: who owns the cache puts a damaged file where no bank is, once, and goes on as if there were none; who does not
+// leaves it.
+func TestDamagedIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	b, err := OpenBanks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bank := range []string{BankGrains, BankPillar, BankMine} {
+		for name, text := range map[string]string{"empty": "", "noise": "\xc1\xfe", "no map": "\x05"} {
+			file := filepath.Join(dir, bank, "web1.p")
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := AttachBanks(dir).Data(bank, "web1"); !errors.Is(err, packedfile.ErrDamaged) {
+				t.Errorf("%s %s: who does not own it gets %v", bank, name, err)
+			}
+			var told []setaside.Damage
+			b.Own(func(d setaside.Damage) { told = append(told, d) })
+			for range 2 {
+				if m, err := b.Data(bank, "web1"); m != nil || err != nil {
+					t.Errorf("%s %s: got %v, %v", bank, name, m, err)
+				}
+			}
+			if len(told) != 1 || told[0].Path != file || filepath.Dir(told[0].Kept) != filepath.Join(dir, setaside.Folder) {
+				t.Fatalf("%s %s: told of %v", bank, name, told)
+			}
+			if kept, err := os.ReadFile(told[0].Kept); err != nil || string(kept) != text {
+				t.Errorf("%s %s: kept %q, %v", bank, name, kept, err)
+			}
+		}
+		if names, err := b.List(bank); err != nil || len(names) > 0 {
+			t.Errorf("the bank lists %v, %v", names, err)
+		}
+	}
 }

@@ -53,6 +53,9 @@ func (b *Banks) Data(bank, id string) (*payload.Map, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, packedfile.ErrDamaged) && b.damaged(at.file, err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("data cache: %w", err)
 	}
@@ -65,7 +68,7 @@ func (b *Banks) Data(bank, id string) (*payload.Map, error) {
 	}
 	if !ok {
 		err := fmt.Errorf("data cache: %s of %s: %w: it holds no map", bank, id, packedfile.ErrDamaged)
-		if file, perr := b.path(bank, id); perr == nil && b.damaged(file, err) {
+		if b.damaged(at.file, err) {
 			return nil, nil
 		}
 		return nil, err

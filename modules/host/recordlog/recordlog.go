@@ -171,6 +171,10 @@ func (s *scanner) head(old Format) error {
 			s.bad(headGap, Begin)
 		}
 	}
+	if s.found.Format.Headed() && s.size < Begin { // it was cut before its first record
+		s.found.Format, s.found.Bad = Format{}, nil
+		return nil
+	}
 	if s.found.Format.table == nil {
 		s.found.Format = old
 	}

@@ -147,8 +147,13 @@ func TestNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cases := map[string][]byte{"empty": {}, "noise": bytes.Repeat([]byte("noise"), 5000)}
+	for _, at := range []int{1, headSize - 1, headSize, 4104, headGap, Begin - 1} {
+		cases[fmt.Sprintf("cut at %d", at)] = bytes.Clone(whole[:at])
+	}
 	copy(whole[:Begin], make([]byte, Begin))
-	for name, b := range map[string][]byte{"empty": {}, "noise": bytes.Repeat([]byte("noise"), 5000), "no heads": whole} {
+	cases["no heads"] = whole
+	for name, b := range cases {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/modules/netapi"
 	"brine/wire/payload"
@@ -96,18 +97,29 @@ func (s *site) spelled(client string) map[string]string {
 	}
 }
 
-// looked goes through what the master was asked since the last time.
+// looked goes through what the master was asked since the last time. Who is answered at once may be asked for a moment later (wheel_async).
 func (s *site) looked(what string) {
 	s.t.Helper()
-	n := 0
+	for range 1000 {
+		if s.lookedOnce(what) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Errorf("%s: the master was asked nothing", what)
+}
+
+// lookedOnce goes through what the master was asked for clients, and tells how often that was.
+func (s *site) lookedOnce(what string) (n int) {
+	s.t.Helper()
 	s.master.loads.Range(func(k, _ any) bool {
 		s.master.loads.Delete(k)
-		n++
 		load := k.(*payload.Map)
 		if load.Value("fun") == "doc.runner" { // which salt-api asks on its own account
 			s.only(what, load, "cmd", "fun", "kwarg", "key", "user")
 			return true
 		}
+		n++
 		command := payload.Command(load)
 		switch command {
 		case payload.CmdPublish:
@@ -130,9 +142,7 @@ func (s *site) looked(what string) {
 		}
 		return true
 	})
-	if n == 0 {
-		s.t.Errorf("%s: the master was asked nothing", what)
-	}
+	return n
 }
 
 // only fails where a map has other keys.

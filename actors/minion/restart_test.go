@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/modules/host/setaside"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -92,13 +93,18 @@ func TestAfterDeath(t *testing.T) {
 	}
 	r.awaitSpool(t, 0)
 	r.log.Await(t, "a return is lost")
-	if left := files(t, queue.dir(l)); len(left) != 0 {
-		t.Errorf("queue: %q", left)
+	if left := files(t, queue.dir(l)); len(left) != 1 || !strings.HasPrefix(left[0], "queued_1_x.p"+setaside.Mark) {
+		t.Errorf("queue: %q, want what is damaged alone", left)
 	}
 	if left := files(t, filepath.Join(r.cfg.CacheDir, "spool")); len(left) != 0 {
 		t.Errorf("old spool: %q", left)
 	}
-	r.log.Await(t, "proc entries cannot be read")
+	for _, name := range []string{"rubbish", jid(5)} {
+		if kept, _ := filepath.Glob(filepath.Join(r.cfg.CacheDir, setaside.Folder, name+setaside.Mark+"*")); len(kept) != 1 {
+			t.Errorf("proc entry %s: %q was set aside", name, kept)
+		}
+	}
+	r.log.Await(t, setaside.Text)
 }
 
 // TestLiveNeighbour leaves the entries of another minion's process alone, as long as that lives.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -235,10 +236,7 @@ func (s *silentSite) damage(t *testing.T, name, harm string) (b []byte) {
 			b = append(b, byte(random.Uint32()))
 		}
 	}
-	if err := os.Chmod(path, 0o600); err == nil {
-		err = os.WriteFile(path, b, 0o600)
-	}
-	if err != nil {
+	if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, b, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return b

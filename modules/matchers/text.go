@@ -21,7 +21,7 @@ type Text struct {
 }
 
 // maxTextWork bounds instructions times bytes of text for the fast engine: some ten seconds.
-const maxTextWork = 1 << 32
+const maxTextWork int64 = 1 << 32
 
 // classes are the escapes that the engines read in different ways outside of ASCII.
 var classes = pattern.New(`\\[wWdDsSbB]`)
@@ -50,7 +50,7 @@ func CompileText(expr, letters string) (*Text, error) {
 // Search tells whether the pattern fits anywhere. An error means a text that is too long, or one that took too long.
 func (t *Text) Search(s string) (bool, error) {
 	if t.fast != nil && t.plain(s) {
-		if t.size*len(s) > maxTextWork {
+		if int64(t.size)*int64(len(s)) > maxTextWork {
 			return false, fmt.Errorf("%w: a text of %d bytes", ErrRegexp, len(s))
 		}
 		return t.fast.MatchString(s), nil

@@ -83,7 +83,7 @@ func diskUsage(c *modules.Call, a modules.Args) (any, error) {
 			out.Set(place, payload.M("available", nil, "total", nil))
 			continue
 		}
-		out.Set(place, payload.M("available", int64(fs.Bavail)*fs.Bsize, "total", int64(fs.Blocks)*fs.Bsize))
+		out.Set(place, payload.M("available", int64(fs.Bavail)*int64(fs.Bsize), "total", int64(fs.Blocks)*int64(fs.Bsize)))
 	}
 	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/modules/netapi"
 	"brine/wire/payload"
@@ -97,16 +96,10 @@ func (s *site) spelled(client string) map[string]string {
 	}
 }
 
-// looked goes through what the master was asked since the last time. Who is answered at once may be asked for a moment later (wheel_async).
+// looked goes through what the master was asked since the last time. salt-api answers a wheel_async before it asks the master.
 func (s *site) looked(what string) {
 	s.t.Helper()
-	for range 1000 {
-		if s.lookedOnce(what) > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	s.t.Errorf("%s: the master was asked nothing", what)
+	until(s.t, what+": the master is asked", func() bool { return s.lookedOnce(what) > 0 })
 }
 
 // lookedOnce goes through what the master was asked for clients, and tells how often that was.

@@ -29,6 +29,7 @@ type (
 	replied struct {
 		step       auth.Step
 		unresolved bool // the master's name has no address
+		away       bool // no process of the master listens, as far as the last attempt shows
 	}
 	// again says that the wait before the next sign-in is over.
 	again struct{ turn int }
@@ -74,6 +75,7 @@ type authenticator struct {
 	pending int       // answers that told to wait for an operator
 	lookups int       // sign-ins that failed for want of an address
 	rests   bool      // busy with nothing but the wait
+	away    bool      // of the last outcome
 	closed  bool      // the minion stops
 }
 
@@ -144,8 +146,10 @@ func (a *authenticator) signIn(ctx actor.Context) {
 
 // signIn sends requests until one is answered, auth_tries times.
 func signIn(ctx context.Context, l *link) *replied {
+	away := false
 	for range max(1, l.times.Load().authTries) {
 		reply, err := askSignIn(ctx, l)
+		away = errors.Is(err, zmq.ErrUnconnected)
 		switch {
 		case err == nil:
 			return &replied{step: l.auth.Reply(reply)}
@@ -156,7 +160,7 @@ func signIn(ctx context.Context, l *link) *replied {
 		}
 		l.log.Debug("no answer to the sign-in request", "err", err)
 	}
-	return &replied{step: l.auth.TimedOut()}
+	return &replied{step: l.auth.TimedOut(), away: away}
 }
 
 func failedSignIn(err error) *replied {
@@ -178,6 +182,7 @@ func askSignIn(ctx context.Context, l *link) ([]byte, error) {
 
 func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
 	s := m.step
+	a.away = m.away
 	a.link.meter.signIn(a.link, s.Verdict)
 	switch {
 	case s.Verdict == auth.Accepted:
@@ -264,10 +269,17 @@ func roundWait(n int, first, most time.Duration) time.Duration {
 	return min(time.Duration(n)*first, most)
 }
 
+// usualReauthDelay is the default of random_reauth_delay. An operator who sets a longer one wants the fleet to come back by and by;
+// otherwise a sign-in does not wait once the master listens.
+const usualReauthDelay = 10 * time.Second
+
 func (a *authenticator) wait(ctx actor.Context, d time.Duration) {
 	a.turn++
 	a.rests = true
 	after(ctx, a.link.clock, d, &again{turn: a.turn})
+	if a.away && a.link.opt.reauthDelay <= usualReauthDelay {
+		whenListening(ctx, a.link, d, a.self, &again{turn: a.turn})
+	}
 	a.breakOff()
 }
 

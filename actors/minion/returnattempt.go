@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/zmq"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -160,8 +162,23 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
 		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
+		if errors.Is(err, zmq.ErrUnconnected) {
+			whenListening(ctx, r.opt.link, pause, r.self, &retrySpool{})
+		}
 	}
 	r.trim(ctx)
+}
+
+// whenListening sends msg as soon as the master of a link accepts a connection, if that is within the time.
+func whenListening(ctx actor.Context, l *link, within time.Duration, to *supervisor.Ref, msg any) {
+	supervisor.Go(ctx, "connection", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		if l.wire.listening(ctx) == nil {
+			to.Send(msg)
+		}
+		return nil
+	})
 }
 
 // setBack counts an attempt that failed, and lets go what need not be held in memory.

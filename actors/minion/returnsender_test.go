@@ -86,6 +86,28 @@ func TestRetryTimer(t *testing.T) {
 	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
 }
 
+// TestRetryWhenListening: neither a return nor a sign-in waits for the end of its pause once the master listens again.
+func TestRetryWhenListening(t *testing.T) {
+	r := newRig(t, "").up()
+	f := r.master()
+	listens := make(chan struct{})
+	f.set(func() { f.down, f.listens = true, listens })
+	f.publish(jid(1), "t.echo", "x")
+	r.log.Await(t, "the return waits for the master")
+	f.set(func() { f.down = false })
+	close(listens)
+	f.awaitReturn(t, jid(1)) // the clock of the test stands still
+
+	listens = make(chan struct{})
+	f.set(func() { f.down, f.listens = true, listens })
+	before := r.m.links[0].sessions.Load()
+	r.m.links[0].authenticator.Send(&SignIn{After: before})
+	r.log.Await(t, "Error while bringing up minion for multi-master")
+	f.set(func() { f.down = false })
+	close(listens)
+	r.until(t, "session", func() bool { return r.m.links[0].sessions.Load() > before }, 0)
+}
+
 // TestRetryFollowsSuccess: when the master answers again after a while, nobody waits for the next retry.
 func TestRetryFollowsSuccess(t *testing.T) {
 	r := newRig(t, "").up()

@@ -203,6 +203,7 @@ type fakeMaster struct {
 	subs     int
 	answer   func(o *auth.Opened) (any, bool)
 	late     bool           // returns are taken, and acknowledged when nobody waits any more
+	listens  chan struct{}  // closed: the master accepts connections; nil: nobody can tell
 	stuck    bool           // returns are neither taken nor refused
 	clear    []byte         // the answer to returns, as it is; nil: they are taken
 	breaks   map[string]int // by command: how many requests lose their connection after they were carried out
@@ -283,6 +284,16 @@ func (f *fakeMaster) events() (tags []string) {
 	return tags
 }
 
+// listening waits for the end of listens.
+func (f *fakeMaster) listening(ctx context.Context) error {
+	select {
+	case <-f.listens:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
 	f.mu.Lock()
 	down, lookup, master := f.down, f.lookup, f.auth
@@ -290,6 +301,8 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 	switch {
 	case lookup != nil:
 		return nil, lookup
+	case down && f.listens != nil:
+		return nil, zmq.ErrUnconnected
 	case down:
 		return nil, zmq.ErrTimeout
 	}

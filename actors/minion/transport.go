@@ -16,9 +16,11 @@ import (
 
 // transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
 type transport interface {
-	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. zmq.ErrTimeout, zmq.ErrLost (the connection ended first),
-	// errUnresolved, the cause of ctx.
+	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors: zmq.ErrTimeout, of
+	// which zmq.ErrUnconnected is one, zmq.ErrLost (the connection ended first), errUnresolved, the cause of ctx.
 	exchange(ctx context.Context, frame, room []byte) ([]byte, error)
+	// listening waits until the master accepts a connection for requests (nil), or ctx ends.
+	listening(ctx context.Context) error
 	// subscribe receives publications until ctx ends. An error means that it never began.
 	subscribe(ctx context.Context, port int, to publications) error
 	// moved tells whether the master is to be looked for at another address than the subscription's. down says
@@ -121,6 +123,16 @@ func (t *zmqTransport) exchange(ctx context.Context, frame, room []byte) ([]byte
 		t.epoch.Add(1)
 	}
 	return reply, err
+}
+
+// listening connects a socket of its own, which then closes. An address that cannot be looked up is an error.
+func (t *zmqTransport) listening(ctx context.Context) error {
+	addr, err := t.resolve(ctx, "")
+	if err != nil {
+		return err
+	}
+	req := t.newReq(addr)
+	return errors.Join(req.Connect(ctx), req.Close())
 }
 
 func (t *zmqTransport) newReq(addr string) *zmq.Req {

@@ -244,6 +244,46 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// TestListening: a transport knows a master that is away from one that is silent, and sees at once when a port listens again.
+func TestListening(t *testing.T) {
+	port := freePort(t)
+	silent := zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", port)})
+	if err := silent.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- silent.Serve(ctx, func(zmq.Message) {}) }()
+	z := newTransport(t, &config.Minion{}, "master.test", port, func() string { return "127.0.0.1" })
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) || errors.Is(err, zmq.ErrUnconnected) {
+		t.Errorf("a silent master: %v", err)
+	}
+	cancel()
+	if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrUnconnected) || !errors.Is(err, zmq.ErrTimeout) {
+		t.Errorf("a master that is away: %v", err)
+	}
+	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer end()
+	if err := z.listening(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("nobody listens: %v", err)
+	}
+	seen := make(chan error, 1)
+	go func() { seen <- z.listening(t.Context()) }()
+	serveMaster(t, "127.0.0.1", port, 0)
+	select {
+	case err := <-seen:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("the port listens and nobody sees it")
+	}
+}
+
 // TestIPv6 reaches a master by an IPv6 address.
 func TestIPv6(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")

@@ -13,6 +13,10 @@ import (
 // ErrTimeout means the deadline of a request passed without a reply.
 var ErrTimeout = errors.New("zmq: no reply in time")
 
+// ErrUnconnected is an ErrTimeout of a request whose socket had no connection at the end: no ZeroMQ socket listens at the endpoint.
+// Only a Req with FailFast tells it apart.
+var ErrUnconnected = fmt.Errorf("%w: there is no connection", ErrTimeout)
+
 // ErrLost means the connection ended after the request was sent and before the reply. The request may have been
 // carried out.
 var ErrLost = errors.New("zmq: the connection ended before the reply")
@@ -48,6 +52,8 @@ type Req struct {
 
 	// With FailFast, both are also used by the goroutine that follows the connection.
 	down   atomic.Bool                             // the connection that sock had is gone
+	up     atomic.Bool                             // sock has a connection
+	upNow  chan struct{}                           // holds one token after up was set
 	flying atomic.Pointer[context.CancelCauseFunc] // ends the request under way
 
 	closed    atomic.Bool
@@ -56,7 +62,7 @@ type Req struct {
 
 // NewReq makes a Req; the socket is opened by the first request.
 func NewReq(opt ReqOptions) *Req {
-	q := &Req{opt: opt, turn: make(chan struct{}, 1)}
+	q := &Req{opt: opt, turn: make(chan struct{}, 1), upNow: make(chan struct{}, 1)}
 	q.turn <- struct{}{}
 	return q
 }
@@ -84,6 +90,30 @@ func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 		return nil, err
 	}
 	return reply, nil
+}
+
+// Connect opens the socket and waits until it has a connection, or ctx ends: then the error is its cause. It needs FailFast.
+func (q *Req) Connect(ctx context.Context) error {
+	select {
+	case <-q.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { q.turn <- struct{}{} }()
+	if q.closed.Load() {
+		return ErrClosed
+	}
+	if err := q.open(); err != nil {
+		return err
+	}
+	for !q.up.Load() {
+		select {
+		case <-q.upNow:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // Malformed is the number of replies that were not [empty, payload]; they were dropped.
@@ -135,6 +165,7 @@ func (q *Req) open() error {
 		onEvent = q.onEvent
 	}
 	q.down.Store(false) // nothing follows a connection now
+	q.up.Store(false)
 	sock := newSocket(q.opt.Context)
 	if err := sock.open(zmq4.DEALER, q.configure, onEvent); err != nil {
 		return err
@@ -149,8 +180,14 @@ func (q *Req) onEvent(e Event) {
 	switch e.Kind {
 	case Connected:
 		q.down.Store(false)
+		q.up.Store(true)
+		select {
+		case q.upNow <- struct{}{}:
+		default:
+		}
 	case Disconnected:
 		q.down.Store(true)
+		q.up.Store(false)
 		if cancel := q.flying.Load(); cancel != nil {
 			(*cancel)(ErrLost)
 		}
@@ -170,7 +207,11 @@ func (q *Req) await(ctx context.Context) ([]byte, error) {
 			return frames[1], nil
 		}
 		if frames == nil && ctx.Err() != nil {
-			return nil, q.ended(ctx)
+			err := q.ended(ctx)
+			if q.opt.FailFast && !q.up.Load() && errors.Is(err, ErrTimeout) {
+				err = fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrUnconnected)
+			}
+			return nil, err
 		}
 		if err != nil {
 			return nil, err

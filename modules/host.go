@@ -114,6 +114,9 @@ type PillarQuery struct {
 	Saltenv, Pillarenv string
 	Override           *payload.Map // nil: none
 	Ext                any          // one more external pillar, {name: arguments}; nil: none
+
+	// Afresh is set where a minion compiles its own pillar anew: templates do not see the one that it has.
+	Afresh bool
 }
 
 // Daemon is the daemon around the functions, as an operator looks at it.

@@ -267,7 +267,7 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
 		if opt.compiles.source != nil {
-			out.pillar, out.err = opt.compiles.compile(ctx, modules.PillarQuery{}, opt.asked)
+			out.pillar, out.err = opt.compiles.compile(ctx, modules.PillarQuery{Afresh: true}, opt.asked)
 			return nil
 		}
 		load := opt.asked.load(l.facts.grains())

@@ -26,12 +26,17 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script. The command "config DIR" writes DIR/master and DIR/minion with a root_dir of the
 // script's own.
 func TestScripts(t *testing.T) {
+	recorded, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("COLUMNS", "80")
+			e.Setenv("RECORDED", recorded)
 			return nil
 		},
 		Cmds: scriptCommands(),

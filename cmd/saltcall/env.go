@@ -36,7 +36,8 @@ func (t *callTool) servesItself() bool { return t.Minion.FileClient == "local" }
 func (t *callTool) pillarFrom(source modules.PillarSource) {
 	t.env.Host.Secrets = source
 	t.env.Pillar = sync.OnceValue(func() *payload.Map {
-		data, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv, Pillarenv: t.Minion.PillarEnv})
+		data, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv,
+			Pillarenv: t.Minion.PillarEnv, Afresh: true})
 		if err != nil {
 			t.Log.Error("Exception getting pillar: " + err.Error())
 		} else if _, ofMaster := source.(callMaster); ofMaster && t.Minion.MinionPillarCache && t.Minion.Raw.Str("file_client") == "remote" {

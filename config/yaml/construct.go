@@ -84,7 +84,11 @@ func (c *constructor) value(n *node) (any, error) {
 // room is what a collection will be put into.
 func (c *constructor) room(n *node) any {
 	if n.tag == tagMap || n.tag == tagOmap && c.dialect == SLS {
-		return payload.NewMap(len(n.items) / 2)
+		m := payload.NewMap(len(n.items) / 2)
+		if c.dialect == SLS {
+			m.AsOrdered()
+		}
+		return m
 	}
 	if n.kind == sequenceNode {
 		return make([]any, len(n.items))

@@ -30,10 +30,10 @@ func DumpYAML(v any, flow FlowStyle, indent int) string {
 type YAMLOptions struct {
 	Flow          FlowStyle
 	Indent, Width int
-	KeepOrder     bool                      // of keys
-	Ordered       func(m *payload.Map) bool // which maps keep the order of their keys where the others do not; nil is none
-	ASCII         bool                      // other letters as escapes
-	ExplicitStart bool                      // "---" first
+	KeepOrder     bool // of keys
+	Ordered       bool // ordered maps keep the order of their keys where the others do not
+	ASCII         bool // other letters as escapes
+	ExplicitStart bool // "---" first
 }
 
 // DumpYAMLBy is DumpYAML with all options.
@@ -122,7 +122,7 @@ func represent(v any, o YAMLOptions) *yamlNode {
 		return n
 	case *payload.Map:
 		n := &yamlNode{kind: yamlMapping}
-		for key, value := range itemsOf(x, o.KeepOrder || o.Ordered != nil && o.Ordered(x)) {
+		for key, value := range itemsOf(x, o.KeepOrder || o.Ordered && x.Ordered()) {
 			n.items = append(n.items, represent(key, o), represent(value, o))
 		}
 		n.setFlow(o.Flow)

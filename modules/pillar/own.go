@@ -24,10 +24,12 @@ func NewOwn(on *modules.Env) *Own {
 			on.Host.Log.Log(level, text)
 		}
 	}
-	return &Own{on: on, compiler: New(Options{Opts: on.Opts(), Functions: FunctionsOf(on), Limits: jinja.Limits{Memory: memory.ForTemplate()}, Log: log})}
+	return &Own{on: on, compiler: New(Options{Opts: on.Opts(), Functions: FunctionsOf(on), Log: log,
+		Limits: jinja.Limits{Memory: memory.ForTemplate()}})}
 }
 
-// Compile compiles the pillar with the grains of now; its errors are those of Compiler.Compile.
+// Compile compiles the pillar with the grains of now. Unless it is compiled afresh, templates see the pillar that the minion has until
+// the new one is there, and keys that only the old one has stay, as with Salt. The errors are those of Compiler.Compile.
 func (o *Own) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
 	env := func(name string) any {
 		if name == "" {
@@ -35,5 +37,10 @@ func (o *Own) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map,
 		}
 		return name
 	}
-	return o.compiler.Compile(ctx, Question{ID: o.on.ID, Grains: o.on.Grains(), Saltenv: env(q.Saltenv), Pillarenv: env(q.Pillarenv), Override: q.Override, Ext: q.Ext})
+	question := Question{ID: o.on.ID, Grains: o.on.Grains(), Saltenv: env(q.Saltenv), Pillarenv: env(q.Pillarenv),
+		Override: q.Override, Ext: q.Ext}
+	if !q.Afresh && o.on.Pillar != nil {
+		question.Known = o.on.Pillar()
+	}
+	return o.compiler.Compile(ctx, question)
 }

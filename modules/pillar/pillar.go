@@ -52,6 +52,7 @@ type Question struct {
 	Grains    *payload.Map
 	Saltenv   any          // text, or nil
 	Pillarenv any          // text, or nil for the master's own
+	Known     *payload.Map // the pillar that templates see before the compilation, and whose keys stay; nil: none
 	Override  *payload.Map // goes over what is compiled
 	Extra     *payload.Map // data for external pillars (extra_minion_data)
 	Ext       any          // an external pillar that is wanted besides, {name: arguments}; it must be in on_demand_ext_pillar
@@ -96,7 +97,8 @@ type run struct {
 }
 
 func (c *Compiler) newRun(ctx context.Context, q Question) *run {
-	r := &run{Compiler: c, ctx: ctx, q: q, data: payload.NewMap(0), ignored: map[string]bool{}}
+	r := &run{Compiler: c, ctx: ctx, q: q, data: q.Known.Clone(), ignored: map[string]bool{}}
+	r.data.Delete("_errors") // those of this compilation are told
 	r.setOpts()
 	r.override = payload.NewMap(0)
 	if q.Override.Len() > 0 {
@@ -166,6 +168,9 @@ func (r *run) setOpts() {
 	}
 	opts.Set("file_client", "local").Set("grains", r.grains()).Set("saltenv", saltenv).Set("pillarenv", pillarenv)
 	opts.Set("id", r.q.ID).Set("minion_id", r.q.ID)
+	if r.q.Known != nil {
+		opts.Set("pillar", r.q.Known)
+	}
 	top := opts.Str("state_top")
 	if top == "" {
 		top = "top.sls"
@@ -277,11 +282,12 @@ func (r *run) finish() (*payload.Map, error) {
 			return nil, err
 		}
 	}
+	out = dicts.Clone(out).(*payload.Map) // what was known before is not decrypted in place
 	if wrong := r.decrypt(out); len(wrong) > 0 {
 		told, _ := out.Value("_errors").([]any)
 		out.Set("_errors", append(told, wrong...))
 	}
-	return dicts.Clone(out).(*payload.Map), nil
+	return out, nil
 }
 
 // masterOptions are what pillar_opts gives minions.

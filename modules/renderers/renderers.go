@@ -30,7 +30,6 @@ type Input struct {
 	Context   *payload.Map // further names for the template; may be nil
 	KW        *payload.Map // further keywords of the call; may be nil
 
-	ordered bool // a map in Data comes from the YAML renderer, which Python's complaints tell
 }
 
 // InString stands for the path of a template that is no file.
@@ -130,7 +129,6 @@ func (s *Set) Compile(ctx context.Context, pipe string, in Input) (any, error) {
 			out = payload.NewMap(0)
 		}
 		in.Data = out
-		in.ordered = step.name == "yaml" || in.ordered && step.name != "json"
 	}
 	return sameLineEnds(text, out), nil
 }

@@ -14,7 +14,7 @@ import (
 
 // typeName is the name of the data's type in Python's complaints.
 func typeName(in Input) string {
-	if m, ok := in.Data.(*payload.Map); ok && m.Len() > 0 && in.ordered {
+	if m, ok := in.Data.(*payload.Map); ok && m.Len() > 0 && m.Ordered() {
 		return "collections.OrderedDict"
 	}
 	return pytext.Type(in.Data)

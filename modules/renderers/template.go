@@ -24,7 +24,8 @@ type Jinja struct {
 	Host    jinja.Host            // what filters see of the machine; nil: nothing
 	Limits  jinja.Limits
 
-	OwnPillar bool // the pillar was compiled here, so that its dictionaries are OrderedDicts; one that a master sent has plain ones
+	// Whole says that the options hold the grains and the pillar, as those of a minion do.
+	Whole bool
 }
 
 // Render renders one template.
@@ -77,8 +78,11 @@ func (j Jinja) sources(env string) jinja.Loader {
 func (j Jinja) names(in Input) map[string]any {
 	vars := map[string]any{
 		"salt":   jinja.Functions{Find: j.find, HasModule: j.Has},
-		"grains": provided(j.Grains), "pillar": j.pillar(), "opts": j.Opts,
+		"grains": provided(j.Grains), "pillar": provided(j.Pillar), "opts": j.Opts,
 		"saltenv": in.Saltenv, "sls": in.SLS,
+	}
+	if j.Whole {
+		vars["opts"] = j.Opts.Clone().Set("grains", vars["grains"]).Set("pillar", provided(j.Pillar))
 	}
 	for name, value := range slsNames(in.Template, in.SLS) {
 		vars[name] = value
@@ -91,36 +95,6 @@ func (j Jinja) names(in Input) map[string]any {
 		}
 	}
 	return vars
-}
-
-// pillar is the variable of that name.
-func (j Jinja) pillar() any {
-	if j.OwnPillar {
-		return jinja.Ordered{Value: provided(j.Pillar), Inside: true}
-	}
-	return provided(j.Pillar)
-}
-
-// ordered marks what functions return that hand out the pillar, or what a renderer made. A default that pillar.get was given
-// stays a plain dictionary.
-func (j Jinja) ordered(fun string, v any, args []any, kw *payload.Map) any {
-	switch fun {
-	case "slsutil.renderer":
-		return jinja.Ordered{Value: v}
-	case "pillar.get", "pillar.raw", "config.get":
-		other := kw.Value("default")
-		if len(args) > 1 {
-			other = args[1]
-		}
-		if _, is := other.(*payload.Map); j.OwnPillar && (!is || !payload.Equal(v, other)) {
-			return jinja.Ordered{Value: v}
-		}
-	case "pillar.item", "pillar.items":
-		if j.OwnPillar {
-			return jinja.Ordered{Value: v, Inside: true}
-		}
-	}
-	return v
 }
 
 func provided(f func() *payload.Map) *payload.Map {
@@ -140,7 +114,7 @@ func (j Jinja) find(name string) (jinja.Func, bool) {
 	return func(ctx context.Context, args []any, kw *payload.Map) (any, error) {
 		v, err := j.Call(modules.Unmasked(ctx), name, args, kw)
 		if err == nil {
-			return j.ordered(name, v, args, kw), nil
+			return v, nil
 		}
 		switch modules.ClassOf(err) {
 		case "salt.exceptions.CommandExecutionError", "salt.exceptions.SaltInvocationError":
@@ -197,10 +171,10 @@ type yamlOfTemplates struct{}
 
 func (yamlOfTemplates) Load(text string) (any, error) { return saltyaml.Load(text) }
 
-func (yamlOfTemplates) Dump(v any, flow bool, ordered func(*payload.Map) bool) (string, error) {
+func (yamlOfTemplates) Dump(v any, flow bool) (string, error) {
 	style := outputters.FlowNever
 	if flow {
 		style = outputters.FlowAlways
 	}
-	return outputters.DumpYAMLBy(v, outputters.YAMLOptions{Flow: style, Ordered: ordered}), nil
+	return outputters.DumpYAMLBy(v, outputters.YAMLOptions{Flow: style, Ordered: true}), nil
 }

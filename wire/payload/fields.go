@@ -14,7 +14,7 @@ func (m *Map) field(k string) (any, bool) {
 		return nil, false
 	}
 	i := -1
-	if m.index == nil {
+	if !m.indexed() {
 		i = m.findText(k)
 	} else if at, ok := m.index.pos[k]; ok {
 		i = at

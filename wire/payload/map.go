@@ -10,16 +10,20 @@ const indexFrom = 16
 // Any number of goroutines may read a Map that nobody writes.
 type Map struct {
 	entries []entry
-	index   *index // nil while there are few entries
+	index   *index // nil or without places while there are few entries
 }
 
 type entry struct{ k, v any }
 
 // index finds entries of a big Map. A deleted entry stays in place as a gap until half of them are gaps.
 type index struct {
-	pos  map[any]int
-	gaps int
+	pos     map[any]int // nil: there are few entries
+	gaps    int
+	ordered bool // see Map.Ordered
 }
+
+// fewOrdered is the index of every ordered Map with few entries. Nobody writes it.
+var fewOrdered = &index{ordered: true}
 
 // gap is the key of a deleted entry in an indexed Map.
 type gap struct{}
@@ -54,12 +58,29 @@ func (m *Map) grow(n int) {
 	}
 }
 
+// indexed tells whether the index holds places.
+func (m *Map) indexed() bool { return m.index != nil && m.index.pos != nil }
+
+// Ordered tells whether the Map stands for an OrderedDict of Python: a renderer of YAML made it. Some of Salt's printers keep the
+// order of such a map and sort the keys of the others. Bytes of MessagePack do not carry it, as in Salt.
+func (m *Map) Ordered() bool { return m != nil && m.index != nil && m.index.ordered }
+
+// AsOrdered makes the Map itself an ordered one and returns it. Copies that Clone makes are ordered, too.
+func (m *Map) AsOrdered() *Map {
+	if m.indexed() {
+		m.index.ordered = true
+	} else {
+		m.index = fewOrdered
+	}
+	return m
+}
+
 // find returns the place of a canonical key, or -1.
 func (m *Map) find(k any) int {
 	if m == nil {
 		return -1
 	}
-	if m.index != nil {
+	if m.indexed() {
 		if i, ok := m.index.pos[k]; ok {
 			return i
 		}
@@ -93,7 +114,7 @@ func (m *Map) put(k, v any) {
 	}
 	m.entries = append(m.entries, entry{k, v})
 	switch {
-	case m.index != nil:
+	case m.indexed():
 		m.index.pos[k] = len(m.entries) - 1
 	case len(m.entries) >= indexFrom:
 		m.reindex()
@@ -111,7 +132,7 @@ func (m *Map) reindex() {
 		}
 	}
 	clear(m.entries[len(live):])
-	m.entries, m.index = live, &index{pos: pos}
+	m.entries, m.index = live, &index{pos: pos, ordered: m.Ordered()}
 }
 
 // Set puts v under k and returns m, so that calls can be chained. A key that is there keeps its place.
@@ -136,7 +157,7 @@ func (m *Map) Delete(k any) {
 	if i < 0 {
 		return
 	}
-	if m.index == nil {
+	if !m.indexed() {
 		copy(m.entries[i:], m.entries[i+1:])
 		m.entries[len(m.entries)-1] = entry{}
 		m.entries = m.entries[:len(m.entries)-1]
@@ -157,7 +178,7 @@ func (m *Map) Len() int {
 	switch {
 	case m == nil:
 		return 0
-	case m.index != nil:
+	case m.indexed():
 		return len(m.entries) - m.index.gaps
 	}
 	return len(m.entries)
@@ -189,6 +210,9 @@ func (m *Map) Keys() []any {
 // Clone returns a copy that shares its values with m.
 func (m *Map) Clone() *Map {
 	out := NewMap(m.Len())
+	if m.Ordered() {
+		out.AsOrdered()
+	}
 	out.Update(m)
 	return out
 }

@@ -101,7 +101,7 @@ func obfuscate(c *modules.Call, a modules.Args) (any, error) {
 func types(v any) any {
 	switch v := v.(type) {
 	case *payload.Map:
-		out := payload.NewMap(v.Len())
+		out := v.Clone()
 		for k, e := range v.All() {
 			out.Set(k, types(e))
 		}

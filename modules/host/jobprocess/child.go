@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"brine/modules"
+	"brine/modules/text/dicts"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
@@ -115,10 +116,33 @@ func listen(s *stream, back *remote) error {
 
 // env is what the function runs in.
 func (s start) env(reg *modules.Registry, back *remote) *modules.Env {
-	env := &modules.Env{Registry: reg, ID: s.id, Opts: lazy(s.opts), Grains: lazy(s.grains), Pillar: lazy(s.pillar),
-		Host: back.host(s.offers)}
+	own := ownPillars{back.host(s.offers).Secrets, lazy(s.opts)}
+	env := &modules.Env{Registry: reg, ID: s.id, Opts: own.opts, Grains: lazy(s.grains), Host: back.host(s.offers)}
+	env.Pillar = sync.OnceValue(func() *payload.Map { return own.restored(lazy(s.pillar)()) })
+	if own.PillarSource != nil {
+		env.Host.Secrets = own
+	}
 	reg.On(env)
 	return env
+}
+
+// ownPillars gives pillars that the minion compiled itself their OrderedDicts back, which the way to this process takes from them.
+type ownPillars struct {
+	modules.PillarSource
+	opts func() *payload.Map
+}
+
+// Compile asks the minion.
+func (o ownPillars) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+	m, err := o.PillarSource.Compile(ctx, q)
+	return o.restored(m), err
+}
+
+func (o ownPillars) restored(pillar *payload.Map) *payload.Map {
+	if o.opts().Str("file_client") != "local" {
+		return pillar
+	}
+	return dicts.OrderBelow(pillar)
 }
 
 // lazy reads a packed map once, when a function asks for it.

@@ -32,8 +32,8 @@ var ErrNotFound = errors.New("template not found")
 type YAML interface {
 	// Load returns the value of one document.
 	Load(text string) (any, error)
-	// Dump writes a value; flow in the style {a: 1}, else one item a line. Keys are sorted but those of maps that ordered names.
-	Dump(v any, flow bool, ordered func(*payload.Map) bool) (string, error)
+	// Dump writes a value; flow in the style {a: 1}, else one item a line. Keys are sorted but those of ordered maps.
+	Dump(v any, flow bool) (string, error)
 }
 
 // Func is a function that a template may call. Arguments and result are values of wire/payload. A map among the arguments is
@@ -115,7 +115,7 @@ func (e *Engine) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
-// Render evaluates the template with these variables. Values are those of wire/payload, Func, Ordered or Functions.
+// Render evaluates the template with these variables. Values are those of wire/payload, Func or Functions.
 func (t *Template) Render(ctx context.Context, vars map[string]any) (string, error) {
 	v := newVM(ctx, t.engine, vars)
 	out, err := v.renderMain(t)
@@ -126,25 +126,6 @@ func (t *Template) Render(ctx context.Context, vars map[string]any) (string, err
 		out += "\n"
 	}
 	return out, nil
-}
-
-// Ordered marks a variable, or what a Func returns: its dictionaries are OrderedDicts, which print as such where Python's str() and
-// repr() are used, and keep the order of their keys in the filter yaml.
-type Ordered struct {
-	Value  any
-	Inside bool // the outermost dictionary is a plain one
-}
-
-func (o Ordered) value() any {
-	m, ok := o.Value.(*payload.Map)
-	if !o.Inside || !ok {
-		return py.From(o.Value, "OrderedDict")
-	}
-	out := &py.Dict{}
-	for k, v := range m.All() {
-		_ = out.Set(py.From(k, ""), py.From(v, "OrderedDict")) // keys of a Map are scalars
-	}
-	return out
 }
 
 // Functions are the variable salt: salt['test.ping'] and salt.test.ping.
@@ -158,12 +139,10 @@ func value(v any) any {
 	switch v := v.(type) {
 	case Func:
 		return goFunc("function", v)
-	case Ordered:
-		return v.value()
 	case Functions:
 		return &functions{Functions: v}
 	}
-	return py.From(v, "")
+	return py.From(v)
 }
 
 // goFunc makes a Func a value.
@@ -187,9 +166,6 @@ func goFunc(name string, f Func) *py.Func {
 		out, err := f(w.Context(), args, kwargs)
 		if err != nil {
 			return nil, err
-		}
-		if o, ok := out.(Ordered); ok && copies.Given(o.Value) {
-			out = o.Value
 		}
 		if m, ok := out.(*payload.Map); ok {
 			return copies.Back(w, m)

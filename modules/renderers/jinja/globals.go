@@ -9,7 +9,7 @@ func allGlobals() map[string]any {
 	return map[string]any{
 		"range":             &py.Func{Name: "range", Type: "type", Do: rangeOf},
 		"dict":              classOf("dict", ""),
-		"odict":             classOf("OrderedDict", "OrderedDict"),
+		"odict":             classOf(py.Ordered, py.Ordered),
 		"namespace":         &py.Func{Name: "Namespace", Type: "type", Do: namespaceOf},
 		"cycler":            &py.Func{Name: "Cycler", Type: "type", Do: cyclerOf},
 		"joiner":            &py.Func{Name: "Joiner", Type: "type", Do: joinerOf},

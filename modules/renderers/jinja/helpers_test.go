@@ -17,12 +17,12 @@ type testYAML struct{}
 
 func (testYAML) Load(text string) (any, error) { return saltyaml.Load(text) }
 
-func (testYAML) Dump(v any, flow bool, ordered func(*payload.Map) bool) (string, error) {
+func (testYAML) Dump(v any, flow bool) (string, error) {
 	style := outputters.FlowNever
 	if flow {
 		style = outputters.FlowAlways
 	}
-	return outputters.DumpYAMLBy(v, outputters.YAMLOptions{Flow: style, Ordered: ordered}), nil
+	return outputters.DumpYAMLBy(v, outputters.YAMLOptions{Flow: style, Ordered: true}), nil
 }
 
 // stopper is a function that ends the context of its caller.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"brine/modules/renderers/jinja/machine"
+	"brine/modules/text/dicts"
 	"brine/wire/payload"
 )
 
@@ -67,7 +68,7 @@ func variables(t testing.TB) map[string]any {
 	for k, v := range ordered(t, raw).All() {
 		vars[k.(string)] = v
 	}
-	vars["od"] = Ordered{Value: vars["od"]}
+	dicts.OrderBelow(vars["od"].(*payload.Map).AsOrdered())
 	vars["saltenv"] = "base"
 	vars["tree"] = tree(t)
 	vars["salt"] = Functions{

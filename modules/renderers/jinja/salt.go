@@ -96,12 +96,11 @@ func formatYAML(r *run, a []any) (any, error) {
 	if r.engine.opt.YAML == nil {
 		return nil, py.Errorf("NotImplementedError", "no YAML here")
 	}
-	copies := py.NewCopies()
-	v, err := copies.To(r.work, a[0])
+	v, err := py.To(r.work, a[0])
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.engine.opt.YAML.Dump(v, flow, copies.Ordered)
+	s, err := r.engine.opt.YAML.Dump(v, flow)
 	if err != nil {
 		return nil, err
 	}
@@ -126,5 +125,5 @@ func loadYAML(r *run, a []any) (any, error) {
 	if err := r.work.Grow(4 * len(s)); err != nil {
 		return nil, err
 	}
-	return py.From(v, ""), nil
+	return py.From(v), nil
 }

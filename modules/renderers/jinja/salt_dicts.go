@@ -21,7 +21,7 @@ func saltDictFilters() map[string]*builtin {
 			}
 			class := ""
 			if isOrdered {
-				class = "OrderedDict"
+				class = py.Ordered
 			}
 			path, err := expectText(a[1])
 			if err != nil {

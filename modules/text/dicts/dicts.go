@@ -75,6 +75,9 @@ func Clone(v any) any {
 	switch x := v.(type) {
 	case *payload.Map:
 		out := payload.NewMap(x.Len())
+		if x.Ordered() {
+			out.AsOrdered()
+		}
 		for k, val := range x.All() {
 			out.Set(k, Clone(val))
 		}
@@ -87,6 +90,26 @@ func Clone(v any) any {
 		return out
 	}
 	return v
+}
+
+// OrderBelow makes all maps below the outermost one ordered ones and returns it: a pillar that was compiled on this machine and went
+// through MessagePack has them again.
+func OrderBelow(m *payload.Map) *payload.Map {
+	for _, v := range m.All() {
+		order(v)
+	}
+	return m
+}
+
+func order(v any) {
+	switch x := v.(type) {
+	case *payload.Map:
+		OrderBelow(x.AsOrdered())
+	case []any:
+		for _, item := range x {
+			order(item)
+		}
+	}
 }
 
 // IsTrue reads a flag as Salt's is_true does: numbers and numeric text above 0, the text "true" in any case.

@@ -44,7 +44,7 @@ func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return py.From(out, ""), nil
+	return py.From(out), nil
 }
 
 // Ask answers a filter: the arguments are those of Salt's signature, in its order.

@@ -10,7 +10,7 @@ import (
 
 // From makes a value of one of wire/payload: lists and maps are copied. class is the class its maps print as ("" is
 // dict).
-func From(v any, class string) any {
+func From(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string:
 		return v
@@ -18,21 +18,24 @@ func From(v any, class string) any {
 		if v == nil {
 			return nil
 		}
-		out := &Dict{Class: class}
+		out := &Dict{}
+		if v.Ordered() {
+			out.Class = Ordered
+		}
 		for k, val := range v.All() {
-			_ = out.Set(From(k, class), From(val, class)) // keys of a Map are scalars
+			_ = out.Set(From(k), From(val)) // keys of a Map are scalars
 		}
 		return out
 	case []any:
 		out := &List{Items: make([]any, len(v))}
 		for i, item := range v {
-			out.Items[i] = From(item, class)
+			out.Items[i] = From(item)
 		}
 		return out
 	case payload.Set:
 		out := &Set{}
 		for _, item := range v {
-			_ = out.Add(From(item, class)) // items of a set are scalars
+			_ = out.Add(From(item)) // items of a set are scalars
 		}
 		return out
 	case uint64:
@@ -47,7 +50,7 @@ func From(v any, class string) any {
 	c := payload.Canon(v)
 	switch c.(type) {
 	case bool, int64, uint64, float64, string, []byte, []any, *payload.Map:
-		return From(c, class)
+		return From(c)
 	}
 	return nil
 }
@@ -103,6 +106,9 @@ func (c *Copies) listTo(w *Work, v any, depth int) ([]any, error) {
 
 func (c *Copies) dictTo(w *Work, d *Dict, depth int) (any, error) {
 	out := payload.NewMap(d.Len())
+	if d.Class == Ordered {
+		out.AsOrdered()
+	}
 	if c != nil {
 		c.of[out] = d
 	}

@@ -13,27 +13,15 @@ func NewCopies() *Copies { return &Copies{of: map[*payload.Map]*Dict{}} }
 // To copies one argument as To does.
 func (c *Copies) To(w *Work, v any) (any, error) { return c.to(w, v, 0) }
 
-// Ordered tells whether a map was made of an OrderedDict.
-func (c *Copies) Ordered(m *payload.Map) bool {
-	d := c.of[m]
-	return d != nil && d.Class == "OrderedDict"
-}
-
-// Given tells whether a value is one of the maps that the call was given.
-func (c *Copies) Given(v any) bool {
-	m, ok := v.(*payload.Map)
-	return ok && c.of[m] != nil
-}
-
 // Back makes a value of what the function returned, as From does. It counts its steps.
 func (c *Copies) Back(w *Work, v any) (any, error) {
 	m, ok := v.(*payload.Map)
 	if !ok || m == nil {
-		return From(v, ""), nil
+		return From(v), nil
 	}
 	d, given := c.of[m]
 	if !given {
-		return From(v, ""), nil
+		return From(v), nil
 	}
 	return d, c.update(w, d, m, 0)
 }
@@ -61,7 +49,7 @@ func (c *Copies) update(w *Work, d *Dict, m *payload.Map, depth int) error {
 	}
 	for k, v := range m.All() {
 		if !seen.Has(k) {
-			if err := c.updateItem(w, d, From(k, ""), v, depth); err != nil {
+			if err := c.updateItem(w, d, From(k), v, depth); err != nil {
 				return err
 			}
 		}
@@ -91,5 +79,5 @@ func (c *Copies) updateItem(w *Work, d *Dict, k, v any, depth int) error {
 			return err
 		}
 	}
-	return d.Set(k, From(v, ""))
+	return d.Set(k, From(v))
 }

@@ -81,7 +81,7 @@ func (p *prettier) format(v any, indent, allowance, depth int) error {
 		if x.Class == "" && x.Len() > 0 {
 			return p.dict(x, indent, allowance, depth)
 		}
-		if x.Class == "OrderedDict" && x.Len() > 0 {
+		if x.Class == Ordered && x.Len() > 0 {
 			return p.ordered(x, indent, allowance, depth)
 		}
 	case *List:

@@ -190,7 +190,7 @@ func (p *printer) view(v *View, depth int) error {
 }
 
 func (p *printer) dict(d *Dict, depth int) error {
-	if d.Class == "OrderedDict" && !p.plain {
+	if d.Class == Ordered && !p.plain {
 		if d.Len() == 0 {
 			p.b.WriteString("OrderedDict()")
 			return nil

@@ -28,6 +28,9 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 		[]string{"log_file", "key_logfile"}); err != nil {
 		return err
 	}
+	if !opts.Has("__cachedir") {
+		opts.Set("__cachedir", opts.Value("cachedir"))
+	}
 	if !opts.Has("beacons") {
 		opts.Set("beacons", payload.NewMap(0))
 	}

@@ -170,3 +170,14 @@ type Master struct {
 	// Version2Grains says the same of the grains that come with a request for a pillar.
 	Version2Grains bool `mapstructure:"version_2_grains"`
 }
+
+// AsMinion are the options that functions of minions find where they run on a master: its own, over those of a minion with the same
+// file. Source: salt/config/__init__.py, mminion_config.
+func (m *Master) AsMinion() (*payload.Map, error) {
+	like, err := Loader{Path: m.ConfFile, HostNames: func() []string { return []string{m.ID} }}.Minion()
+	if err != nil {
+		return nil, err
+	}
+	like.Raw.Update(m.Raw)
+	return like.Raw, nil
+}

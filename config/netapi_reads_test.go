@@ -24,6 +24,7 @@ var handsOn = []string{
 	"brine/cmd/saltapi.runnerFinder",                                           // to LimitsOf, see limitsOf
 	"(*brine/config.Master).NetapiOptions", "(*brine/config.Master).underRoot", // by names that stand in functions that have them all
 	"(*brine/cmd/session.Session).merge",                          // to the words of the command line, whose names are those of options
+	"(*brine/cmd/session.Session).tellLog",                        // between options of logs, for templates
 	"brine/cmd/daemon.AddControl", "brine/cmd/daemon.crashReport", // which show them all
 }
 

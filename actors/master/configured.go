@@ -169,8 +169,18 @@ func engineOptionsOf(cfg *config.Master) engineOptions {
 	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID, eventMost: cfg.MaxEventSize}
 }
 
+// optionsAsMinion are the options that functions of minions find where they run on the master.
+func optionsAsMinion(cfg *config.Master, log *slog.Logger) *payload.Map {
+	opts, err := cfg.AsMinion()
+	if err != nil { // a minion cannot work with the file, the master can
+		log.Warn("reactions find the options of the master only", "err", err)
+		return cfg.Raw
+	}
+	return opts
+}
+
 func reactionOptionsOf(cfg *config.Master) reactionOptions {
-	return reactionOptions{values: cfg.Raw, refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
+	return reactionOptions{refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
 		path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
 }
 

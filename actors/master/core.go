@@ -111,7 +111,7 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		return nil, err
 	}
 	c.functions.pillars.Store(c.pillars)
-	c.reactions = &reactions{inside: in, opt: reactionOptionsOf(cfg), functions: c.functions, jobs: c.jobs}
+	c.reactions = newReactions(reactionOptionsOf(cfg), optionsAsMinion(cfg, in.log), in, c.functions, c.jobs)
 	c.functions.reactor = c.reactions.managed
 	if c.engines, err = newEngineRoom(engineOptionsOf(cfg), c); err != nil {
 		return nil, err

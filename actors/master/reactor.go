@@ -31,6 +31,7 @@ type reactions struct {
 	inside
 	opt       reactionOptions
 	functions *ownFunctions
+	env       *modules.Env // of execution functions
 	jobs      *jobs
 	part      atomic.Pointer[reacting.Part] // nil: there are no rules
 	publisher atomic.Pointer[reactionClient]
@@ -44,13 +45,19 @@ type reactionClient struct {
 
 // reactionOptions are what the configuration says of reactions.
 type reactionOptions struct {
-	values  *payload.Map  // all of it: templates may read it, and rules are of any shape
 	refresh time.Duration // reactor_refresh_interval
 	threads int           // reactor_worker_threads
 	queue   int           // reactor_worker_hwm
 	path    string        // of the backlog
 	id      string        // of this master
 	always  bool          // there is a Reactor without rules, too: it is among the engines
+}
+
+// newReactions returns reactions whose functions find opts as their options.
+func newReactions(opt reactionOptions, opts *payload.Map, in inside, functions *ownFunctions, jobs *jobs) *reactions {
+	env := *functions.onMaster
+	env.Opts = func() *payload.Map { return opts }
+	return &reactions{inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
 }
 
 // tune takes the options of the engine reactor, of which those below zero are not given. Times are seconds.
@@ -122,8 +129,8 @@ func (r *reactions) close() error {
 
 // engine works out what events mean. With dry, templates call no functions.
 func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
-	env := r.functions.onMaster
-	return reacting.Templates{Opts: r.opt.values, Grains: env.Grains, Registry: env.Registry, Files: r.find, Functions: r.functions,
+	env := r.env
+	return reacting.Templates{Opts: env.Opts(), Grains: env.Grains, Registry: env.Registry, Files: r.find, Functions: r.functions,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}.Engine(dry, log)
@@ -233,7 +240,7 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) (err error) {
 			err = fmt.Errorf("%s: %v", c.Fun, p)
 		}
 	}()
-	env := r.functions.onMaster
+	env := r.env
 	_, err = modules.NewCall(ctx, env, c.Fun, payload.M("fun", c.Fun)).Call(c.Fun, c.Args(), c.KW())
 	return err
 }

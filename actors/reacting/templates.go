@@ -39,7 +39,7 @@ var limits = jinja.Limits{Steps: 5_000_000, Memory: 128 << 20, Output: 16 << 20}
 // Engine works out what events mean. With dry, templates call no functions.
 func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
 	opts := t.Opts
-	templates := renderers.Jinja{Opts: opts, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files}, Limits: limits, Has: t.has,
+	templates := renderers.Jinja{Opts: opts, Whole: true, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files}, Limits: limits, Has: t.has,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			if dry {
 				return nil, modules.ExecErr("%s is not called: nothing is run", fun)

@@ -3,7 +3,9 @@ package saltcall
 import (
 	"context"
 	"errors"
+	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"brine/cmd/masterlink"
@@ -22,6 +24,7 @@ func (t *callTool) offer(l *callLink, m config.MasterAddr) {
 	if _, several := t.Minion.Raw.Value("master").([]any); several {
 		t.Minion.Raw.Set("master", m.Host)
 	}
+	t.Minion.Raw.Set("master_ip", l.ip).Set("master_uri", "tcp://"+net.JoinHostPort(l.ip, strconv.Itoa(m.Port)))
 	t.env.Host.Master = callMaster{t}
 	if !t.servesItself() {
 		t.pillarFrom(callMaster{t})

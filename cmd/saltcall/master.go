@@ -31,6 +31,7 @@ type callLink struct {
 	auth *auth.Minion
 	req  *zmq.Req
 	log  *slog.Logger
+	ip   string // of the master
 
 	grain func(name string) (any, bool)
 }
@@ -82,6 +83,7 @@ func (l *callLink) open(ctx context.Context, master config.MasterAddr, key *cryp
 		return err
 	}
 	c := l.cfg
+	l.ip = addr
 	l.req = zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(addr, master.Port, c.SourceAddress, c.SourceRetPort), IPv6: c.IPv6})
 	if err := l.signIn(ctx); err != nil {
 		return errors.Join(err, l.req.Close())

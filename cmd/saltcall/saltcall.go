@@ -31,6 +31,8 @@ func Run(c *tool.Call) error {
 		return err
 	}
 	t := &callTool{Session: s}
+	s.TellCall()
+	s.Minion.Raw.Set("caller", true)
 	t.warnIgnoredRoots()
 	if err := daemon.VerifyEnv(s, s.Minion.VerifyEnv, t.folders()); err != nil {
 		return err

@@ -20,13 +20,15 @@ import (
 // where there is no master they come to grief over what is missing, and so do these.
 type besideMaster struct {
 	dir string // of the configurations
+	cli string // the program that runs here
 	log *slog.Logger
 }
 
 // OfferMaster gives functions the master beside the minion.
 func OfferMaster(log *slog.Logger) func(*modules.Env) {
 	return func(env *modules.Env) {
-		b := besideMaster{dir: filepath.Dir(env.Opts().Str("conf_file")), log: log}
+		opts := env.Opts()
+		b := besideMaster{dir: filepath.Dir(opts.Str("conf_file")), cli: opts.Str("__cli"), log: log}
 		env.Host.Runner, env.Host.Wheel, env.Host.Local = b, b, b
 	}
 }
@@ -42,6 +44,7 @@ func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Common.Raw.Set("__cli", b.cli)
 	r := &runTool{Session: s}
 	if err := r.build(); err != nil {
 		return nil, err

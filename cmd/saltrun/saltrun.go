@@ -41,6 +41,7 @@ func Run(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
+	s.TellCall()
 	r := &runTool{Session: s, jid: s.Opt.Str("jid")}
 	if len(s.Opt.Args) > 0 {
 		r.fun, r.words = s.Opt.Args[0], args.Parse(s.Opt.Args[1:], s.NoParse())

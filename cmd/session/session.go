@@ -153,11 +153,31 @@ func (s *Session) readConfig(o Opening) error {
 	_, err = os.Stat(s.Common.ConfFile)
 	s.loaded = loaded{o.Role, dir, over, err == nil}
 	s.merge()
+	s.tellLog()
 	return nil
 }
 
-// LoadRole loads the file of a role from dir.
-func (s *Session) LoadRole(r Role, dir string, over *payload.Map) (err error) {
+// tellLog puts in what the log goes by where the configuration leaves it to another option, as templates see it.
+func (s *Session) tellLog() {
+	raw := s.Common.Raw
+	if raw.Value("log_datefmt_console") == nil {
+		raw.Set("log_datefmt_console", raw.Value("log_datefmt"))
+	}
+	if raw.Value("log_level_logfile") == nil {
+		raw.Set("log_level_logfile", raw.Value("log_level"))
+	}
+}
+
+// LoadRole loads the file of a role from dir. Templates find the program's name among the options, as __cli.
+func (s *Session) LoadRole(r Role, dir string, over *payload.Map) error {
+	err := s.loadRole(r, dir, over)
+	if err == nil {
+		s.Common.Raw.Set("__cli", s.Prog)
+	}
+	return err
+}
+
+func (s *Session) loadRole(r Role, dir string, over *payload.Map) (err error) {
 	switch r {
 	case RoleMinion:
 		if s.Minion, err = config.LoadMinion(filepath.Join(dir, "minion"), over); err == nil {
@@ -197,6 +217,14 @@ func (s *Session) merge() {
 			s.Common.Raw.Set(dest, configValue(value))
 		}
 	}
+}
+
+// TellCall puts in which function the command line calls, for the templates that it renders. Source: salt/utils/parsers.py.
+func (s *Session) TellCall() {
+	if len(s.Opt.Args) > 0 {
+		s.Common.Raw.Set("fun", s.Opt.Args[0]).Set("arg", payload.AnyList(s.Opt.Args[1:]))
+	}
+	s.Common.Raw.Set("selected_output_option", "state_output") // the last one of Salt's that has a value
 }
 
 // configValue is an option's value as the configuration holds such values.

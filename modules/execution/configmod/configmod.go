@@ -117,7 +117,7 @@ func masterOpts(c *modules.Call) *payload.Map { return c.Pillar().Map("master") 
 
 // items are the options, with grains and pillar among them as in the reference.
 func items(c *modules.Call, _ modules.Args) (any, error) {
-	return c.Opts().Clone().Set("grains", c.Grains()).Set("pillar", c.Pillar()), nil
+	return modules.WithResources(c.Opts()).Set("grains", c.Grains()).Set("pillar", c.Pillar()), nil
 }
 
 func dotVals(c *modules.Call, a modules.Args) (any, error) {

@@ -18,8 +18,7 @@ import (
 // Templates is the engine for the templates of one call: they find its functions, grains, pillar and options.
 func Templates(c *modules.Call) renderers.Templater {
 	return renderers.Jinja{
-		OwnPillar: c.Opts().Value("file_client") == "local",
-		Opts:      c.Opts(), Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
+		Opts: modules.WithResources(c.Opts()), Whole: true, Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
 		Host: machine.Machine{Opts: c.Opts()},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/pushed"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/client"
@@ -161,8 +161,8 @@ func peerOptionsOf(cfg *config.Master) peerOptions {
 }
 
 func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
-	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID, returners: modules.StringList(cfg.Raw.Value("schedule_returner")),
-		disabled: modules.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
+	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID, returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
+		disabled: loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
 }
 
 func engineOptionsOf(cfg *config.Master) engineOptions {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/master/returning"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
@@ -52,13 +52,13 @@ const mostEvents = 500
 
 // returnerCalls calls returners as the master.
 type returnerCalls struct {
-	registry *modules.Registry
-	env      *modules.Env
+	registry *loader.Registry
+	env      *loader.Env
 }
 
 // events hands events to one returner.
 func (r *returnerCalls) events(ctx context.Context, name string, events []any) error {
-	return returners.Events(modules.NewCall(ctx, r.env, name+".event_return", nil), r.registry, name, events)
+	return returners.Events(loader.NewCall(ctx, r.env, name+".event_return", nil), r.registry, name, events)
 }
 
 // missing tells which of some returners lack a function.
@@ -73,7 +73,7 @@ func (r *returnerCalls) missing(names []string, fun string) (out []string) {
 
 // returnerNames reads a name, names with commas between, or a list of them; each once.
 func returnerNames(v any) (out []string) {
-	for _, name := range modules.StringList(v) {
+	for _, name := range loader.StringList(v) {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/actors/engines"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
@@ -82,7 +82,7 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 		return rec.Value("return"), err
 	case "execution":
 		env := r.functions.onMaster
-		return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
+		return loader.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
 	}
 	return nil, fmt.Errorf("there is no client %s: there are execution, runner and wheel", payload.Show(client))
 }

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"brine/modules"
 	"brine/modules/eauth"
 	"brine/modules/execution"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/runners"
 	"brine/modules/wheel"
@@ -35,19 +35,19 @@ type ownFunctions struct {
 	inside
 	run       runFunc
 	jobs      *jobs
-	onMaster  *modules.Env                   // of execution functions on this machine
-	envs      map[runners.Kind]*modules.Env  // of the others
+	onMaster  *loader.Env                    // of execution functions on this machine
+	envs      map[runners.Kind]*loader.Env   // of the others
 	reactor   func() (runners.Reactor, bool) // the Reactor, if there is one
 	calls     *returnerCalls
-	returners func() (*modules.Registry, error) // all of this machine
-	busy      sync.Map                          // name of a runner's actor → its runners.Request
-	pillars   atomic.Pointer[pillars]           // they need onMaster, and are needed by runners
+	returners func() (*loader.Registry, error) // all of this machine
+	busy      sync.Map                         // name of a runner's actor → its runners.Request
+	pillars   atomic.Pointer[pillars]          // they need onMaster, and are needed by runners
 }
 
 // newOwnFunctions registers the functions, which act on the master by what is inside.
 func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance, jobs *jobs) (*ownFunctions, error) {
 	f, manager := &ownFunctions{inside: in, jobs: jobs}, opt.manager(false)
-	wheels, runs := modules.NewRegistry(), modules.NewRegistry()
+	wheels, runs := loader.NewRegistry(), loader.NewRegistry()
 	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version, ZMQVersion: zmq.LibraryVersion()}
 	onMaster, err := execution.NewEnv(machine)
 	if err != nil {
@@ -70,16 +70,16 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	if err != nil {
 		return nil, err
 	}
-	for what, reg := range map[string]*modules.Registry{"wheels": wheels, "runners": runs} {
-		reg.Limit(modules.LimitsOf(opt.values, what))
+	for what, reg := range map[string]*loader.Registry{"wheels": wheels, "runners": runs} {
+		reg.Limit(loader.LimitsOf(opt.values, what))
 	}
-	env := func(reg *modules.Registry) *modules.Env {
-		return &modules.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: modules.Host{Log: logger{in.log}}}
+	env := func(reg *loader.Registry) *loader.Env {
+		return &loader.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: loader.Host{Log: logger{in.log}}}
 	}
-	f.returners = func() (*modules.Registry, error) { return kept, nil }
+	f.returners = func() (*loader.Registry, error) { return kept, nil }
 	own := f.client()
 	onMaster.Host.Runner, onMaster.Host.Wheel, onMaster.Host.Local = own, own, own
-	f.onMaster, f.envs = onMaster, map[runners.Kind]*modules.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
+	f.onMaster, f.envs = onMaster, map[runners.Kind]*loader.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)
 	}
@@ -97,7 +97,7 @@ func (f *ownFunctions) makeToken(fields *payload.Map) (*payload.Map, error) {
 }
 
 // Lookup finds a runner or wheel function.
-func (f *ownFunctions) Lookup(kind, fun string) (*modules.Func, bool) {
+func (f *ownFunctions) Lookup(kind, fun string) (*loader.Func, bool) {
 	return f.envs[runners.Kind(kind)].Registry.Lookup(fun)
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/mine"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/client"
@@ -50,7 +50,7 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 	run, err := cl.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Ret: job.Ret, Arg: arg,
 		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
 	if err != nil {
-		return nil, &modules.ClientError{Message: err.Error()}
+		return nil, &loader.ClientError{Message: err.Error()}
 	}
 	got := &runners.Collected{JID: run.JID, Minions: run.Minions, Returns: payload.NewMap(len(run.Minions))}
 	for ret, err := range run.Returns(ctx) {

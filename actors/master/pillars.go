@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fileserver/gitfs"
 	limits "brine/modules/host/memory"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/renderers/jinja"
 	"brine/supervisor"
@@ -38,12 +38,12 @@ const pillarShare = 8
 const pillarMost = 128 << 20
 
 // newPillars reads the options of pillars once. on has the functions that templates call.
-func newPillars(opts *payload.Map, on *modules.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars, error) {
+func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars, error) {
 	p := &pillars{within: within, log: log}
 	var trees pillar.GitTrees
 	git, err := gitfs.NewPillars(opts, logger{log}.Log)
 	switch {
-	case err != nil && (!opts.Has("git_pillar_verify_config") || modules.Truthy(opts.Value("git_pillar_verify_config"))):
+	case err != nil && (!opts.Has("git_pillar_verify_config") || loader.Truthy(opts.Value("git_pillar_verify_config"))):
 		return nil, fmt.Errorf("ext_pillar: %w", err)
 	case err != nil:
 		log.Error("git external pillars are not there: pillars will say so", "err", err)

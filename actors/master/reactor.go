@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/reacting"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/reactor"
 	"brine/modules/runners"
@@ -31,7 +31,7 @@ type reactions struct {
 	inside
 	opt       reactionOptions
 	functions *ownFunctions
-	env       *modules.Env // of execution functions
+	env       *loader.Env // of execution functions
 	jobs      *jobs
 	part      atomic.Pointer[reacting.Part] // nil: there are no rules
 	publisher atomic.Pointer[reactionClient]
@@ -132,7 +132,7 @@ func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err
 	env := r.env
 	return reacting.Templates{Opts: env.Opts(), Grains: env.Grains, Registry: env.Registry, Files: r.find, Functions: r.functions,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
-			return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
+			return loader.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}.Engine(dry, log)
 }
 
@@ -241,7 +241,7 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) (err error) {
 		}
 	}()
 	env := r.env
-	_, err = modules.NewCall(ctx, env, c.Fun, payload.M("fun", c.Fun)).Call(c.Fun, c.Args(), c.KW())
+	_, err = loader.NewCall(ctx, env, c.Fun, payload.M("fun", c.Fun)).Call(c.Fun, c.Args(), c.KW())
 	return err
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/door"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -203,7 +203,7 @@ func (f *ownFunctions) await(ctx context.Context, req runners.Request, limit tim
 // client runs functions of this master for the execution functions on it: in pillars, in reactions, of engines. A run ends when the time
 // of its caller does.
 func (f *ownFunctions) client() runners.Client {
-	return runners.Client{Env: func(kind runners.Kind) *modules.Env { return f.envs[kind] }, Publisher: f.inside,
+	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return f.envs[kind] }, Publisher: f.inside,
 		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {
 			var limit time.Duration
 			if end, bounded := ctx.Deadline(); bounded {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/actors/master/returning"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
 	"brine/modules/schedule"
@@ -86,7 +86,7 @@ const scheduledHand = time.Minute
 func (s *schedules) give(ctx context.Context, name string, ret *payload.Map) error {
 	within, cancel := context.WithTimeout(ctx, scheduledHand)
 	defer cancel()
-	return returners.Return(modules.NewCall(within, s.functions.onMaster, ret.Str("fun"), ret), s.returners, name, ret)
+	return returners.Return(loader.NewCall(within, s.functions.onMaster, ret.Str("fun"), ret), s.returners, name, ret)
 }
 
 // hand gives a return to the returners of the job and to those of all jobs. One that fails keeps none from the others.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/schedule"
 	"brine/modules/text/pytext"
@@ -66,7 +66,7 @@ func (a *scheduledRun) onOutcome(ctx actor.Context, ret *payload.Map) {
 	}
 	a.told = true
 	say, has := a.run.Job.Get("return_job")
-	if !has || modules.Truthy(say) {
+	if !has || loader.Truthy(say) {
 		if len(a.run.Returners(a.opt.returners)) == 0 {
 			jid := "req"
 			if say == "nocache" {
@@ -110,14 +110,14 @@ func (s *schedules) call(ctx context.Context, run schedule.Run, ret *payload.Map
 			kw.Set("__pub_"+pytext.Str(k), v)
 		}
 	}
-	c := modules.NewCall(ctx, env, run.Fun, payload.M("jid", run.JID, "user", s.opt.user))
+	c := loader.NewCall(ctx, env, run.Fun, payload.M("jid", run.JID, "user", s.opt.user))
 	value, err := runners.Call(c, f, list, kw)
 	if err != nil && ctx.Err() != nil {
 		s.note(slog.LevelInfo, run, "the run ends with the master")
 		return crashed(ret, unhandled(run.Fun, "the master was stopped"))
 	}
 	if err != nil {
-		text := unhandled(run.Fun, modules.Traceback(run.Fun, err))
+		text := unhandled(run.Fun, loader.Traceback(run.Fun, err))
 		s.note(slog.LevelError, run, "Unhandled exception running "+run.Fun, "err", err)
 		return crashed(ret, text)
 	}

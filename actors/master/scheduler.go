@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/actors/master/returning"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
@@ -41,7 +41,7 @@ type schedules struct {
 	inside
 	opt       scheduleOptions
 	functions *ownFunctions
-	returners *modules.Registry
+	returners *loader.Registry
 	plan      *schedule.Plan
 	waiting   *returning.Part // returns for returners; nil: there are no returners
 }

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/sealed"
@@ -213,7 +213,7 @@ func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
 
 // refused tells those who wait why there is no session; to a function it is what a client of Salt raises.
 func refused(text string) error {
-	return fmt.Errorf("sign-in: %w", &modules.ClientError{Message: text})
+	return fmt.Errorf("sign-in: %w", &loader.ClientError{Message: text})
 }
 
 // onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.

@@ -1,7 +1,7 @@
 package minion
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -9,7 +9,7 @@ import (
 // field for what it is worth there: any type may stand for yes or no.
 
 // asks tells whether a field is there and says yes.
-func asks(data *payload.Map, field string) bool { return modules.Truthy(data.Value(field)) }
+func asks(data *payload.Map, field string) bool { return loader.Truthy(data.Value(field)) }
 
 // environ is a change of the environment (environ.setenv): values by name. set is nil when the event has no map of them, and
 // then nothing is changed.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -60,14 +60,14 @@ func (m *Minion) setEnv(env environ) {
 		os.Clearenv()
 	}
 	for k, v := range env.set.All() {
-		name := modules.Text(k)
+		name := loader.Text(k)
 		var err error
 		if v == false && env.falseUnsets {
 			err = os.Unsetenv(name)
 		} else if v == false {
 			err = os.Setenv(name, "")
 		} else {
-			err = os.Setenv(name, modules.Text(v))
+			err = os.Setenv(name, loader.Text(v))
 		}
 		if err != nil {
 			m.log.Error("environment of the minion", "name", name, "err", err)
@@ -87,9 +87,9 @@ func (m *Minion) forward(load *payload.Map) {
 func (m *Minion) fireMaster(e toFire) {
 	load := payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
 	switch {
-	case modules.Truthy(e.events):
+	case loader.Truthy(e.events):
 		load.Set("events", e.events)
-	case modules.Truthy(e.data):
+	case loader.Truthy(e.data):
 		load.Set("data", e.data).Set("tag", e.tag)
 	default:
 		load.Set("data", payload.NewMap(0)).Set("tag", e.tag)

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/schedule"
 	"brine/supervisor"
@@ -31,7 +31,7 @@ type ownOptions struct {
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
 	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
-		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: modules.StringList(cfg.Raw.Value("schedule_returner")),
+		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
 		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -34,7 +34,7 @@ func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
 	return returnerSpoolOptions{
 		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes, MaxAge: m.cfg.ReturnSpoolMaxAge,
 			Sync: m.cfg.JournalFsync},
-		registry: m.opt.Returners, env: func() *modules.Env { return m.env }, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
+		registry: m.opt.Returners, env: func() *loader.Env { return m.env }, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
 	}
 }
 

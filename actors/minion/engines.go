@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"brine/actors/engines"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -35,7 +35,7 @@ func (r *engineRoom) Listen(ctx context.Context, sink func(tag string, body []by
 // Fire sends an event by event.send, as Salt's engines do: to the masters that are there, or on the own bus of a minion without.
 func (r *engineRoom) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	sent, err := r.Call(ctx, "execution", "event.send", []any{tag, data}, nil)
-	if err == nil && !modules.Truthy(sent) {
+	if err == nil && !loader.Truthy(sent) {
 		err = errors.New("no master has taken it")
 	}
 	return err
@@ -47,7 +47,7 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 		return nil, fmt.Errorf("there is no client %s: a minion has execution", payload.Show(client))
 	}
 	env := r.m.envOf(r.m.anyLink())
-	return modules.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
+	return loader.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, args, kw)
 }
 
 // engineRows are the engines as children of the minion, and its Reactor, if it is among them.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -51,7 +51,7 @@ func (r *rig) awaitBegun(t testing.TB, jid string, n int) {
 	}
 }
 
-func (f *functions) begin(c *modules.Call) {
+func (f *functions) begin(c *loader.Call) {
 	f.mu.Lock()
 	f.runs[c.JID]++
 	close(f.changed)
@@ -59,18 +59,18 @@ func (f *functions) begin(c *modules.Call) {
 	f.mu.Unlock()
 }
 
-func (f *functions) list() []modules.Func {
-	return []modules.Func{
-		{Name: "t.echo", Params: []modules.Param{modules.Req("text")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+func (f *functions) list() []loader.Func {
+	return []loader.Func{
+		{Name: "t.echo", Params: []loader.Param{loader.Req("text")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			f.begin(c)
 			return a.Get("text"), nil
 		}},
-		{Name: "t.bulk", Params: []modules.Param{modules.Req("size")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "t.bulk", Params: []loader.Param{loader.Req("size")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			f.begin(c)
 			n, err := a.Int("size")
 			return strings.Repeat("x", int(n)), err
 		}},
-		{Name: "t.deep", Params: []modules.Param{modules.Req("lists")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "t.deep", Params: []loader.Param{loader.Req("lists")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			f.begin(c)
 			n, err := a.Int("lists")
 			var v any
@@ -79,7 +79,7 @@ func (f *functions) list() []modules.Func {
 			}
 			return v, err
 		}},
-		{Name: "t.block", Run: func(c *modules.Call, _ modules.Args) (any, error) { // until its context ends
+		{Name: "t.block", Run: func(c *loader.Call, _ loader.Args) (any, error) { // until its context ends
 			f.begin(c)
 			select {
 			case <-c.Ctx.Done():
@@ -88,24 +88,24 @@ func (f *functions) list() []modules.Func {
 				return "released", nil
 			}
 		}},
-		{Name: "t.deaf", Run: func(c *modules.Call, _ modules.Args) (any, error) { // ignores its context
+		{Name: "t.deaf", Run: func(c *loader.Call, _ loader.Args) (any, error) { // ignores its context
 			f.begin(c)
 			<-f.over
 			return "released", nil
 		}},
-		{Name: "t.panic", Run: func(c *modules.Call, _ modules.Args) (any, error) {
+		{Name: "t.panic", Run: func(c *loader.Call, _ loader.Args) (any, error) {
 			f.begin(c)
 			var none *payload.Map
 			none.Set("x", 1) // a nil map panics
 			return nil, nil
 		}},
-		{Name: "t.odd", Run: func(c *modules.Call, _ modules.Args) (any, error) { // has no bytes
+		{Name: "t.odd", Run: func(c *loader.Call, _ loader.Args) (any, error) { // has no bytes
 			f.begin(c)
 			return make(chan int), nil
 		}},
-		{Name: "t.keywords", VarArgs: true, KWArgs: true, Run: func(_ *modules.Call, a modules.Args) (any, error) {
+		{Name: "t.keywords", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
 			return []any{a.Rest, a.KW.Keys()}, nil
 		}},
-		{Name: "t.pillar", Run: func(c *modules.Call, _ modules.Args) (any, error) { return c.Pillar(), nil }},
+		{Name: "t.pillar", Run: func(c *loader.Call, _ loader.Args) (any, error) { return c.Pillar(), nil }},
 	}
 }

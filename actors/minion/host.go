@@ -8,14 +8,14 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/fleet/door"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-// host is what the minion offers to the functions it runs: the interfaces of modules.Host. One belongs to each
+// host is what the minion offers to the functions it runs: the interfaces of loader.Host. One belongs to each
 // master; jobs of that master ask it, as long as it is there.
 type host struct {
 	m    *Minion
@@ -23,8 +23,8 @@ type host struct {
 }
 
 // hostOf are the interfaces as one value.
-func hostOf(h host) modules.Host {
-	return modules.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h, Transfers: transfers{&h.m.files}}
+func hostOf(h host) loader.Host {
+	return loader.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h, Transfers: transfers{&h.m.files}}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.
@@ -62,7 +62,7 @@ func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, bes
 
 // forFunction is the error of a request as a function tells it. That there is no session is said without the way there.
 func forFunction(err error) error {
-	var no *modules.ClientError
+	var no *loader.ClientError
 	if errors.As(err, &no) {
 		return no
 	}
@@ -70,7 +70,7 @@ func forFunction(err error) error {
 }
 
 // MasterByHost finds a master by its name in the configuration (publish.publish via_master).
-func (h host) MasterByHost(name string) (modules.MasterChannel, bool) {
+func (h host) MasterByHost(name string) (loader.MasterChannel, bool) {
 	for _, l := range h.m.links {
 		if l.master.Host == strings.Trim(name, "[]") {
 			return host{h.m, l}, true
@@ -182,7 +182,7 @@ func (h host) Reload() error {
 }
 
 // Compile gets a fresh pillar without keeping it: from the master, or with file_client: local from this machine.
-func (h host) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+func (h host) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	if h.m.compiles.source != nil {
 		return h.m.compiles.compile(ctx, q, h.m.own.pillar)
 	}

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -23,7 +23,7 @@ import (
 // Messages of a Job.
 type (
 	// jobDone is the outcome of the function.
-	jobDone struct{ result modules.Result }
+	jobDone struct{ result loader.Result }
 	// killJob ends a job whatever its function does. Text is what the return says, "": that it was a signal.
 	killJob struct {
 		Sig     syscall.Signal
@@ -58,7 +58,7 @@ func (o *jobOptions) lost() string {
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env        func(*link) *modules.Env
+	env        func(*link) *loader.Env
 	journal    *supervisor.Ref
 	proc       procDir
 	clock      supervisor.Clock
@@ -236,7 +236,7 @@ func (j *job) run(ctx actor.Context) {
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	supervisor.Go(ctx, "function", func(context.Context) error {
 		defer stop(nil)
-		self.Send(&jobDone{result: modules.Execute(run, env, what)})
+		self.Send(&jobDone{result: loader.Execute(run, env, what)})
 		return nil
 	})
 }
@@ -262,12 +262,12 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 
 // tell answers for a job whose function has no result.
 func (j *job) tell(ctx actor.Context, what string, outcome ledger.Outcome, detail string) {
-	r := modules.Result{Job: j.rec.job.Map(), Return: what, Retcode: int64(1), Success: false, Out: "nested"}
+	r := loader.Result{Job: j.rec.job.Map(), Return: what, Retcode: int64(1), Success: false, Out: "nested"}
 	j.close(ctx, payload.NewReturn(r.Map()), false, false, outcome, detail)
 }
 
 // finish makes the return, of the first outcome only: a function may come to its end after it was killed.
-func (j *job) finish(ctx actor.Context, r modules.Result) {
+func (j *job) finish(ctx actor.Context, r loader.Result) {
 	j.conclude(ctx, payload.NewReturn(r.Map()), r.NoReturn, r.Crashed)
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -354,14 +354,14 @@ func TestRequestWhilePending(t *testing.T) {
 	f := r.master()
 	f.await(t, "start events", func() bool { return len(f.events()) == 2 })
 	f.set(func() { f.down = true })
-	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); modules.ClassOf(err) != "salt.exceptions.SaltReqTimeoutError" ||
-		modules.Message(err) != "Message timed out" {
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(err) != "salt.exceptions.SaltReqTimeoutError" ||
+		loader.Message(err) != "Message timed out" {
 		t.Errorf("a request to a silent master: %v", err)
 	}
 	f.set(func() { f.down = false })
 	f.restart(func(o *auth.MasterOptions) { o.Rules.AcceptAll = false })
 	f.keys.set("m1", auth.StatePending)
-	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); modules.ClassOf(err) != "salt.exceptions.SaltClientError" ||
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(err) != "salt.exceptions.SaltClientError" ||
 		!strings.Contains(err.Error(), "operator") || strings.Contains(err.Error(), "_x") {
 		t.Errorf("a request with a pending key: %v", err)
 	}

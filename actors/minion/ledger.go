@@ -6,10 +6,10 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/execution/brinemod"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -62,7 +62,7 @@ func outcomeOf(ret *payload.Return, noReturn bool) ledger.Outcome {
 	switch {
 	case noReturn:
 		return ledger.NoReturn
-	case modules.BlackedOut(ret.Value()):
+	case loader.BlackedOut(ret.Value()):
 		return ledger.BlackedOut
 	}
 	return ledger.Done

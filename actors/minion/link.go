@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -58,7 +58,7 @@ type link struct {
 
 	facts      *linkFacts
 	pillarData atomic.Pointer[payload.Map]
-	env        *modules.Env // what its jobs run in
+	env        *loader.Env // what its jobs run in
 }
 
 // name is the master in file names and actor names.

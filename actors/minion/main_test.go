@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 }
 
 // processFunctions are what jobs with a process of their own call. Each leaves a line in the file it is given.
-func processFunctions() []modules.Func {
-	fun := func(name string, run func(c *modules.Call) (any, error)) modules.Func {
-		return modules.Func{Name: "p." + name, Params: []modules.Param{modules.Req("trace")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+func processFunctions() []loader.Func {
+	fun := func(name string, run func(c *loader.Call) (any, error)) loader.Func {
+		return loader.Func{Name: "p." + name, Params: []loader.Param{loader.Req("trace")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			f, err := os.OpenFile(a.Str("trace"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err == nil {
 				_, err = fmt.Fprintf(f, "%s %d\n", c.JID, os.Getpid())
@@ -46,22 +46,22 @@ func processFunctions() []modules.Func {
 			return run(c)
 		}}
 	}
-	return []modules.Func{
-		fun("pid", func(*modules.Call) (any, error) { return int64(os.Getpid()), nil }),
-		fun("see", func(c *modules.Call) (any, error) {
+	return []loader.Func{
+		fun("pid", func(*loader.Call) (any, error) { return int64(os.Getpid()), nil }),
+		fun("see", func(c *loader.Call) (any, error) {
 			return payload.M("pillar", c.Pillar(), "role", c.Grains().Value("role"), "id", c.Opts().Value("id")), nil
 		}),
-		fun("wait", func(*modules.Call) (any, error) { select {} }),
-		fun("exception", func(*modules.Call) (any, error) { panic("boom") }),
-		fun("crash", func(*modules.Call) (any, error) { go panic("boom far away"); select {} }),
-		fun("grow", func(*modules.Call) (any, error) {
+		fun("wait", func(*loader.Call) (any, error) { select {} }),
+		fun("exception", func(*loader.Call) (any, error) { panic("boom") }),
+		fun("crash", func(*loader.Call) (any, error) { go panic("boom far away"); select {} }),
+		fun("grow", func(*loader.Call) (any, error) {
 			var all [][]byte
 			for range 4096 {
 				all = append(all, []byte(strings.Repeat("x", 1<<20)))
 			}
 			return len(all), nil
 		}),
-		fun("burn", func(*modules.Call) (any, error) {
+		fun("burn", func(*loader.Call) (any, error) {
 			for n := 0; ; n++ {
 				if n < 0 {
 					return n, nil

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/host/program"
 	"brine/modules/host/steady"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -34,16 +34,16 @@ type Options struct {
 	Context  *zmq.Context
 	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
-	Registry *modules.Registry
+	Registry *loader.Registry
 	Grains   func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
 	// Match tells whether a publication means this minion, of which nobody has asked anything yet.
 	Match func(job *payload.Job, about matchers.Facts) bool
 	// Returners are those that jobs may name; nil: there are none.
-	Returners *modules.Registry
+	Returners *loader.Registry
 	// Complete adds to the surroundings of functions what the minion itself does not have; nil: nothing.
-	Complete func(*modules.Env)
+	Complete func(*loader.Env)
 	// OwnPillar compiles the pillar on this machine (file_client: local); nil: masters do.
-	OwnPillar func(*modules.Env) modules.PillarSource
+	OwnPillar func(*loader.Env) loader.PillarSource
 	Exit      func(Exit) // asked to end the process
 	Ready     func()     // told once, when the first master can send jobs; may be nil
 	OnDeath   func(stats.Death)
@@ -79,7 +79,7 @@ type Minion struct {
 	facts    *facts
 	meter    *meter
 	diary    *ledger.Diary
-	env      *modules.Env // without a master
+	env      *loader.Env // without a master
 	job      *jobOptions
 
 	bounds bounds
@@ -172,8 +172,8 @@ func (m *Minion) makeLinks() error {
 }
 
 // newEnv is what functions run in that belong to a master, or to none.
-func (m *Minion) newEnv(l *link) *modules.Env {
-	env := &modules.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
+func (m *Minion) newEnv(l *link) *loader.Env {
+	env := &loader.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: func() *payload.Map { return m.cfg.Raw },
 		Grains: m.facts.grains, GrainOf: m.facts.grain, Host: hostOf(host{m, l})}
 	if l != nil {
 		env.Opts, env.Grains, env.GrainOf = l.facts.options, l.facts.grains, l.facts.grain
@@ -185,7 +185,7 @@ func (m *Minion) newEnv(l *link) *modules.Env {
 	return env
 }
 
-func (m *Minion) envOf(l *link) *modules.Env {
+func (m *Minion) envOf(l *link) *loader.Env {
 	if l == nil {
 		return m.env
 	}

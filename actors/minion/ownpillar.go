@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -14,12 +14,12 @@ const ownPillarTimeout = 3 * time.Minute
 
 // ownPillar is the pillar of a minion that compiles it itself (file_client: local).
 type ownPillar struct {
-	source modules.PillarSource        // nil: masters compile it
+	source loader.PillarSource         // nil: masters compile it
 	data   atomic.Pointer[payload.Map] // for jobs of no master; the others find theirs at their link
 }
 
 // compile compiles it. The environments are those of the question where asked has none.
-func (o *ownPillar) compile(ctx context.Context, q modules.PillarQuery, asked pillarQuestion) (*payload.Map, error) {
+func (o *ownPillar) compile(ctx context.Context, q loader.PillarQuery, asked pillarQuestion) (*payload.Map, error) {
 	ctx, cancel := context.WithTimeout(ctx, ownPillarTimeout)
 	defer cancel()
 	if q.Saltenv == "" {

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // counted is a pillar that tells how often it was compiled.
 type counted struct{ n atomic.Int64 }
 
-func (c *counted) Compile(context.Context, modules.PillarQuery) (*payload.Map, error) {
+func (c *counted) Compile(context.Context, loader.PillarQuery) (*payload.Map, error) {
 	return payload.M("where", "here", "compiled", c.n.Add(1)), nil
 }
 
@@ -21,7 +21,7 @@ func (c *counted) Compile(context.Context, modules.PillarQuery) (*payload.Map, e
 func TestOwnPillar(t *testing.T) {
 	r := newRig(t, "file_client: local\nuse_master_when_local: True\n")
 	source := &counted{}
-	r.opt.OwnPillar = func(*modules.Env) modules.PillarSource { return source }
+	r.opt.OwnPillar = func(*loader.Env) loader.PillarSource { return source }
 	r.master().pillar = payload.M("where", "master")
 	r.up()
 	if p, _ := r.run(jid(1), "t.pillar").Value("return").(*payload.Map); p.Str("where") != "here" {
@@ -40,7 +40,7 @@ func TestOwnPillar(t *testing.T) {
 	if after, _ := r.m.env.Pillar().Int("compiled"); after <= before {
 		t.Errorf("compilation %d, then %d", before, after)
 	}
-	if p, err := (host{r.m, nil}).Compile(t.Context(), modules.PillarQuery{}); err != nil || p.Str("where") != "here" {
+	if p, err := (host{r.m, nil}).Compile(t.Context(), loader.PillarQuery{}); err != nil || p.Str("where") != "here" {
 		t.Errorf("a fresh one: %v, %v", p, err)
 	}
 }

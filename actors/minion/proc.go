@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/setaside"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -26,7 +26,7 @@ type entry struct {
 
 // newEntry is the entry of a job that is about to begin, in this process for now.
 func newEntry(job *payload.Job) entry {
-	return entry{pid: os.Getpid(), job: payload.NewJob(modules.WithResourceFields(job.Map()))}
+	return entry{pid: os.Getpid(), job: payload.NewJob(loader.WithResourceFields(job.Map()))}
 }
 
 // Map is the entry as it is written: the pid, and then the fields of the job.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/payload"
 
@@ -154,8 +154,8 @@ func noRoom(err error) bool {
 }
 
 // execution is the job as the function gets it.
-func (j *job) execution() modules.Job {
-	return modules.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.up()}
+func (j *job) execution() loader.Job {
+	return loader.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.up()}
 }
 
 // pid is the number of the process that runs the function.

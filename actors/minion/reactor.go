@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"brine/actors/reacting"
-	"brine/modules"
 	"brine/modules/engines"
 	"brine/modules/fileclient"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
@@ -91,7 +91,7 @@ func (r *reactions) templates() reacting.Templates {
 	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map { return m.envOf(m.anyLink()).Grains() }, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
 		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
-			return modules.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
+			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
 }
 
@@ -103,7 +103,7 @@ func (r *reactions) find(ctx context.Context, name string) (string, bool) {
 			return found.Path, true
 		}
 	}
-	client, err := fileclient.For(modules.NewCall(ctx, r.m.envOf(r.m.anyLink()), "cp.cache_file", nil))
+	client, err := fileclient.For(loader.NewCall(ctx, r.m.envOf(r.m.anyLink()), "cp.cache_file", nil))
 	var file string
 	found := false
 	if err == nil {
@@ -119,8 +119,8 @@ func (r *reactions) find(ctx context.Context, name string) (string, bool) {
 type anyFunction struct{}
 
 // Lookup is part of reactor.Functions.
-func (anyFunction) Lookup(_, fun string) (*modules.Func, bool) {
-	return &modules.Func{Name: fun, VarArgs: true, KWArgs: true}, true
+func (anyFunction) Lookup(_, fun string) (*loader.Func, bool) {
+	return &loader.Func{Name: fun, VarArgs: true, KWArgs: true}, true
 }
 
 // refusal is why a reaction is not made. With Salt 3008.3, local finds no master, unless one runs beside the minion, and what a runner or
@@ -186,14 +186,14 @@ func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	pos := c.Args()
 	for _, v := range pos {
 		if m, ok := v.(*payload.Map); ok && m.Has(args.KwargMark) {
-			return nil, modules.InvocErr("an argument has the key %s, which only the minion sets", args.KwargMark)
+			return nil, loader.InvocErr("an argument has the key %s, which only the minion sets", args.KwargMark)
 		}
 	}
 	given := append(make([]any, 0, len(pos)+1), pos...)
 	if kw := c.KW(); kw.Len() > 0 {
 		given = append(given, kw.Clone().Set(args.KwargMark, true))
 	}
-	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID, modules.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given,
+	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID, loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given,
 		"user", reactor.User, fieldReturnJob, false), nil
 }
 

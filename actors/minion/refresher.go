@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -267,7 +267,7 @@ func (r *refresher) fetchNext(ctx actor.Context, l *link) {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
 		if opt.compiles.source != nil {
-			out.pillar, out.err = opt.compiles.compile(ctx, modules.PillarQuery{Afresh: true}, opt.asked)
+			out.pillar, out.err = opt.compiles.compile(ctx, loader.PillarQuery{}, opt.asked)
 			return nil
 		}
 		load := opt.asked.load(l.facts.grains())

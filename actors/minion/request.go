@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/sealed"
 )
 
 // errNoMaster means that no request got an answer within its tries.
-var errNoMaster = fmt.Errorf("the master does not answer: %w", modules.ErrRequestTimeout)
+var errNoMaster = fmt.Errorf("the master does not answer: %w", loader.ErrRequestTimeout)
 
 // request asks the master something. A session that has ended is renewed. tries attempts are made, each within timeout.
 func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Duration, tries int) (any, error) {

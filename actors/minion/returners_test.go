@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/wire/payload"
 )
@@ -27,11 +27,11 @@ func newKept() *kept {
 }
 
 // registry has three returners: good, bad (which fails as long as fails says so) and slow.
-func (k *kept) registry(t *testing.T) *modules.Registry {
+func (k *kept) registry(t *testing.T) *loader.Registry {
 	t.Helper()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	for _, name := range []string{"good", "bad", "slow"} {
-		err := reg.Register(modules.Func{Name: name + ".returner", Params: []modules.Param{modules.Req("ret")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		err := reg.Register(loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			return nil, k.take(c, name, a.Get("ret").(*payload.Map))
 		}})
 		if err != nil {
@@ -41,7 +41,7 @@ func (k *kept) registry(t *testing.T) *modules.Registry {
 	return reg
 }
 
-func (k *kept) take(c *modules.Call, name string, ret *payload.Map) error {
+func (k *kept) take(c *loader.Call, name string, ret *payload.Map) error {
 	if name == "slow" {
 		select {
 		case <-k.holds:
@@ -121,7 +121,7 @@ func TestReturners(t *testing.T) {
 // What a return names as not called: what the minion does not have, and what it has and may not call.
 func TestUncalledReturners(t *testing.T) {
 	m := &Minion{own: ownOptions{disabled: []string{"good"}, returners: []string{"slow", "etcd"}}}
-	m.opt.Returners = modules.NewRegistry()
+	m.opt.Returners = loader.NewRegistry()
 	job := payload.NewJob(payload.M("jid", "1", "ret", "good, bad,good"))
 	if got, want := m.uncalled(job), []string{"good", "bad", "slow", "etcd"}; !slices.Equal(got, want) {
 		t.Errorf("without any: got %v, want %v", got, want)

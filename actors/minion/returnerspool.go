@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/spool"
 	"brine/modules/text/pytext"
@@ -48,8 +48,8 @@ const (
 // returnerSpoolOptions are what the ReturnerSpool needs of the minion.
 type returnerSpoolOptions struct {
 	spool    spool.Options
-	registry *modules.Registry
-	env      func() *modules.Env
+	registry *loader.Registry
+	env      func() *loader.Env
 	disabled []string    // disable_returners
 	calm     func() bool // whether the clock may be believed
 	clock    supervisor.Clock
@@ -196,7 +196,7 @@ func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func
 	}
 	ctx, cancel := context.WithTimeout(ctx, returners.CallTimeout)
 	defer cancel()
-	return returners.Return(modules.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
+	return returners.Return(loader.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
 }
 
 func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {

@@ -11,8 +11,8 @@ import (
 
 	"brine/actors/actortest"
 	"brine/config"
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -85,7 +85,7 @@ func (g fixedGrains) Map() *payload.Map           { return g.all }
 func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
 		r.t.Fatal(err)
 	}

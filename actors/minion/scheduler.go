@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
@@ -153,7 +153,7 @@ func (s *scheduler) readPillar() (changed bool) {
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
-	if !ok && modules.Truthy(pillar.Value("schedule")) {
+	if !ok && loader.Truthy(pillar.Value("schedule")) {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/event"
 
@@ -87,7 +87,7 @@ func (m *Minion) call(ctx context.Context, fun string) (err error) {
 			err = fmt.Errorf("%s: panic: %v", fun, r)
 		}
 	}()
-	_, err = modules.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
+	_, err = loader.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"brine/actors/netapi/events"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/netapi"
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
@@ -72,7 +72,7 @@ type Options struct {
 	Logger  *slog.Logger
 	Modules []Module
 	// Runners finds a runner function. known without a function: the master has others than this program, and is to say itself.
-	Runners func(fun string) (f *modules.Func, known bool)
+	Runners func(fun string) (f *loader.Func, known bool)
 	// Revoke removes an eauth token from the master's store; nil: it stays until it expires.
 	Revoke func(token string) error
 	// MayRun tells whether the holder of a token, as the master knows it, may run the function of a chunk on its target; nil: nobody may.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
@@ -162,7 +162,7 @@ func (s *Server) gather(ctx context.Context, job client.Job, full any, note func
 		if err != nil {
 			return nil, err
 		}
-		out.Set(ret.ID, result(ret, run.JID, modules.Truthy(full)))
+		out.Set(ret.ID, result(ret, run.JID, loader.Truthy(full)))
 	}
 	return out, nil
 }

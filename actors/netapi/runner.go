@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/actors/netapi/aside"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
 	"brine/wire/client"
@@ -77,7 +77,7 @@ func (s *Server) foreign(fun string) bool {
 	return f == nil
 }
 
-func takes(f *modules.Func, name any) bool {
+func takes(f *loader.Func, name any) bool {
 	for _, p := range f.Params {
 		if p.Name == name {
 			return true
@@ -165,7 +165,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 			continue
 		case data.Value("success") == false && s.lacks(ctx, call.Fun): // a master of 3006 says so before it has told its functions
 			return nil, netapi.ErrUnexpected
-		case modules.Truthy(low.Value("full_return")):
+		case loader.Truthy(low.Value("full_return")):
 			return payload.M("data", data, "tag", started.Tag+"/ret"), nil
 		}
 		return payload.NewReturn(data).Value(), nil

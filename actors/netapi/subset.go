@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"brine/actors/netapi/aside"
-	"brine/modules"
 	"brine/modules/fleet/batch"
+	"brine/modules/loader"
 	"brine/modules/netapi"
 	"brine/modules/text/pytext"
 	"brine/wire/client"
@@ -119,11 +119,11 @@ func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(str
 	}
 	note("batch " + job.JID + " " + pytext.Str(job.Fun))
 	state, err := batch.New(batch.Spec{JID: job.JID, Fun: job.Fun, Arg: job.Arg, Size: size, Wait: wait,
-		Failhard: modules.Truthy(low.Value("failhard"))}, up, time.Now())
+		Failhard: loader.Truthy(low.Value("failhard"))}, up, time.Now())
 	if err != nil {
 		return nil, netapi.BadRequest(err.Error())
 	}
-	b := &batchRun{Server: s, job: job, state: state, raw: modules.Truthy(low.Value("raw")), news: make(chan batchNews), out: Several{}}
+	b := &batchRun{Server: s, job: job, state: state, raw: loader.Truthy(low.Value("raw")), news: make(chan batchNews), out: Several{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return b.work(ctx)

@@ -3,7 +3,7 @@ package reacting
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -42,7 +42,7 @@ func (p *Part) manage(m *Manage) {
 		fire("leader/value", "result", p.Leads())
 	case "set_leader":
 		if data.Str("id") == p.opt.ID {
-			p.Lead(modules.Truthy(data.Value("value")))
+			p.Lead(loader.Truthy(data.Value("value")))
 		}
 		fire("leader/value", "result", p.Leads())
 	case "add":

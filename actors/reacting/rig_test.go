@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
@@ -111,8 +111,8 @@ type rig struct {
 
 type lookup struct{}
 
-func (lookup) Lookup(_, fun string) (*modules.Func, bool) {
-	f := &modules.Func{Name: fun, VarArgs: true, KWArgs: true}
+func (lookup) Lookup(_, fun string) (*loader.Func, bool) {
+	f := &loader.Func{Name: fun, VarArgs: true, KWArgs: true}
 	return f, !strings.HasPrefix(fun, "no.")
 }
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
@@ -25,7 +25,7 @@ type Templates struct {
 	Opts      *payload.Map // all of the configuration
 	Grains    func() *payload.Map
 	Pillar    func() *payload.Map // nil: there is none
-	Registry  *modules.Registry
+	Registry  *loader.Registry
 	Functions reactor.Functions // that reactions may name
 	// Call calls an execution function on this machine.
 	Call func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error)
@@ -42,7 +42,7 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 	templates := renderers.Jinja{Opts: opts, Whole: true, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files}, Limits: limits, Has: t.has,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			if dry {
-				return nil, modules.ExecErr("%s is not called: nothing is run", fun)
+				return nil, loader.ExecErr("%s is not called: nothing is run", fun)
 			}
 			return t.Call(ctx, fun, pos, kw)
 		}}
@@ -51,9 +51,9 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 	}
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	set := renderers.New(renderers.Options{Jinja: templates,
-		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
-		Blacklist: modules.StringList(opts.Value("renderer_blacklist")), Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
-		Disabled: modules.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { log(level, text, nil) }})
+		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || loader.Truthy(must)},
+		Blacklist: loader.StringList(opts.Value("renderer_blacklist")), Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
+		Disabled: loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { log(level, text, nil) }})
 	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: served{t.Files}, Functions: t.Functions, Log: log})
 }
 

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 
 	"brine/config"
-	"brine/modules"
 	"brine/modules/fileserver"
 	"brine/modules/fileserver/gitfs"
+	"brine/modules/loader"
 	"brine/modules/tops"
 )
 
@@ -29,7 +29,7 @@ func rehearse(m *config.Master) (faults config.Faults, notices []config.Notice) 
 	}
 	_, err := gitfs.NewPillars(m.Raw, func(_ slog.Level, text string) { warns(text) })
 	switch checked := m.Raw.Value("git_pillar_verify_config"); {
-	case err != nil && (checked == nil || modules.Truthy(checked)):
+	case err != nil && (checked == nil || loader.Truthy(checked)):
 		ends("ext_pillar", err)
 	case err != nil:
 		warns("Git external pillars are not there: pillars will say so: " + err.Error())

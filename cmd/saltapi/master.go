@@ -11,7 +11,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/wire/event"
 )
@@ -34,13 +34,13 @@ func alive(m *config.Master) error {
 
 // runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may have others,
 // each a function of a module.
-func runnerFinder(s *session.Session) (func(fun string) (*modules.Func, bool), error) {
-	reg := modules.NewRegistry()
+func runnerFinder(s *session.Session) (func(fun string) (*loader.Func, bool), error) {
+	reg := loader.NewRegistry()
 	if err := runners.Register(reg, runners.Options{Runners: reg, Version: tool.SaltVersion}); err != nil {
 		return nil, fmt.Errorf("list the runner functions: %w", err)
 	}
-	reg.Limit(modules.LimitsOf(s.Master.Raw, "runners"))
-	return func(fun string) (*modules.Func, bool) {
+	reg.Limit(loader.LimitsOf(s.Master.Raw, "runners"))
+	return func(fun string) (*loader.Func, bool) {
 		f, known := reg.Lookup(fun)
 		if !known && masterlink.Daemon(s) == nil {
 			known = strings.Count(fun, ".") == 1

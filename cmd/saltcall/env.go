@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"brine/cmd/saltrun"
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/payload"
 )
@@ -20,7 +20,7 @@ func (t *callTool) build() error {
 	if err != nil {
 		return err
 	}
-	env.Host = modules.Host{Log: callLog{t.Log}, Events: callEvents{t}, Daemon: callDaemon{t}}
+	env.Host = loader.Host{Log: callLog{t.Log}, Events: callEvents{t}, Daemon: callDaemon{t}}
 	saltrun.OfferMaster(t.Log)(env)
 	t.env = env
 	if t.servesItself() {
@@ -33,11 +33,11 @@ func (t *callTool) build() error {
 func (t *callTool) servesItself() bool { return t.Minion.FileClient == "local" }
 
 // pillarFrom gives the functions their pillar, which is compiled when one asks for it.
-func (t *callTool) pillarFrom(source modules.PillarSource) {
+func (t *callTool) pillarFrom(source loader.PillarSource) {
 	t.env.Host.Secrets = source
 	t.env.Pillar = sync.OnceValue(func() *payload.Map {
-		data, err := source.Compile(context.Background(), modules.PillarQuery{Saltenv: t.Minion.SaltEnv,
-			Pillarenv: t.Minion.PillarEnv, Afresh: true})
+		data, err := source.Compile(context.Background(), loader.PillarQuery{Saltenv: t.Minion.SaltEnv,
+			Pillarenv: t.Minion.PillarEnv})
 		if err != nil {
 			t.Log.Error("Exception getting pillar: " + err.Error())
 		} else if _, ofMaster := source.(callMaster); ofMaster && t.Minion.MinionPillarCache && t.Minion.Raw.Str("file_client") == "remote" {

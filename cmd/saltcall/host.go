@@ -10,7 +10,7 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/control"
 	"brine/wire/event"
@@ -43,7 +43,7 @@ func (c callMaster) Request(ctx context.Context, load *payload.Map) (any, error)
 }
 
 // Compile asks the master for a pillar (salt/pillar/__init__.py, RemotePillar.compile_pillar).
-func (c callMaster) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+func (c callMaster) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	override := q.Override
 	if override == nil {
 		override = payload.NewMap(0)

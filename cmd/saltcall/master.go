@@ -11,7 +11,7 @@ import (
 	"brine/cmd/saltminion"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
@@ -141,7 +141,7 @@ func (l *callLink) ask(ctx context.Context, load *payload.Map) (any, error) {
 }
 
 func (l *callLink) channel() *sealed.Channel {
-	return &sealed.Channel{Session: l.auth, Exchange: l.req.Do, Silence: modules.ErrRequestTimeout,
+	return &sealed.Channel{Session: l.auth, Exchange: l.req.Do, Silence: loader.ErrRequestTimeout,
 		Renew: func(ctx context.Context, _ int64) error { return l.signIn(ctx) }}
 }
 

@@ -13,9 +13,9 @@ import (
 
 	"brine/cmd/display"
 	"brine/cmd/tool"
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
@@ -72,7 +72,7 @@ func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, returnerTimeout)
-		c := modules.NewCall(ctx, t.env, ret.Str("fun"), ret)
+		c := loader.NewCall(ctx, t.env, ret.Str("fun"), ret)
 		if err := returners.Return(c, reg, name, ret.Clone().Set("success", true)); err != nil {
 			t.Log.Error("Returner "+name+".returner could not be called", "err", err)
 		}
@@ -92,27 +92,27 @@ func (t *callTool) unknown(fun string, ret *payload.Map) error {
 }
 
 // perform calls the function and writes the record of the call.
-func (t *callTool) perform(ctx context.Context, f *modules.Func, words []string, ret *payload.Map) error {
+func (t *callTool) perform(ctx context.Context, f *loader.Func, words []string, ret *payload.Map) error {
 	data := payload.M("fun", f.Name, "pid", int64(os.Getpid()), "jid", ret.Str("jid"), "tgt", "salt-call")
 	meta, hasMeta := t.metadata()
 	if hasMeta {
 		data.Set("metadata", meta)
 	}
-	pos, kw, err := modules.LoadArgs(f, args.Parse(words, t.NoParse()), data)
+	pos, kw, err := loader.LoadArgs(f, args.Parse(words, t.NoParse()), data)
 	if err != nil {
-		return tool.Exit(tool.ExitGeneric, "%s", modules.Message(err))
+		return tool.Exit(tool.ExitGeneric, "%s", loader.Message(err))
 	}
 	defer t.note(data)()
 	load := data.Clone()
 	if text := t.Opt.Str("executor_opts"); text != "" {
 		load.Set("executor_opts", args.Yamlify(text))
 	}
-	c := modules.NewCall(ctx, t.env, f.Name, load)
-	value, err := modules.Perform(c, f, pos, kw, load, t.executors())
+	c := loader.NewCall(ctx, t.env, f.Name, load)
+	value, err := loader.Perform(c, f, pos, kw, load, t.executors())
 	if err != nil {
 		return err
 	}
-	ret.Set("return", value).Set("retcode", int64(modules.Judge(c, value)))
+	ret.Set("return", value).Set("retcode", int64(loader.Judge(c, value)))
 	if f.Outputter != "" {
 		ret.Set("out", f.Outputter)
 	}
@@ -146,32 +146,32 @@ func (t *callTool) executors() []string {
 	case string:
 		return []string{v}
 	case []any:
-		return modules.StringList(v)
+		return loader.StringList(v)
 	}
 	return []string{"direct_call"}
 }
 
 // explain says on stderr why a call failed, in Salt's forms.
-func (t *callTool) explain(f *modules.Func, err error) error {
+func (t *callTool) explain(f *loader.Func, err error) error {
 	var (
-		command *modules.CommandExecutionError
-		missing *modules.CommandNotFoundError
-		wrong   *modules.InvocationError // a TypeError as well, for Salt
+		command *loader.CommandExecutionError
+		missing *loader.CommandNotFoundError
+		wrong   *loader.InvocationError // a TypeError as well, for Salt
 		ended   *tool.ExitError
 	)
 	switch {
 	case errors.As(err, &ended):
 		return err
 	case errors.As(err, &missing):
-		return tool.Exit(tool.ExitGeneric, "Command required for '%s' not found: %s", f.Name, modules.Message(err))
+		return tool.Exit(tool.ExitGeneric, "Command required for '%s' not found: %s", f.Name, loader.Message(err))
 	case errors.As(err, &command):
-		return tool.Exit(tool.ExitGeneric, "Error running '%s': %s", f.Name, modules.Message(err))
-	case errors.As(err, &wrong), modules.ClassOf(err) == "TypeError":
-		fmt.Fprintf(t.Stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", modules.Message(err))
+		return tool.Exit(tool.ExitGeneric, "Error running '%s': %s", f.Name, loader.Message(err))
+	case errors.As(err, &wrong), loader.ClassOf(err) == "TypeError":
+		fmt.Fprintf(t.Stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", loader.Message(err))
 		fmt.Fprintln(t.Stdout, f.Doc)
 		return tool.Exit(tool.ExitGeneric, "")
 	}
-	return tool.Exit(tool.ExitGeneric, "%s", modules.Traceback(f.Name, err))
+	return tool.Exit(tool.ExitGeneric, "%s", loader.Traceback(f.Name, err))
 }
 
 // present shows the result, or with --metadata the record, and makes the exit code.

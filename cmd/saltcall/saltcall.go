@@ -13,14 +13,14 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // callTool is salt-call at work on one command line.
 type callTool struct {
 	*session.Session
-	env  *modules.Env
+	env  *loader.Env
 	link *callLink // to the master; nil without one
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"brine/cmd/tool"
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 )
 
 // commonFunctions are functions of Salt's minions that brine itself may not have and that fleets use every day. A
@@ -28,7 +28,7 @@ test.arg test.echo test.ping test.rand_sleep test.sleep test.version test.versio
 
 // knownFunctions are the functions that have a label of their own in metrics.
 func knownFunctions() ([]string, error) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: tool.SaltVersion}); err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"brine/cmd/saltrun"
 	"brine/cmd/tool"
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 )
 
 // RunJob runs one job that a minion hands over (multiprocessing: True). Only the minion starts it.
@@ -29,7 +29,7 @@ func RunJob(*tool.Call) error {
 }
 
 // functions are what a minion's jobs may call.
-func functions() (*modules.Registry, error) {
-	reg := modules.NewRegistry()
+func functions() (*loader.Registry, error) {
+	reg := loader.NewRegistry()
 	return reg, execution.Register(reg, execution.Options{Version: tool.SaltVersion})
 }

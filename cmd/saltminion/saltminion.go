@@ -15,7 +15,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/pillar"
 	"brine/supervisor"
@@ -167,7 +167,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 		},
 	}
 	if cfg.FileClient == "local" {
-		opt.OwnPillar = func(env *modules.Env) modules.PillarSource { return pillar.NewOwn(env) }
+		opt.OwnPillar = func(env *loader.Env) loader.PillarSource { return pillar.NewOwn(env) }
 	}
 	if set != nil {
 		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()

@@ -10,7 +10,7 @@ import (
 
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
@@ -25,8 +25,8 @@ type besideMaster struct {
 }
 
 // OfferMaster gives functions the master beside the minion.
-func OfferMaster(log *slog.Logger) func(*modules.Env) {
-	return func(env *modules.Env) {
+func OfferMaster(log *slog.Logger) func(*loader.Env) {
+	return func(env *loader.Env) {
 		opts := env.Opts()
 		b := besideMaster{dir: filepath.Dir(opts.Str("conf_file")), cli: opts.Str("__cli"), log: log}
 		env.Host.Runner, env.Host.Wheel, env.Host.Local = b, b, b
@@ -54,17 +54,17 @@ func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
 }
 
 // Run runs a runner function.
-func (b besideMaster) Run(ctx context.Context, run modules.MasterRun, full bool) (any, error) {
+func (b besideMaster) Run(ctx context.Context, run loader.MasterRun, full bool) (any, error) {
 	return b.with(func(c runners.Client) (any, error) { return c.Run(ctx, run, full) })
 }
 
 // Wheel runs a wheel function.
-func (b besideMaster) Wheel(ctx context.Context, run modules.MasterRun) (any, error) {
+func (b besideMaster) Wheel(ctx context.Context, run loader.MasterRun) (any, error) {
 	return b.with(func(c runners.Client) (any, error) { return c.Wheel(ctx, run) })
 }
 
 // Cmd publishes a job and gathers its returns.
-func (b besideMaster) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
+func (b besideMaster) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Map, error) {
 	v, err := b.with(func(c runners.Client) (any, error) { return c.Cmd(ctx, cmd) })
 	out, _ := v.(*payload.Map)
 	return out, err
@@ -72,15 +72,15 @@ func (b besideMaster) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.M
 
 // client runs functions of the master in this process, each as salt-run runs its own, for other functions of this process.
 func (r *runTool) client() runners.Client {
-	envs := map[runners.Kind]*modules.Env{runners.KindRunner: r.env, runners.KindWheel: r.wheel}
-	return runners.Client{Env: func(kind runners.Kind) *modules.Env { return envs[kind] }, Publisher: runPublisher{r},
+	envs := map[runners.Kind]*loader.Env{runners.KindRunner: r.env, runners.KindWheel: r.wheel}
+	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return envs[kind] }, Publisher: runPublisher{r},
 		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {
 			return r.inside(ctx, envs[req.Kind], req), nil
 		}}
 }
 
 // inside runs a function under a job id of its own.
-func (r *runTool) inside(ctx context.Context, env *modules.Env, req runners.Request) *payload.Map {
+func (r *runTool) inside(ctx context.Context, env *loader.Env, req runners.Request) *payload.Map {
 	of := *r
 	of.jid = payload.NewUniqueJID(time.Now(), r.Master.UniqueJID)
 	req.JID = of.jid

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"brine/cmd/masterlink"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -18,20 +18,20 @@ func TestNoMasterBeside(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "master"), []byte("root_dir: "+dir+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := &modules.Env{Opts: func() *payload.Map { return payload.M("conf_file", filepath.Join(dir, "minion")) }}
+	env := &loader.Env{Opts: func() *payload.Map { return payload.M("conf_file", filepath.Join(dir, "minion")) }}
 	OfferMaster(slog.New(slog.DiscardHandler))(env)
 	h := env.Host
 
 	missing := "FileNotFoundError: [Errno 2] No such file or directory: '" + filepath.Join(dir, "var/cache/salt/master/proc") + "/"
-	text, err := h.Runner.Run(t.Context(), modules.MasterRun{Fun: "test.arg", Args: []any{"x"}}, false)
+	text, err := h.Runner.Run(t.Context(), loader.MasterRun{Fun: "test.arg", Args: []any{"x"}}, false)
 	if s, _ := text.(string); err != nil || !strings.HasPrefix(s, "Exception occurred in runner test.arg: Traceback") || !strings.Contains(s, missing) {
 		t.Errorf("runner: %v, %v", text, err)
 	}
 	for what, run := range map[string]func() (any, error){
 		"runner.test.arg": func() (any, error) {
-			return h.Runner.Run(t.Context(), modules.MasterRun{Fun: "test.arg", KW: payload.M("k", 1)}, true)
+			return h.Runner.Run(t.Context(), loader.MasterRun{Fun: "test.arg", KW: payload.M("k", 1)}, true)
 		},
-		"wheel.key.list_all": func() (any, error) { return h.Wheel.Wheel(t.Context(), modules.MasterRun{Fun: "key.list_all"}) },
+		"wheel.key.list_all": func() (any, error) { return h.Wheel.Wheel(t.Context(), loader.MasterRun{Fun: "key.list_all"}) },
 	} {
 		v, err := run()
 		m, _ := v.(*payload.Map)
@@ -40,15 +40,15 @@ func TestNoMasterBeside(t *testing.T) {
 		}
 	}
 	for _, run := range []func() (any, error){
-		func() (any, error) { return h.Runner.Run(t.Context(), modules.MasterRun{Fun: "nosuch.fun"}, false) },
-		func() (any, error) { return h.Wheel.Wheel(t.Context(), modules.MasterRun{Fun: "nosuch.fun"}) },
+		func() (any, error) { return h.Runner.Run(t.Context(), loader.MasterRun{Fun: "nosuch.fun"}, false) },
+		func() (any, error) { return h.Wheel.Wheel(t.Context(), loader.MasterRun{Fun: "nosuch.fun"}) },
 	} {
-		if _, err := run(); err == nil || modules.ClassOf(err) != "KeyError" {
+		if _, err := run(); err == nil || loader.ClassOf(err) != "KeyError" {
 			t.Errorf("unknown function: %v", err)
 		}
 	}
-	if _, err := h.Local.Cmd(t.Context(), modules.LocalCmd{Tgt: "*", Fun: "test.ping"}); err == nil || err.Error() != masterlink.TextMasterDown ||
-		modules.ClassOf(err) != "salt.exceptions.SaltClientError" {
+	if _, err := h.Local.Cmd(t.Context(), loader.LocalCmd{Tgt: "*", Fun: "test.ping"}); err == nil || err.Error() != masterlink.TextMasterDown ||
+		loader.ClassOf(err) != "salt.exceptions.SaltClientError" {
 		t.Errorf("cmd: %v", err)
 	}
 }

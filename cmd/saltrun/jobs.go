@@ -6,8 +6,8 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
-	"brine/modules"
 	"brine/modules/fleet/jobstore"
+	"brine/modules/loader"
 	"brine/modules/returners/jobcache"
 	"brine/modules/runners"
 	"brine/wire/control"
@@ -137,7 +137,7 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 
 // jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them first what the
 // bus has told of.
-func jobCaches(s *session.Session, jobs jobCache, env *modules.Env) (func(name string) runners.JobCache, error) {
+func jobCaches(s *session.Session, jobs jobCache, env *loader.Env) (func(name string) runners.JobCache, error) {
 	kept, err := MachineOf(s.Master.ID, s.Master.Raw).Returners()
 	if err != nil {
 		return nil, err

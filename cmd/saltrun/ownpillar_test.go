@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/fleet/datacache"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/payload"
 )
@@ -85,7 +85,7 @@ rows:
 			t.Fatal(err)
 		}
 		*told = nil
-		got, err := own.Compile(t.Context(), modules.PillarQuery{})
+		got, err := own.Compile(t.Context(), loader.PillarQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}

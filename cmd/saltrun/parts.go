@@ -10,9 +10,9 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/modules/wheel"
@@ -34,7 +34,7 @@ func (r *runTool) build() error {
 	}
 	manager := manager(r.Session)
 	exp, cache := masterlink.Expander(r.Session), masterlink.Cache(r.Session)
-	reg, wheels := modules.NewRegistry(), modules.NewRegistry()
+	reg, wheels := loader.NewRegistry(), loader.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
@@ -45,8 +45,8 @@ func (r *runTool) build() error {
 			Token:   func(fields *payload.Map) (*payload.Map, error) { return r.makeToken(fields) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
 		}))
-	reg.Limit(modules.LimitsOf(r.Master.Raw, "runners"))
-	wheels.Limit(modules.LimitsOf(r.Master.Raw, "wheels"))
+	reg.Limit(loader.LimitsOf(r.Master.Raw, "runners"))
+	wheels.Limit(loader.LimitsOf(r.Master.Raw, "wheels"))
 	r.env, r.wheel = envOf(r.Session, reg), envOf(r.Session, wheels)
 	own := r.client()
 	execEnv.Host.Runner, execEnv.Host.Wheel, execEnv.Host.Local = own, own, own
@@ -61,12 +61,12 @@ func (r *runTool) close() {
 }
 
 // envOf is the environment of functions on the master.
-func envOf(s *session.Session, reg *modules.Registry) *modules.Env {
-	return &modules.Env{Registry: reg, ID: s.Master.ID, Opts: func() *payload.Map { return s.Master.Raw }}
+func envOf(s *session.Session, reg *loader.Registry) *loader.Env {
+	return &loader.Env{Registry: reg, ID: s.Master.ID, Opts: func() *payload.Map { return s.Master.Raw }}
 }
 
 // executionEnv is where execution functions run on the master, for salt.cmd.
-func executionEnv(s *session.Session) (*modules.Env, error) {
+func executionEnv(s *session.Session) (*loader.Env, error) {
 	return execution.NewEnv(MachineOf(s.Master.ID, s.Master.Raw))
 }
 
@@ -95,7 +95,7 @@ func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Co
 		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
 	var no *masterlink.Refusal
 	if err = masterlink.ClientError(p.Session, err); errors.As(err, &no) {
-		return nil, &modules.ClientError{Message: no.Text}
+		return nil, &loader.ClientError{Message: no.Text}
 	}
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Co
 	}
 	for ret, err := range run.Returns(ctx) {
 		if err != nil {
-			return nil, &modules.ClientError{Message: err.Error()}
+			return nil, &loader.ClientError{Message: err.Error()}
 		}
 		if ret.Silence == client.Answered {
 			out.Returns.Set(ret.ID, ret.Data.Map())

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"brine/cmd/session"
-	"brine/modules"
 	"brine/modules/fileserver/gitfs"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/pillar"
 	"brine/wire/payload"
@@ -16,7 +16,7 @@ import (
 // masterPillar compiles pillars in this process, with the files of the master.
 type masterPillar struct {
 	session  *session.Session
-	on       *modules.Env
+	on       *loader.Env
 	expander *matchers.Expander
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/event"
@@ -27,7 +27,7 @@ func reactorConfigured(s *session.Session) bool {
 		}
 		return false
 	}
-	return modules.Truthy(s.Master.Raw.Value("reactor"))
+	return loader.Truthy(s.Master.Raw.Value("reactor"))
 }
 
 // masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes over the
@@ -45,7 +45,7 @@ func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *pa
 	}
 	got, err = control.Ask(ctx, daemon, q)
 	if err == nil && !got.Running {
-		err = modules.ExecErr("Reactor system is not running.")
+		err = loader.ExecErr("Reactor system is not running.")
 	}
 	return got, nil, err
 }

@@ -15,7 +15,7 @@ import (
 	"brine/cmd/optparse"
 	"brine/cmd/session"
 	"brine/cmd/tool"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/wire/client"
@@ -28,8 +28,8 @@ type runTool struct {
 	wire  *client.Client
 	bus   *masterlink.Bus
 	jobs  jobCache
-	env   *modules.Env
-	wheel *modules.Env // of the wheel functions
+	env   *loader.Env
+	wheel *loader.Env // of the wheel functions
 	fun   string
 	words []any // typed arguments of the function, keywords in a map at the end
 	jid   string
@@ -122,15 +122,15 @@ func (r *runTool) run(ctx context.Context) error {
 }
 
 // bind finds the function and shares its arguments out.
-func (r *runTool) bind() (*modules.Func, []any, *payload.Map, error) {
+func (r *runTool) bind() (*loader.Func, []any, *payload.Map, error) {
 	if r.fun == "" {
-		return nil, nil, nil, modules.InvocErr("Must specify a function to run!\nex: manage.up")
+		return nil, nil, nil, loader.InvocErr("Must specify a function to run!\nex: manage.up")
 	}
 	f, ok := r.env.Registry.Lookup(r.fun)
 	if !ok {
-		return nil, nil, nil, modules.ExecErr("%s", r.env.Registry.MissingText(r.fun))
+		return nil, nil, nil, loader.ExecErr("%s", r.env.Registry.MissingText(r.fun))
 	}
-	pos, kw, err := modules.LoadArgs(f, r.words, nil)
+	pos, kw, err := loader.LoadArgs(f, r.words, nil)
 	return f, pos, kw, err
 }
 

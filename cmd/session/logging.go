@@ -17,8 +17,8 @@ import (
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules"
 	"brine/modules/fleet/door"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 
 	"golang.org/x/sys/unix"
@@ -143,7 +143,7 @@ func pythonText(err error) string {
 	var p *fs.PathError
 	var number syscall.Errno
 	if errors.As(err, &p) && errors.As(err, &number) {
-		return modules.OSErrorText(number, p.Path)
+		return loader.OSErrorText(number, p.Path)
 	}
 	return err.Error()
 }

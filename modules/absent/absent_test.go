@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/absent"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/wheel"
 
@@ -28,7 +28,7 @@ const head = `# Functions of Salt 3008.3 that brine does not have yet, sorted: a
 func has(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	registries := map[string]*modules.Registry{absent.Execution: modules.NewRegistry(), absent.Runner: modules.NewRegistry(), absent.Wheel: modules.NewRegistry()}
+	registries := map[string]*loader.Registry{absent.Execution: loader.NewRegistry(), absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
 	if err := errors.Join(execution.Register(registries[absent.Execution], execution.Options{}), runners.Register(registries[absent.Runner], runners.Options{}),
 		wheel.Register(registries[absent.Wheel], wheel.Options{})); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -87,7 +87,7 @@ func (f *fields) seconds(key string, std time.Duration) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
-func (f *fields) yes(key string) bool { return modules.Truthy(f.take(key)) }
+func (f *fields) yes(key string) bool { return loader.Truthy(f.take(key)) }
 
 // texts is a list of texts, or a single one.
 func (f *fields) texts(key string) []string {

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -137,7 +137,7 @@ func (s *script) line(ctx context.Context, to Surroundings, line string, last ma
 		data, ok = payload.NewMap(0), true
 	}
 	tag := m.Value("tag")
-	if !modules.Truthy(tag) {
+	if !loader.Truthy(tag) {
 		return nil
 	}
 	name, isText := tag.(string)

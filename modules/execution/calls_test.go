@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/text/args"
@@ -106,14 +106,14 @@ func confDir(t *testing.T) string {
 	return dir
 }
 
-func runHere(t *testing.T, env *modules.Env, log *modtest.Log, c oneCall) answer {
+func runHere(t *testing.T, env *loader.Env, log *modtest.Log, c oneCall) answer {
 	t.Helper()
 	before := len(log.Lines())
 	var out answer
 	v, code, err := call(t, env, c)
 	if err != nil {
-		class := modules.ClassOf(err)
-		out.Class, out.Error = class[strings.LastIndexByte(class, '.')+1:], modules.Message(err)
+		class := loader.ClassOf(err)
+		out.Class, out.Error = class[strings.LastIndexByte(class, '.')+1:], loader.Message(err)
 	} else {
 		out.Return = json.RawMessage(outputters.JSON(v))
 		out.Retcode, _ = json.Marshal(code)
@@ -132,22 +132,22 @@ func runHere(t *testing.T, env *modules.Env, log *modtest.Log, c oneCall) answer
 	return out
 }
 
-func call(t *testing.T, env *modules.Env, c oneCall) (any, int, error) {
+func call(t *testing.T, env *loader.Env, c oneCall) (any, int, error) {
 	t.Helper()
 	f, ok := env.Registry.Lookup(c.fun)
 	if !ok {
 		t.Fatalf("no function %s", c.fun)
 	}
 	load := payload.M("fun", c.fun, "pid", int64(1), "jid", "20261121000000000001", "tgt", "salt-call")
-	list, kw, err := modules.LoadArgs(f, args.Parse(c.words, nil), load)
+	list, kw, err := loader.LoadArgs(f, args.Parse(c.words, nil), load)
 	if err != nil {
 		return nil, 0, err
 	}
-	bound, err := modules.Bind(f, list, kw)
+	bound, err := loader.Bind(f, list, kw)
 	if err != nil {
 		return nil, 0, err
 	}
-	mc := modules.NewCall(t.Context(), env, c.fun, load)
+	mc := loader.NewCall(t.Context(), env, c.fun, load)
 	v, err := f.Run(mc, bound)
 	return v, mc.Retcode(), err
 }
@@ -176,7 +176,7 @@ func blank(s string) string {
 }
 
 // ownEnv is a minion configured in dir, whose grains are what gather returns at each call.
-func ownEnv(t *testing.T, dir string, gather func(opts *payload.Map) *payload.Map) (*modules.Env, *modtest.Log) {
+func ownEnv(t *testing.T, dir string, gather func(opts *payload.Map) *payload.Map) (*loader.Env, *modtest.Log) {
 	t.Helper()
 	minion, err := config.LoadMinion(filepath.Join(dir, "minion"), nil)
 	if err != nil {
@@ -187,6 +187,6 @@ func ownEnv(t *testing.T, dir string, gather func(opts *payload.Map) *payload.Ma
 		t.Fatal(err)
 	}
 	log := &modtest.Log{}
-	return &modules.Env{Registry: registry(t), ID: "web1", Opts: func() *payload.Map { return opts },
-		Grains: func() *payload.Map { return gather(opts) }, Host: modules.Host{Log: log}}, log
+	return &loader.Env{Registry: registry(t), ID: "web1", Opts: func() *payload.Map { return opts },
+		Grains: func() *payload.Map { return gather(opts) }, Host: loader.Host{Log: log}}, log
 }

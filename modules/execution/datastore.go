@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -14,7 +14,7 @@ import (
 // (salt/modules/data.py). A file that cannot be read is an empty store.
 type datastore struct{ path string }
 
-func openDatastore(c *modules.Call) datastore {
+func openDatastore(c *loader.Call) datastore {
 	return datastore{filepath.Join(c.Opts().Str("cachedir"), "datastore")}
 }
 

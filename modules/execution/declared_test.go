@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -16,7 +16,7 @@ import (
 // functions that run programs are left to tests of their own.
 func TestDeclaredArguments(t *testing.T) {
 	t.Chdir(t.TempDir()) // some make a file that an argument names
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestDeclaredArguments(t *testing.T) {
 }
 
 // attempt calls a function with one value for all it requires, in a job that was killed.
-func attempt(t *testing.T, env *modules.Env, f *modules.Func, word any) (err error) {
+func attempt(t *testing.T, env *loader.Env, f *loader.Func, word any) (err error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	defer func() {

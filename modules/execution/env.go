@@ -3,8 +3,8 @@ package execution
 import (
 	"os"
 
-	"brine/modules"
 	"brine/modules/grains"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/wire/payload"
 )
@@ -19,22 +19,22 @@ type Machine struct {
 }
 
 // Functions are all functions, as far as the options let them be called.
-func (m Machine) Functions() (*modules.Registry, error) {
+func (m Machine) Functions() (*loader.Registry, error) {
 	kept, err := m.Returners()
 	if err != nil {
 		return nil, err
 	}
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := Register(reg, Options{Version: m.Version, Returners: kept}); err != nil {
 		return nil, err
 	}
-	reg.Limit(modules.LimitsOf(m.Opts, "modules"))
+	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
 	return reg, nil
 }
 
 // Returners are all returners of the machine.
-func (m Machine) Returners() (*modules.Registry, error) {
-	reg := modules.NewRegistry()
+func (m Machine) Returners() (*loader.Registry, error) {
+	reg := loader.NewRegistry()
 	return reg, returners.Register(reg, returners.Options{Stdout: os.Stdout})
 }
 
@@ -43,14 +43,14 @@ func (m Machine) Grains() *grains.Collector {
 	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version, ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
 }
 
-// NewEnv is what functions are called in. The caller adds what its process offers them (modules.Host), and a pillar.
-func NewEnv(m Machine) (*modules.Env, error) {
+// NewEnv is what functions are called in. The caller adds what its process offers them (loader.Host), and a pillar.
+func NewEnv(m Machine) (*loader.Env, error) {
 	reg, err := m.Functions()
 	if err != nil {
 		return nil, err
 	}
 	facts := m.Grains()
-	env := &modules.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}
+	env := &loader.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}
 	reg.On(env)
 	return env, nil
 }

@@ -1,18 +1,16 @@
 // Package execution registers the execution functions of this program: what a job of the master or salt-call may
 // call on a minion. Small Salt modules are a file here, larger ones a package below.
 //
-// The functions hold no state and know no daemon: everything they need comes with modules.Call. They answer to
+// The functions hold no state and know no daemon: everything they need comes with loader.Call. They answer to
 // salt/modules/*.py.
 package execution
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"brine/modules"
 	"brine/modules/absent"
-	"brine/modules/execution/aptpkg"
+	"brine/modules/all"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
@@ -21,7 +19,6 @@ import (
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/groupadd"
-	"brine/modules/execution/hashutil"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
@@ -36,6 +33,7 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
 	"brine/modules/execution/useradd"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -45,13 +43,13 @@ type Options struct {
 	Versions func() *payload.Map // further sections of the versions report; may be nil
 
 	// The other registries sys.*_doc, sys.list_* and sys.*_argspec tell about; may be nil.
-	States, Runners, Returners, Renderers *modules.Registry
+	States, Runners, Returners, Renderers *loader.Registry
 }
 
 // Register adds all functions.
-func Register(reg *modules.Registry, opt Options) error {
+func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
-	all := slices.Concat(
+	old := slices.Concat(
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
 		grainsmod.Functions(),
@@ -65,7 +63,6 @@ func Register(reg *modules.Registry, opt Options) error {
 		environmod.Functions(),
 		filemod.Functions(),
 		groupadd.Functions(),
-		hashutil.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
@@ -81,7 +78,10 @@ func Register(reg *modules.Registry, opt Options) error {
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)
-	if err := errors.Join(reg.Register(all...), reg.Offer(aptpkg.Module())); err != nil {
+	reg.Offer(all.Execution())
+	reg.Of(loader.Program{Version: opt.Version, Versions: opt.Versions, States: opt.States, Runners: opt.Runners,
+		Returners: opt.Returners, Renderers: opt.Renderers})
+	if err := reg.Register(old...); err != nil {
 		return fmt.Errorf("register execution functions: %w", err)
 	}
 	return nil

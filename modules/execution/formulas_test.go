@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/pillar"
 	"brine/wire/payload"
@@ -35,13 +35,13 @@ func serveFormulas(t *testing.T, dir string) {
 }
 
 // formulaEnv is what the functions of that minion run in: it compiles its own pillar.
-func formulaEnv(t *testing.T, dir string, gather func(opts *payload.Map) *payload.Map) (*modules.Env, *modtest.Log) {
+func formulaEnv(t *testing.T, dir string, gather func(opts *payload.Map) *payload.Map) (*loader.Env, *modtest.Log) {
 	t.Helper()
 	env, log := ownEnv(t, dir, gather)
 	own := pillar.NewOwn(env)
 	env.Host.Secrets = own
 	env.Pillar = sync.OnceValue(func() *payload.Map {
-		v, err := own.Compile(t.Context(), modules.PillarQuery{})
+		v, err := own.Compile(t.Context(), loader.PillarQuery{})
 		if err != nil {
 			t.Error(err)
 		}

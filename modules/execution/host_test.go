@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
 // remote is a minion with a master whose answers are given.
-func remote(t *testing.T, opts *payload.Map, answers ...any) (*modules.Env, *modtest.Host) {
+func remote(t *testing.T, opts *payload.Map, answers ...any) (*loader.Env, *modtest.Host) {
 	t.Helper()
 	if opts == nil {
 		opts = payload.M("file_client", "remote", "saltenv", "dev")
@@ -95,7 +95,7 @@ func TestEventSendData(t *testing.T) {
 
 func TestEventsWithoutBus(t *testing.T) {
 	env, _ := remote(t, nil)
-	env.Host = modules.Host{}
+	env.Host = loader.Host{}
 	for _, fun := range []string{"event.fire", "event.fire_master"} {
 		if got, _, err := modtest.Call(t, env, fun, []any{"x", "tag"}, nil); err != nil || got != false {
 			t.Errorf("%s: %v %v", fun, got, err)
@@ -200,7 +200,7 @@ func TestPublish(t *testing.T) {
 }
 
 func TestPublishFailures(t *testing.T) {
-	late := fmt.Errorf("ask: %w", modules.ErrRequestTimeout)
+	late := fmt.Errorf("ask: %w", loader.ErrRequestTimeout)
 	env, host := remote(t, nil, late, late)
 	if got, _, err := modtest.Call(t, env, "publish.publish", []any{"*", "test.ping"}, nil); err != nil || got != "'test.ping' publish timed out" {
 		t.Errorf("got %v %v", got, err)
@@ -212,7 +212,7 @@ func TestPublishFailures(t *testing.T) {
 		t.Errorf("publish of publish: %v %v", got, err)
 	}
 	_, _, err := modtest.Call(t, env, "publish.publish", []any{"*", "test.ping"}, payload.M("via_master", "m2"))
-	var invoc *modules.InvocationError
+	var invoc *loader.InvocationError
 	if !errors.As(err, &invoc) {
 		t.Errorf("via_master: %v", err)
 	}
@@ -231,13 +231,13 @@ func TestPublishRunner(t *testing.T) {
 }
 
 func TestSysOfOthers(t *testing.T) {
-	nothing := func(*modules.Call, modules.Args) (any, error) { return nil, nil }
-	runners, states := modules.NewRegistry(), modules.NewRegistry()
-	if err := errors.Join(runners.Register(modules.Func{Name: "jobs.active", Doc: "RUN", Params: []modules.Param{modules.Opt("display_progress", false)}, Run: nothing}),
-		states.Register(modules.Func{Name: "test.nop", Doc: "NOP", Params: []modules.Param{modules.Req("name")}, KWArgs: true, Run: nothing})); err != nil {
+	nothing := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
+	runners, states := loader.NewRegistry(), loader.NewRegistry()
+	if err := errors.Join(runners.Register(loader.Func{Name: "jobs.active", Doc: "RUN", Params: []loader.Param{loader.Opt("display_progress", false)}, Run: nothing}),
+		states.Register(loader.Func{Name: "test.nop", Doc: "NOP", Params: []loader.Param{loader.Req("name")}, KWArgs: true, Run: nothing})); err != nil {
 		t.Fatal(err)
 	}
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3", Runners: runners, States: states}); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestSysOfOthers(t *testing.T) {
 }
 
 func TestReports(t *testing.T) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	versions := func() *payload.Map { return payload.M("Dependency Versions", payload.M("Go", "1.26", "libgit2", nil)) }
 	if err := execution.Register(reg, execution.Options{Version: "3008.3", Versions: versions}); err != nil {
 		t.Fatal(err)

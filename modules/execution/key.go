@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 )
 
-func keyFunctions() []modules.Func {
-	params := []modules.Param{modules.Opt("hash_type", nil)}
-	return sourced("salt/modules/key.py", []modules.Func{
+func keyFunctions() []loader.Func {
+	params := []loader.Param{loader.Opt("hash_type", nil)}
+	return sourced("salt/modules/key.py", []loader.Func{
 		{Name: "key.finger", Params: params, Run: fingerOf("minion.pub"), Doc: `The fingerprint of the minion's public key.
 
 CLI Example:
@@ -28,8 +28,8 @@ CLI Example:
 }
 
 // fingerOf is a function that answers with the fingerprint of a file in pki_dir; "" when there is none.
-func fingerOf(name string) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func fingerOf(name string) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		kind := a.Get("hash_type")
 		if kind == nil {
 			kind = c.Opts().Value("hash_type")
@@ -41,9 +41,9 @@ func fingerOf(name string) func(*modules.Call, modules.Args) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read key: %w", err)
 		}
-		finger, err := keys.Fingerprint(string(text), modules.Text(kind))
+		finger, err := keys.Fingerprint(string(text), loader.Text(kind))
 		if err != nil {
-			return nil, modules.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", modules.Text(kind))
+			return nil, loader.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", loader.Text(kind))
 		}
 		return finger, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
@@ -25,21 +25,21 @@ var matchKinds = map[string]struct{ kind, second string }{
 	"pillar_pcre": {"pillar_pcre", "delimiter"}, "ipcidr": {"ipcidr", ""}, "data": {"data", ""},
 }
 
-func matchFunctions() []modules.Func {
-	var out []modules.Func
+func matchFunctions() []loader.Func {
+	var out []loader.Func
 	for name, k := range matchKinds {
-		f := modules.Func{Name: "match." + k.kind, Params: []modules.Param{modules.Req("tgt")},
+		f := loader.Func{Name: "match." + k.kind, Params: []loader.Param{loader.Req("tgt")},
 			Doc: "Tell whether a target of the kind " + k.kind + " means this minion.\n\nCLI Example:\n\n    salt '*' match." + k.kind + " TARGET"}
 		switch k.second {
 		case "minion_id":
-			f.Params = append(f.Params, modules.Opt("minion_id", nil))
+			f.Params = append(f.Params, loader.Opt("minion_id", nil))
 		case "delimiter":
-			f.Params = append(f.Params, modules.Opt("delimiter", ":"))
+			f.Params = append(f.Params, loader.Opt("delimiter", ":"))
 		}
 		if name != k.kind {
 			f.PyName = name
 		}
-		f.Run = func(c *modules.Call, a modules.Args) (any, error) {
+		f.Run = func(c *loader.Call, a loader.Args) (any, error) {
 			if k.second == "" {
 				return means(c, name, a.Get("tgt"), nil), nil
 			}
@@ -47,19 +47,19 @@ func matchFunctions() []modules.Func {
 		}
 		out = append(out, f)
 	}
-	table := []modules.Param{modules.Req("lookup"), modules.Opt("tgt_type", "compound"), modules.Opt("minion_id", nil)}
-	merge := []modules.Param{modules.Opt("merge", nil), modules.Opt("merge_lists", false)}
+	table := []loader.Param{loader.Req("lookup"), loader.Opt("tgt_type", "compound"), loader.Opt("minion_id", nil)}
+	merge := []loader.Param{loader.Opt("merge", nil), loader.Opt("merge_lists", false)}
 	return sourced("salt/modules/match.py", append(out,
-		modules.Func{Name: "match.filter_by", Params: append(append(table[:3:3], merge...), modules.Opt("default", "default")), Run: matchFilterBy,
+		loader.Func{Name: "match.filter_by", Params: append(append(table[:3:3], merge...), loader.Opt("default", "default")), Run: matchFilterBy,
 			Doc: "Give the first row of a table whose key is a target that means this minion.\n\nCLI Example:\n\n    salt '*' match.filter_by '{web*: app, db*: data}'"},
-		modules.Func{Name: "match.search_by", Params: table, Run: matchSearchBy,
+		loader.Func{Name: "match.search_by", Params: table, Run: matchSearchBy,
 			Doc: "Give the keys of a table for each target below them that means this minion.\n\nCLI Example:\n\n    salt '*' match.search_by '{web: [node1, node2], db: [node2]}'"},
-		modules.Func{Name: "match.ifelse", VarArgs: true, ByName: true, Params: append(table[1:3:3], merge...), Run: matchIfElse,
+		loader.Func{Name: "match.ifelse", VarArgs: true, ByName: true, Params: append(table[1:3:3], merge...), Run: matchIfElse,
 			Doc: "Take targets and values in turn, and a last value: give that behind the first target that means this minion, else the last.\n\nCLI Example:\n\n    salt '*' match.ifelse 'web*' app 'db*' data none"}))
 }
 
 // means tells whether a target means the minion. What is wrong with it is logged, and then it does not.
-func means(c *modules.Call, name string, tgt, second any) bool {
+func means(c *loader.Call, name string, tgt, second any) bool {
 	how := matchKinds[name]
 	facts := &matchers.Facts{ID: c.ID, Grains: c.Grains, Pillar: c.Pillar, Nodegroups: c.Opts().Map("nodegroups"),
 		Data: func(key string) any { return openDatastore(c).get(key) }}
@@ -82,34 +82,34 @@ func means(c *modules.Call, name string, tgt, second any) bool {
 }
 
 // matcherOf is the matcher of a tgt_type. Like Salt's it takes minion_id for its second argument, whatever that means there.
-func matcherOf(c *modules.Call, a modules.Args) (func(tgt any) (bool, error), error) {
+func matcherOf(c *loader.Call, a loader.Args) (func(tgt any) (bool, error), error) {
 	kind, id := a.Str("tgt_type"), a.Get("minion_id")
 	how, ok := matchKinds[kind]
 	if !ok {
-		return nil, modules.Raise("KeyError", "%s", pytext.Repr(a.Get("tgt_type")))
+		return nil, loader.Raise("KeyError", "%s", pytext.Repr(a.Get("tgt_type")))
 	}
 	return func(tgt any) (bool, error) {
 		switch {
-		case !modules.Truthy(id) && how.second == "delimiter":
+		case !loader.Truthy(id) && how.second == "delimiter":
 			return means(c, kind, tgt, ":"), nil
-		case !modules.Truthy(id):
+		case !loader.Truthy(id):
 			return means(c, kind, tgt, nil), nil
 		case how.second == "":
-			return false, modules.Raise("TypeError", "%s() takes 1 positional argument but 2 were given", kind)
+			return false, loader.Raise("TypeError", "%s() takes 1 positional argument but 2 were given", kind)
 		}
 		return means(c, kind, tgt, id), nil
 	}, nil
 }
 
-func matchFilterBy(c *modules.Call, a modules.Args) (any, error) {
+func matchFilterBy(c *loader.Call, a loader.Args) (any, error) {
 	lookup, ok := a.Get("lookup").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup")))
 	}
 	return filterBy(c, a, lookup, a.Get("default"))
 }
 
-func filterBy(c *modules.Call, a modules.Args, lookup *payload.Map, otherwise any) (any, error) {
+func filterBy(c *loader.Call, a loader.Args, lookup *payload.Map, otherwise any) (any, error) {
 	hits, err := matcherOf(c, a)
 	if err != nil {
 		return nil, err
@@ -125,14 +125,14 @@ func filterBy(c *modules.Call, a modules.Args, lookup *payload.Map, otherwise an
 		}
 		merge, ok := a.Get("merge").(*payload.Map)
 		if !ok {
-			return nil, modules.Raise("salt.exceptions.SaltException", "filter_by merge argument must be a dictionary.")
+			return nil, loader.Raise("salt.exceptions.SaltException", "filter_by merge argument must be a dictionary.")
 		}
 		if row == nil {
 			return merge, nil
 		}
 		into, ok := row.(*payload.Map)
 		if !ok {
-			return nil, modules.Raise("TypeError", "Cannot update using non-dict types in dictupdate.update()")
+			return nil, loader.Raise("TypeError", "Cannot update using non-dict types in dictupdate.update()")
 		}
 		dicts.Update(into, dicts.Clone(merge).(*payload.Map), a.Bool("merge_lists"))
 		return into, nil
@@ -141,10 +141,10 @@ func filterBy(c *modules.Call, a modules.Args, lookup *payload.Map, otherwise an
 	return value, nil
 }
 
-func matchSearchBy(c *modules.Call, a modules.Args) (any, error) {
+func matchSearchBy(c *loader.Call, a loader.Args) (any, error) {
 	lookup, ok := a.Get("lookup").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Get("lookup")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Get("lookup")))
 	}
 	hits, err := matcherOf(c, a)
 	if err != nil {
@@ -163,7 +163,7 @@ func matchSearchBy(c *modules.Call, a modules.Args) (any, error) {
 			ok = true
 		}
 		if !ok {
-			return nil, modules.Raise("TypeError", "'%s' object is not iterable", pytext.Type(row))
+			return nil, loader.Raise("TypeError", "'%s' object is not iterable", pytext.Type(row))
 		}
 		for _, tgt := range targets {
 			if hit, err := hits(tgt); err != nil {
@@ -186,11 +186,11 @@ func letters(text string) (out []any) {
 	return out
 }
 
-func matchIfElse(c *modules.Call, a modules.Args) (any, error) {
+func matchIfElse(c *loader.Call, a loader.Args) (any, error) {
 	n := len(a.Rest)
 	switch {
 	case n%2 == 0:
-		return nil, modules.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of arguments!")
+		return nil, loader.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of arguments!")
 	case n == 1:
 		return a.Rest[0], nil
 	}
@@ -199,7 +199,7 @@ func matchIfElse(c *modules.Call, a modules.Args) (any, error) {
 		key := a.Rest[i]
 		switch key := key.(type) {
 		case []any, *payload.Map:
-			return nil, modules.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
+			return nil, loader.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
 		}
 		switch key {
 		case true:

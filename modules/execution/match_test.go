@@ -3,14 +3,14 @@ package execution_test
 import (
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
 // TestIfElse: the global of templates matches targets, and the dictionary that it changes is the template's.
 func TestIfElse(t *testing.T) {
-	env := &modules.Env{Registry: registry(t), ID: "web1", Opts: func() *payload.Map { return payload.M("nodegroups", payload.M("near", "web*,db*")) },
+	env := &loader.Env{Registry: registry(t), ID: "web1", Opts: func() *payload.Map { return payload.M("nodegroups", payload.M("near", "web*,db*")) },
 		Grains: func() *payload.Map { return payload.M("role", "front") }, Pillar: func() *payload.Map { return payload.M("place", "north") }}
 	for text, want := range map[string]string{
 		"{{ ifelse('db*', 'd', 'G@role:front', 'w', 'x') }}":                                  "w",
@@ -23,7 +23,7 @@ func TestIfElse(t *testing.T) {
 		"{{ salt.match.search_by({'a': ['web1'], 'b': ['db*', 'G@role:f*'], 'c': ['no']}) }}": "['a', 'b']",
 	} {
 		v, _, err := modtest.Call(t, env, "slsutil.renderer", nil, payload.M("string", text, "default_renderer", "jinja"))
-		if got := modules.Text(v); err != nil || got != want {
+		if got := loader.Text(v); err != nil || got != want {
 			t.Errorf("%s: got %q, %v; want %q", text, got, err, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -20,30 +20,30 @@ const (
 	mineStore      = "mine_cache" // name in the data store of a minion without master
 )
 
-func mineFunctions() []modules.Func {
-	return sourced("salt/modules/mine.py", []modules.Func{
-		{Name: "mine.update", Params: []modules.Param{modules.Opt("clear", false), modules.Opt("mine_functions", nil)}, Run: mineUpdate,
+func mineFunctions() []loader.Func {
+	return sourced("salt/modules/mine.py", []loader.Func{
+		{Name: "mine.update", Params: []loader.Param{loader.Opt("clear", false), loader.Opt("mine_functions", nil)}, Run: mineUpdate,
 			Doc: `Run the functions of mine_functions and send their results to the mine.
 
 CLI Example:
 
     salt '*' mine.update`},
-		{Name: "mine.send", Params: []modules.Param{modules.Req("name")}, VarArgs: true, KWArgs: true, Run: mineSend,
+		{Name: "mine.send", Params: []loader.Param{loader.Req("name")}, VarArgs: true, KWArgs: true, Run: mineSend,
 			Doc: `Run one function and send its result to the mine.
 
 CLI Example:
 
     salt '*' mine.send network.ip_addrs interface=eth0
     salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0`},
-		{Name: "mine.get", Params: []modules.Param{modules.Req("tgt"), modules.Req("fun"), modules.Opt("tgt_type", "glob"),
-			modules.Opt("exclude_minion", false)}, Run: mineGet,
+		{Name: "mine.get", Params: []loader.Param{loader.Req("tgt"), loader.Req("fun"), loader.Opt("tgt_type", "glob"),
+			loader.Opt("exclude_minion", false)}, Run: mineGet,
 			Doc: `Get what minions sent to the mine: minion to value for one function, function to minion to value for several.
 
 CLI Example:
 
     salt '*' mine.get '*' network.interfaces
     salt '*' mine.get 'os:Fedora' network.interfaces grain`},
-		{Name: "mine.delete", Params: []modules.Param{modules.Req("fun")}, Run: mineDelete, Doc: `Remove one function of this minion from the mine.
+		{Name: "mine.delete", Params: []loader.Param{loader.Req("fun")}, Run: mineDelete, Doc: `Remove one function of this minion from the mine.
 
 CLI Example:
 
@@ -53,8 +53,8 @@ CLI Example:
 CLI Example:
 
     salt '*' mine.flush`},
-		{Name: "mine.get_docker", Params: []modules.Param{modules.Opt("interfaces", nil), modules.Opt("cidrs", nil),
-			modules.Opt("with_container_id", false)}, Run: mineGetDocker,
+		{Name: "mine.get_docker", Params: []loader.Param{loader.Opt("interfaces", nil), loader.Opt("cidrs", nil),
+			loader.Opt("with_container_id", false)}, Run: mineGetDocker,
 			Doc: `Get the published ports of all containers in the mine, by image.
 
 CLI Example:
@@ -99,9 +99,9 @@ func parseMineFunc(alias string, def any) mineFunc {
 			}
 		}
 	}
-	f.name = modules.Text(take(f.kw, "mine_function"))
+	f.name = loader.Text(take(f.kw, "mine_function"))
 	for _, key := range []string{"allow_tgt", "allow_tgt_type"} {
-		if v := take(f.kw, key); modules.Truthy(v) {
+		if v := take(f.kw, key); loader.Truthy(v) {
 			f.acl.Set(key, v)
 		}
 	}
@@ -126,10 +126,10 @@ func (f mineFunc) entry(value any) any {
 }
 
 // configuredMine lists the usable entries of mine_functions; ok is false where there are none at all.
-func configuredMine(c *modules.Call, given any) (funcs []mineFunc, ok bool) {
-	if !modules.Truthy(given) {
+func configuredMine(c *loader.Call, given any) (funcs []mineFunc, ok bool) {
+	if !loader.Truthy(given) {
 		merged, err := c.Call("config.merge", []any{"mine_functions", payload.NewMap(0)}, nil)
-		if err != nil || !modules.Truthy(merged) {
+		if err != nil || !loader.Truthy(merged) {
 			return nil, false
 		}
 		given = merged
@@ -152,7 +152,7 @@ func configuredMine(c *modules.Call, given any) (funcs []mineFunc, ok bool) {
 	return funcs, ok
 }
 
-func mineUpdate(c *modules.Call, a modules.Args) (any, error) {
+func mineUpdate(c *loader.Call, a loader.Args) (any, error) {
 	funcs, ok := configuredMine(c, a.Get("mine_functions"))
 	if !ok {
 		return nil, nil
@@ -170,7 +170,7 @@ func mineUpdate(c *modules.Call, a modules.Args) (any, error) {
 	return storeMine(c, data, a.Bool("clear"))
 }
 
-func mineSend(c *modules.Call, a modules.Args) (any, error) {
+func mineSend(c *loader.Call, a loader.Args) (any, error) {
 	def := append([]any{}, a.Rest...)
 	f := parseMineFunc(a.Str("name"), append(def, a.UserKW()))
 	value, err := c.Call(f.function(), f.args, f.kw)
@@ -182,10 +182,10 @@ func mineSend(c *modules.Call, a modules.Args) (any, error) {
 	return storeMine(c, payload.M(f.alias, f.entry(value)), false)
 }
 
-func withoutMaster(c *modules.Call) bool { return c.Opts().Str("file_client") == "local" }
+func withoutMaster(c *loader.Call) bool { return c.Opts().Str("file_client") == "local" }
 
 // storeMine merges data into the mine, on the master or in the own data store.
-func storeMine(c *modules.Call, data *payload.Map, clear bool) (any, error) {
+func storeMine(c *loader.Call, data *payload.Map, clear bool) (any, error) {
 	if !withoutMaster(c) {
 		return askMaster(c, payload.M("cmd", payload.CmdMine, "data", data, "id", c.ID, "clear", clear))
 	}
@@ -199,7 +199,7 @@ func storeMine(c *modules.Call, data *payload.Map, clear bool) (any, error) {
 
 // askMaster sends a load of the mine. Unlike Salt: the request goes out from here, not by way of the minion's
 // event bus, so the answer tells whether it arrived.
-func askMaster(c *modules.Call, load *payload.Map) (any, error) {
+func askMaster(c *loader.Call, load *payload.Map) (any, error) {
 	master := c.Host().Master
 	if master == nil {
 		c.Log(slog.LevelError, "Could not authenticate with master. Mine data will not be transmitted.")
@@ -216,7 +216,7 @@ func askMaster(c *modules.Call, load *payload.Map) (any, error) {
 	return true, nil
 }
 
-func mineDelete(c *modules.Call, a modules.Args) (any, error) {
+func mineDelete(c *loader.Call, a loader.Args) (any, error) {
 	if !withoutMaster(c) {
 		return askMaster(c, payload.M("cmd", payload.CmdMineDelete, "id", c.ID, "fun", a.Get("fun")))
 	}
@@ -227,20 +227,20 @@ func mineDelete(c *modules.Call, a modules.Args) (any, error) {
 	return true, store.update(mineStore, data)
 }
 
-func mineFlush(c *modules.Call, _ modules.Args) (any, error) {
+func mineFlush(c *loader.Call, _ loader.Args) (any, error) {
 	if !withoutMaster(c) {
 		return askMaster(c, payload.M("cmd", payload.CmdMineFlush, "id", c.ID))
 	}
 	return true, openDatastore(c).update(mineStore, payload.NewMap(0))
 }
 
-func mineGet(c *modules.Call, a modules.Args) (any, error) {
+func mineGet(c *loader.Call, a loader.Args) (any, error) {
 	if withoutMaster(c) {
 		return ownMine(c, a)
 	}
 	master := c.Host().Master
 	if master == nil {
-		return nil, &modules.ClientError{Message: "No access to master."}
+		return nil, &loader.ClientError{Message: "No access to master."}
 	}
 	answer, err := master.Request(c.Ctx, payload.M("cmd", payload.CmdMineGet, "id", c.ID, "tgt", a.Get("tgt"), "fun", a.Get("fun"),
 		"tgt_type", a.Get("tgt_type")))
@@ -256,11 +256,11 @@ func mineGet(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // ownMine reads the mine of a minion without master, in which only it is.
-func ownMine(c *modules.Call, a modules.Args) (any, error) {
+func ownMine(c *loader.Call, a loader.Args) (any, error) {
 	out := payload.NewMap(0)
 	kind := a.Str("tgt_type")
 	if !slices.Contains([]string{"glob", "pcre", "list", "grain", "grain_pcre", "ipcidr", "compound", "pillar", "pillar_pcre"}, kind) {
-		return nil, modules.Raise("KeyError", "%s", pytext.Repr(kind))
+		return nil, loader.Raise("KeyError", "%s", pytext.Repr(kind))
 	}
 	mine, err := matchers.Match(a.Get("tgt"), kind, "", &matchers.Facts{ID: c.ID, Grains: c.Grains, Pillar: c.Pillar})
 	if err != nil || !mine {
@@ -300,7 +300,7 @@ func mineNames(fun any) (names []any, byFunction bool) {
 	return nil, false
 }
 
-func mineValid(c *modules.Call, _ modules.Args) (any, error) {
+func mineValid(c *loader.Call, _ loader.Args) (any, error) {
 	funcs, ok := configuredMine(c, nil)
 	if !ok {
 		return nil, nil

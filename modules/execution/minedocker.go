@@ -5,14 +5,14 @@ import (
 	"net/netip"
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // mineGetDocker sorts the published ports of all containers in the mine (docker.ps) by image and family: what a
 // proxy in front of them needs.
-func mineGetDocker(c *modules.Call, a modules.Args) (any, error) {
+func mineGetDocker(c *loader.Call, a loader.Args) (any, error) {
 	hosts, err := c.Call("mine.get", []any{"*", "docker.ps"}, nil)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func asList(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
 	}
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return nil
 	}
 	return []any{v}

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func publishFunctions() []modules.Func {
-	common := []modules.Param{modules.Req("tgt"), modules.Req("fun"), modules.Opt("arg", nil), modules.Opt("tgt_type", "glob"),
-		modules.Opt("returner", ""), modules.Opt("timeout", int64(5))}
-	return sourced("salt/modules/publish.py", []modules.Func{
-		{Name: "publish.publish", Params: append(common[:len(common):len(common)], modules.Opt("via_master", nil)), Run: publish,
+func publishFunctions() []loader.Func {
+	common := []loader.Param{loader.Req("tgt"), loader.Req("fun"), loader.Opt("arg", nil), loader.Opt("tgt_type", "glob"),
+		loader.Opt("returner", ""), loader.Opt("timeout", int64(5))}
+	return sourced("salt/modules/publish.py", []loader.Func{
+		{Name: "publish.publish", Params: append(common[:len(common):len(common)], loader.Opt("via_master", nil)), Run: publish,
 			Doc: `Let the master run a function on other minions and return what they answered. The master must allow it (peer).
 
 CLI Example:
@@ -30,7 +30,7 @@ CLI Example:
 CLI Example:
 
     salt system.example.com publish.full_data '*' cmd.run 'ls -la /tmp'`},
-		{Name: "publish.runner", Params: []modules.Param{modules.Req("fun"), modules.Opt("arg", nil), modules.Opt("timeout", int64(5))},
+		{Name: "publish.runner", Params: []loader.Param{loader.Req("fun"), loader.Opt("arg", nil), loader.Opt("timeout", int64(5))},
 			Run: publishRunner, Doc: `Let the master run a runner function and return its result. The master must allow it (peer_run).
 
 CLI Example:
@@ -39,13 +39,13 @@ CLI Example:
 	})
 }
 
-func publish(c *modules.Call, a modules.Args) (any, error) { return publishAs(c, a, "clean") }
+func publish(c *loader.Call, a loader.Args) (any, error) { return publishAs(c, a, "clean") }
 
-func publishFull(c *modules.Call, a modules.Args) (any, error) { return publishAs(c, a, "full") }
+func publishFull(c *loader.Call, a loader.Args) (any, error) { return publishAs(c, a, "full") }
 
 // publishAs asks the master to publish and collects the returns until all targeted minions answered or the time
 // is over. form "clean" keeps only what the functions returned.
-func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
+func publishAs(c *loader.Call, a loader.Args, form string) (any, error) {
 	master := c.Host().Master
 	fun := a.Str("fun")
 	switch {
@@ -56,7 +56,7 @@ func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
 		c.Log(slog.LevelInfo, "Cannot publish publish calls. Returning {}")
 		return payload.NewMap(0), nil
 	}
-	seconds, ok := modules.ToFloat(a.Get("timeout"))
+	seconds, ok := loader.ToFloat(a.Get("timeout"))
 	if !ok {
 		n, err := a.Int("timeout")
 		if err != nil {
@@ -67,7 +67,7 @@ func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
 	load := payload.M("cmd", payload.CmdMinionPub, "fun", fun, "arg", publishArgs(a.Get("arg")), "tgt", a.Get("tgt"),
 		"tgt_type", a.Get("tgt_type"), "ret", a.Get("returner"), "tmo", a.Get("timeout"), "form", form, "id", c.ID,
 		"no_parse", listOpt(c, "no_parse"))
-	if via := viaMaster(a); modules.Truthy(via) {
+	if via := viaMaster(a); loader.Truthy(via) {
 		other, err := masterByHost(master, pytext.Str(via))
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func publishAs(c *modules.Call, a modules.Args, form string) (any, error) {
 }
 
 // viaMaster is the master that is to publish; only publish.publish lets one choose.
-func viaMaster(a modules.Args) any {
+func viaMaster(a loader.Args) any {
 	if !a.Declared("via_master") {
 		return nil
 	}
@@ -86,20 +86,20 @@ func viaMaster(a modules.Args) any {
 }
 
 // masterByHost picks the master via_master names.
-func masterByHost(master modules.MasterChannel, host string) (modules.MasterChannel, error) {
-	several, ok := master.(modules.MasterByHost)
+func masterByHost(master loader.MasterChannel, host string) (loader.MasterChannel, error) {
+	several, ok := master.(loader.MasterByHost)
 	if !ok {
-		return nil, modules.InvocErr("Could not find list of masters in minion configuration but `via_master` was specified.")
+		return nil, loader.InvocErr("Could not find list of masters in minion configuration but `via_master` was specified.")
 	}
 	found, ok := several.MasterByHost(host)
 	if !ok {
-		return nil, modules.InvocErr("Could not find match for %s in list of configured masters when using `via_master` option", host)
+		return nil, loader.InvocErr("Could not find match for %s in list of configured masters when using `via_master` option", host)
 	}
 	return found, nil
 }
 
 // publishTo sends the publication to one master and waits for its returns there.
-func publishTo(c *modules.Call, master modules.MasterChannel, load *payload.Map, form string, seconds float64) (any, error) {
+func publishTo(c *loader.Call, master loader.MasterChannel, load *payload.Map, form string, seconds float64) (any, error) {
 	answer, err := master.Request(c.Ctx, load)
 	if timedOut(err) {
 		return fmt.Sprintf("'%s' publish timed out", load.Str("fun")), nil
@@ -126,7 +126,7 @@ const collectInterval = 300 * time.Millisecond
 
 // collectReturns asks until all have answered. Only its pauses count against the limit: a master that is slow to answer
 // is waited for.
-func collectReturns(c *modules.Call, master modules.MasterChannel, published *payload.Map, limit time.Duration) (*payload.Map, error) {
+func collectReturns(c *loader.Call, master loader.MasterChannel, published *payload.Map, limit time.Duration) (*payload.Map, error) {
 	load := payload.M("cmd", payload.CmdPubRet, "id", c.ID, "jid", published.Value("jid"))
 	want := published.List("minions")
 	for paused := time.Duration(0); ; paused += collectInterval {
@@ -169,7 +169,7 @@ func onlyReturns(returns *payload.Map) *payload.Map {
 	return out
 }
 
-func publishRunner(c *modules.Call, a modules.Args) (any, error) {
+func publishRunner(c *loader.Call, a loader.Args) (any, error) {
 	master := c.Host().Master
 	if master == nil {
 		return "No access to master. If using salt-call with --local, please remove.", nil
@@ -198,7 +198,7 @@ func publishArgs(v any) []any {
 	return []any{v}
 }
 
-func listOpt(c *modules.Call, name string) []any {
+func listOpt(c *loader.Call, name string) []any {
 	if l := c.Opts().List(name); l != nil {
 		return l
 	}
@@ -207,5 +207,5 @@ func listOpt(c *modules.Call, name string) []any {
 
 // timedOut tells whether the master did not answer in time.
 func timedOut(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, modules.ErrRequestTimeout)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, loader.ErrRequestTimeout)
 }

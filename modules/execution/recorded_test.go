@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -32,7 +32,7 @@ func TestRecorded(t *testing.T) {
 }
 
 // compareRecorded runs the calls of a file and compares with the answers that were recorded of them.
-func compareRecorded(t *testing.T, env *modules.Env, log *modtest.Log, dir, calls, record string) {
+func compareRecorded(t *testing.T, env *loader.Env, log *modtest.Log, dir, calls, record string) {
 	t.Helper()
 	b, err := os.ReadFile(record)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/wire/payload"
 )
@@ -120,15 +120,15 @@ func (c *Client) cacheFolder(env, name string) (string, error) {
 // chosen tells whether a name is wanted: globs, or with "E@" before them regular expressions (check_include_exclude).
 func chosen(name string, include, exclude any) (bool, error) {
 	in, err := fits(name, include)
-	if err != nil || modules.Truthy(include) && !in {
+	if err != nil || loader.Truthy(include) && !in {
 		return false, err
 	}
 	out, err := fits(name, exclude)
-	return !modules.Truthy(exclude) || !out, err
+	return !loader.Truthy(exclude) || !out, err
 }
 
 func fits(name string, patterns any) (bool, error) {
-	for _, p := range modules.StringList(patterns) {
+	for _, p := range loader.StringList(patterns) {
 		ok := false
 		if expr, regexp := strings.CutPrefix(p, "E@"); regexp {
 			re, err := matchers.CompileSearch(expr)

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -57,7 +57,7 @@ func (c *Client) SyncModules(ctx context.Context, how Sync) []any {
 		err = s.clean()
 	}
 	if err != nil {
-		c.opt.Log(slog.LevelError, "Failed to sync "+how.Form+" module: "+modules.Message(err))
+		c.opt.Log(slog.LevelError, "Failed to sync "+how.Form+" module: "+loader.Message(err))
 	}
 	return s.changed
 }
@@ -71,7 +71,7 @@ func namesOf(arg, option any, form string) []string {
 		option = v
 	}
 	if m, ok := option.(*payload.Map); ok && m.Has(form) {
-		return append([]string{}, modules.StringList(m.Value(form))...)
+		return append([]string{}, loader.StringList(m.Value(form))...)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (s *moduleSync) take(from string, files []string) error {
 	for _, file := range files {
 		rel, err := filepath.Rel(from, file)
 		if err != nil || !filepath.IsLocal(rel) {
-			return modules.ExecErr("%s is no module of %s", file, from)
+			return loader.ExecErr("%s is no module of %s", file, from)
 		}
 		name := strings.ReplaceAll(strings.TrimSuffix(rel, filepath.Ext(rel)), "/", ".")
 		if s.only != nil && !slices.Contains(s.only, name) || slices.Contains(s.not, name) {

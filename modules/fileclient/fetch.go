@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -51,7 +51,7 @@ func (c *Client) GetURL(ctx context.Context, text string, w Want, how Fetch) (an
 	case u.scheme == "file" || u.scheme == "":
 		return localPath(u)
 	case u.scheme != "http" && u.scheme != "https":
-		return nil, modules.Raise("salt.exceptions.MinionError", "brine cannot fetch %s yet: only salt, http, https and file", payload.Show(u.scheme+"://"))
+		return nil, loader.Raise("salt.exceptions.MinionError", "brine cannot fetch %s yet: only salt, http, https and file", payload.Show(u.scheme+"://"))
 	}
 	dest := w.Dest
 	if info, err := os.Stat(dest); dest != "" && (strings.HasSuffix(dest, "/") || err == nil && info.IsDir()) {
@@ -98,7 +98,7 @@ func localPath(u fileURL) (string, error) {
 		path = strings.TrimRight(u.path, "/")
 	}
 	if !filepath.IsAbs(path) {
-		return "", modules.ExecErr("Path '%s' is not absolute", path)
+		return "", loader.ExecErr("Path '%s' is not absolute", path)
 	}
 	return path, nil
 }
@@ -222,7 +222,7 @@ func badURL(err error, u *url.URL) error {
 	if errors.As(err, &no) {
 		err = fmt.Errorf("[Errno %d] %s", int(no), capital(no.Error()))
 	}
-	return modules.Raise("salt.exceptions.MinionError", "Error: %s reading %s", err, path)
+	return loader.Raise("salt.exceptions.MinionError", "Error: %s reading %s", err, path)
 }
 
 func capital(s string) string {

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -23,10 +23,10 @@ type Options struct {
 	// Ask asks the file server: a command of the wire with its answer.
 	Ask func(ctx context.Context, load *payload.Map) (any, error)
 	// AskIn is Ask for pieces of files: what is long in the answer may stand in room, and beside may be done along with it
-	// (modules.PieceChannel). nil: Ask is.
+	// (loader.PieceChannel). nil: Ask is.
 	AskIn func(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error)
 	// Transfers lets one fetch a file for all who want it now; nil: everybody fetches.
-	Transfers modules.Transfers
+	Transfers loader.Transfers
 	Log       func(level slog.Level, text string) // nil: nobody reads it
 }
 
@@ -42,7 +42,7 @@ func New(opt Options) *Client {
 }
 
 // For is the client of a function call: file_client says whose files it fetches.
-func For(c *modules.Call) (*Client, error) {
+func For(c *loader.Call) (*Client, error) {
 	opts, host := c.Opts(), c.Host()
 	o := Options{CacheDir: opts.Str("cachedir"), HashType: strings.ToLower(opts.Str("hash_type")), Transfers: host.Transfers, Log: c.Log}
 	if opts.Str("file_client") == "local" {
@@ -53,12 +53,12 @@ func For(c *modules.Call) (*Client, error) {
 		o.Ask = Local(s)
 		return New(o), nil
 	}
-	if m, ok := host.Master.(modules.PieceChannel); ok {
+	if m, ok := host.Master.(loader.PieceChannel); ok {
 		o.AskIn = m.RequestIn
 	}
 	o.Ask = func(ctx context.Context, load *payload.Map) (any, error) {
 		if host.Master == nil {
-			return nil, &modules.ClientError{Message: "there is no master to fetch files from"}
+			return nil, &loader.ClientError{Message: "there is no master to fetch files from"}
 		}
 		return host.Master.Request(ctx, load)
 	}
@@ -110,12 +110,12 @@ func (c *Client) States(ctx context.Context, env string) ([]string, error) {
 
 // unsupported is the error for a path that is no salt:// URL, where one is needed.
 func unsupported(path string) error {
-	return modules.Raise("salt.exceptions.MinionError", "Unsupported path: %s", path)
+	return loader.Raise("salt.exceptions.MinionError", "Unsupported path: %s", path)
 }
 
 // leads is the error for what would be written out of the cache.
 func leads(what string) error {
-	return modules.Raise("salt.exceptions.MinionError", "%s leads out of the cache", payload.Show(what))
+	return loader.Raise("salt.exceptions.MinionError", "%s leads out of the cache", payload.Show(what))
 }
 
 // cached is a path below a folder of the cache.

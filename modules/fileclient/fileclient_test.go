@@ -16,8 +16,8 @@ import (
 	"sync"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -134,7 +134,7 @@ func TestBroken(t *testing.T) {
 	for name, spoil := range map[string]func(load *payload.Map, v any) (any, error){
 		"timeout": func(load *payload.Map, v any) (any, error) {
 			if n, _ := load.Int("loc"); n > 2000 {
-				return nil, fmt.Errorf("no: %w", modules.ErrRequestTimeout)
+				return nil, fmt.Errorf("no: %w", loader.ErrRequestTimeout)
 			}
 			return v, nil
 		},

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -117,7 +117,7 @@ func (t *transfer) place(url string) (path string, err error) {
 func (t *transfer) absent(ctx context.Context) error {
 	v, err := t.c.opt.Ask(ctx, payload.M("path", t.name, "saltenv", t.want.Env, "cmd", payload.CmdFileFind))
 	if _, told := v.(*payload.Map); err == nil && !told {
-		err = &modules.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+t.name))}
+		err = &loader.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+t.name))}
 	}
 	return err
 }
@@ -150,7 +150,7 @@ func (t *transfer) run(ctx context.Context) error {
 			return err
 		}
 		if try == wholeTries {
-			return &modules.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s", t.name, got, want)}
+			return &loader.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s", t.name, got, want)}
 		}
 		t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Bad download of file %s, attempt %d of %d", payload.Show(t.name), try, wholeTries))
 		t.sum = kept(t.c.Hash(ctx, scheme+t.name, t.want.Env)) // it may be another file by now
@@ -290,7 +290,7 @@ func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room
 		p.err = fmt.Errorf("no piece of a file: %s", payload.Show(fmt.Sprint(v)))
 	}
 	if p.err == nil {
-		p.data, p.packed = m.Bytes("data"), m.Has("gzip") && modules.Truthy(m.Value("gzip"))
+		p.data, p.packed = m.Bytes("data"), m.Has("gzip") && loader.Truthy(m.Value("gzip"))
 	}
 	return p
 }
@@ -300,8 +300,8 @@ func (t *transfer) broken(ctx context.Context, err error, after time.Duration) e
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, modules.ErrRequestTimeout):
-		return &modules.ClientError{Message: fmt.Sprintf("File client timed out after %d seconds", int(after.Seconds()))}
+	case errors.Is(err, loader.ErrRequestTimeout):
+		return &loader.ClientError{Message: fmt.Sprintf("File client timed out after %d seconds", int(after.Seconds()))}
 	}
 	return err
 }

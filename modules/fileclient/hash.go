@@ -9,8 +9,8 @@ import (
 	"os"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -21,7 +21,7 @@ var hashers = fileserver.Hashers()
 func hashOf(path, kind string) (string, error) {
 	newHash, ok := hashers[kind]
 	if !ok {
-		return "", modules.Raise("ValueError", "Invalid hash type: %s", kind)
+		return "", loader.Raise("ValueError", "Invalid hash type: %s", kind)
 	}
 	f, err := os.Open(path)
 	if err != nil {

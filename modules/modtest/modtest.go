@@ -9,14 +9,14 @@ import (
 	"sync"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // Env makes the environment of a minion called web1 with these functions and options.
-func Env(t testing.TB, opts *payload.Map, funcs ...[]modules.Func) *modules.Env {
+func Env(t testing.TB, opts *payload.Map, funcs ...[]loader.Func) *loader.Env {
 	t.Helper()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	for _, list := range funcs {
 		if err := reg.Register(list...); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func Env(t testing.TB, opts *payload.Map, funcs ...[]modules.Func) *modules.Env 
 		opts = payload.NewMap(0)
 	}
 	grains, pillar := payload.M("id", "web1"), payload.NewMap(0)
-	return &modules.Env{
+	return &loader.Env{
 		Registry: reg,
 		ID:       "web1",
 		Opts:     func() *payload.Map { return opts },
@@ -36,13 +36,13 @@ func Env(t testing.TB, opts *payload.Map, funcs ...[]modules.Func) *modules.Env 
 }
 
 // Call runs one function as a job from the master does and gives its value, exit code and error.
-func Call(t testing.TB, env *modules.Env, fun string, args []any, kw *payload.Map) (any, int, error) {
+func Call(t testing.TB, env *loader.Env, fun string, args []any, kw *payload.Map) (any, int, error) {
 	t.Helper()
 	return CallContext(t.Context(), t, env, fun, args, kw)
 }
 
 // CallContext is Call under a context of the test's own.
-func CallContext(ctx context.Context, t testing.TB, env *modules.Env, fun string, args []any, kw *payload.Map) (any, int, error) {
+func CallContext(ctx context.Context, t testing.TB, env *loader.Env, fun string, args []any, kw *payload.Map) (any, int, error) {
 	t.Helper()
 	f, ok := env.Registry.Lookup(fun)
 	if !ok {
@@ -53,15 +53,15 @@ func CallContext(ctx context.Context, t testing.TB, env *modules.Env, fun string
 		list = append(list, kw.Clone().Set("__kwarg__", true))
 	}
 	load := payload.M("fun", fun, "arg", list, "tgt", "*", "jid", "20261121000000000001", "ret", "", "user", "root")
-	positional, words, err := modules.LoadArgs(f, list, load)
+	positional, words, err := loader.LoadArgs(f, list, load)
 	if err != nil {
 		return nil, 0, err
 	}
-	bound, err := modules.Bind(f, positional, words)
+	bound, err := loader.Bind(f, positional, words)
 	if err != nil {
 		return nil, 0, err
 	}
-	c := modules.NewCall(ctx, env, fun, load)
+	c := loader.NewCall(ctx, env, fun, load)
 	v, err := f.Run(c, bound)
 	return v, c.Retcode(), err
 }
@@ -115,7 +115,7 @@ type Host struct {
 }
 
 // Attach makes the host answer for env.
-func (h *Host) Attach(env *modules.Env) {
+func (h *Host) Attach(env *loader.Env) {
 	env.Host.Master, env.Host.Events, env.Host.Jobs = h, h, h
 	env.Host.Runner, env.Host.Wheel, env.Host.Local = h, h, h
 }
@@ -187,17 +187,17 @@ func (h *Host) Signal(jid string, sig int) (string, bool) {
 }
 
 // Run notes a runner call as a request.
-func (h *Host) Run(ctx context.Context, run modules.MasterRun, full bool) (any, error) {
+func (h *Host) Run(ctx context.Context, run loader.MasterRun, full bool) (any, error) {
 	return h.Request(ctx, payload.M("runner", run.Fun, "args", run.Args, "kw", run.KW, "full", full, "saltenv", run.Saltenv, "pub", run.Pub))
 }
 
 // Wheel notes a wheel call as a request.
-func (h *Host) Wheel(ctx context.Context, run modules.MasterRun) (any, error) {
+func (h *Host) Wheel(ctx context.Context, run loader.MasterRun) (any, error) {
 	return h.Request(ctx, payload.M("wheel", run.Fun, "args", run.Args, "kw", run.KW, "saltenv", run.Saltenv, "pub", run.Pub))
 }
 
 // Cmd notes a publication as a request.
-func (h *Host) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
+func (h *Host) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Map, error) {
 	load := payload.M("tgt", cmd.Tgt, "fun", cmd.Fun, "args", cmd.Args, "kw", cmd.KW, "tgt_type", cmd.TgtType, "ret", cmd.Ret)
 	if cmd.Timeout != nil {
 		load.Set("timeout", *cmd.Timeout)

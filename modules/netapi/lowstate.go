@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -93,7 +93,7 @@ func (r Rules) Check(low *payload.Map) (string, error) {
 	if !low.Has("token") && !low.Has("eauth") {
 		return "", Unauthorized("No authentication credentials given")
 	}
-	if modules.Truthy(low.Value("raw_shell")) && !r.RawShell {
+	if loader.Truthy(low.Value("raw_shell")) && !r.RawShell {
 		return "", Unauthorized("Raw shell option not allowed.")
 	}
 	return name, nil

@@ -3,7 +3,7 @@ package outputters
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -22,8 +22,8 @@ type StateOptions struct {
 }
 
 func stateOptions(opts *payload.Map) StateOptions {
-	off := func(name string) bool { v, ok := opts.Get(name); return ok && !modules.Truthy(v) }
-	on := func(name string) bool { return modules.Truthy(opts.Value(name)) }
+	off := func(name string) bool { v, ok := opts.Get(name); return ok && !loader.Truthy(v) }
+	on := func(name string) bool { return loader.Truthy(opts.Value(name)) }
 	var words *payload.Map
 	for _, arg := range opts.List("arg") {
 		if m, ok := arg.(*payload.Map); ok && m.Has("__kwarg__") {

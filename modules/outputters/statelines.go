@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -91,7 +91,7 @@ func (b *hostBlock) state(e *stateEntry) error {
 		return err
 	}
 	so := &b.o.State
-	if modules.Truthy(e.result) && !e.changed && (so.Diff || so.Quiet) {
+	if loader.Truthy(e.result) && !e.changed && (so.Diff || so.Quiet) {
 		return nil
 	}
 	b.paint(e)
@@ -140,7 +140,7 @@ func (b *hostBlock) how(form string, e *stateEntry) stateForm {
 		}
 	case strings.HasPrefix(form, "terse"),
 		strings.HasPrefix(form, "mixed") && e.result != any(false),
-		strings.HasPrefix(form, "changes") && modules.Truthy(e.result) && !e.changed:
+		strings.HasPrefix(form, "changes") && loader.Truthy(e.result) && !e.changed:
 		return showTerse
 	}
 	return showFull
@@ -204,7 +204,7 @@ func (b *hostBlock) readChanges(e *stateEntry) error {
 
 // formatChanges shows changes below each other; those of a state run on other hosts as blocks of their own.
 func (b *hostBlock) formatChanges(changes any) (changed bool, text string, err error) {
-	if !modules.Truthy(changes) {
+	if !loader.Truthy(changes) {
 		return false, "", nil
 	}
 	m, ok := changes.(*payload.Map)

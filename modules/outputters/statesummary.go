@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // terse shows one state on one line.
 func (b *hostBlock) terse(e *stateEntry) error {
 	word := "Clean"
-	if modules.Truthy(e.ret.Value("changes")) {
+	if loader.Truthy(e.ret.Value("changes")) {
 		word = "Changed"
 	}
 	switch e.result {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -23,7 +23,7 @@ func (e *extCall) command() (string, error) {
 		return "", noAttribute(e.args["command"], "replace")
 	}
 	if strings.Contains(command, "%s") && strings.ContainsAny(e.q.ID, shellSigns) {
-		return "", modules.ExecErr("the minion id %s cannot be put into a command", pytext.Repr(e.q.ID))
+		return "", loader.ExecErr("the minion id %s cannot be put into a command", pytext.Repr(e.q.ID))
 	}
 	return strings.ReplaceAll(command, "%s", e.q.ID), nil
 }
@@ -34,7 +34,7 @@ func (e *extCall) output(fun string, kw *payload.Map) (command, out string, err 
 		return command, "", err
 	}
 	if e.funcs.Call == nil {
-		return command, "", modules.ExecErr("there is no function %s", fun)
+		return command, "", loader.ExecErr("there is no function %s", fun)
 	}
 	v, err := e.funcs.Call(e.ctx, fun, []any{command}, kw)
 	return command, pytext.Str(v), err

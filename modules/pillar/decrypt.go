@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/jinja/machine"
@@ -17,13 +17,13 @@ import (
 // rendererOptions are those of the renderers of this pillar.
 func (r *run) rendererOptions(blacklist, whitelist []string) renderers.Options {
 	return renderers.Options{Jinja: jinjaOf{r}, GPG: r.gpg(), Blacklist: blacklist, Whitelist: whitelist,
-		Disabled: modules.StringList(r.opts.Value("disable_renders")), Log: r.opt.Log}
+		Disabled: loader.StringList(r.opts.Value("disable_renders")), Log: r.opt.Log}
 }
 
 // gpg is the renderer of that name; its directory of keys is worked out when it is needed.
 func (r *run) gpg() renderers.GPG {
 	must, set := r.opts.Get("gpg_decrypt_must_succeed")
-	return renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(r.opts) }, MustSucceed: !set || modules.Truthy(must)}
+	return renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(r.opts) }, MustSucceed: !set || loader.Truthy(must)}
 }
 
 func (r *run) gpgInput(data any) renderers.Input {
@@ -52,7 +52,7 @@ func (r *run) has(fun string) bool { return r.funcs.Has != nil && r.funcs.Has(fu
 // decrypt decrypts the values that decrypt_pillar names, in place. It returns what is wrong.
 func (r *run) decrypt(pillar *payload.Map) (wrong []any) {
 	option := r.opts.Value("decrypt_pillar")
-	if !modules.Truthy(option) {
+	if !loader.Truthy(option) {
 		return nil
 	}
 	keys := decryptKeys(option)
@@ -72,7 +72,7 @@ func (r *run) decrypt(pillar *payload.Map) (wrong []any) {
 		}
 		plain, err := r.decryptValue(value, by)
 		if err != nil {
-			text := "Failed to decrypt pillar key '" + pytext.Str(key) + "': " + modules.Message(err)
+			text := "Failed to decrypt pillar key '" + pytext.Str(key) + "': " + loader.Message(err)
 			r.log(slog.LevelError, "%s", text)
 			wrong = append(wrong, text)
 			continue
@@ -108,19 +108,19 @@ func decryptKeys(option any) *payload.Map {
 }
 
 func (r *run) decryptValue(value, by any) (any, error) {
-	if !modules.Truthy(by) {
-		if by = r.opts.Value("decrypt_pillar_default"); !modules.Truthy(by) {
+	if !loader.Truthy(by) {
+		if by = r.opts.Value("decrypt_pillar_default"); !loader.Truthy(by) {
 			by = "gpg"
 		}
 	}
 	name := pytext.Str(by)
-	valid := modules.StringList(r.opts.Value("decrypt_pillar_renderers"))
+	valid := loader.StringList(r.opts.Value("decrypt_pillar_renderers"))
 	if len(valid) > 0 && !slices.Contains(valid, name) {
-		return nil, modules.InvocErr("'%s' is not a valid decryption renderer. Valid choices are: %s", name, strings.Join(valid, ", "))
+		return nil, loader.InvocErr("'%s' is not a valid decryption renderer. Valid choices are: %s", name, strings.Join(valid, ", "))
 	}
 	plain, ok, err := r.render.Step(r.ctx, name, r.gpgInput(value))
 	if !ok {
-		return nil, modules.InvocErr("Decryption renderer '%s' is not available", name)
+		return nil, loader.InvocErr("Decryption renderer '%s' is not available", name)
 	}
 	switch value.(type) {
 	case *payload.Map, []any: // another renderer's answer to these is dropped by Salt

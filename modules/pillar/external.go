@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -14,7 +14,7 @@ import (
 
 // extPillar is one external pillar: what it takes besides the minion's id and the pillar so far, and what it does.
 type extPillar struct {
-	params   []modules.Param
+	params   []loader.Param
 	varArgs  bool
 	keywords bool
 	extra    bool // it takes extra_minion_data
@@ -32,18 +32,18 @@ type extCall struct {
 
 // extPillars are the external pillars that there are.
 var extPillars = map[string]extPillar{
-	"cmd_yaml":   {params: []modules.Param{modules.Req("command")}, run: cmdYAML},
-	"cmd_json":   {params: []modules.Param{modules.Req("command")}, run: cmdJSON},
-	"cmd_yamlex": {params: []modules.Param{modules.Req("command")}, run: cmdYAMLEX},
+	"cmd_yaml":   {params: []loader.Param{loader.Req("command")}, run: cmdYAML},
+	"cmd_json":   {params: []loader.Param{loader.Req("command")}, run: cmdJSON},
+	"cmd_yamlex": {params: []loader.Param{loader.Req("command")}, run: cmdYAMLEX},
 	"file_tree":  {params: fileTreeParams, run: fileTree},
-	"http_json":  {params: append(webParams[:len(webParams):len(webParams)], modules.Opt("namespace", nil)), run: web(decodeJSON)},
+	"http_json":  {params: append(webParams[:len(webParams):len(webParams)], loader.Opt("namespace", nil)), run: web(decodeJSON)},
 	"http_yaml":  {params: webParams, run: web(decodeYAML)},
-	"redis":      {params: []modules.Param{modules.Req("function")}, keywords: true, run: redisExt},
+	"redis":      {params: []loader.Param{loader.Req("function")}, keywords: true, run: redisExt},
 	"postgres":   {varArgs: true, keywords: true, run: postgresExt},
-	"nodegroups": {params: []modules.Param{modules.Opt("pillar_name", nil)}, run: nodegroups},
+	"nodegroups": {params: []loader.Param{loader.Opt("pillar_name", nil)}, run: nodegroups},
 	"stack":      {varArgs: true, keywords: true, run: stack},
 	"gpg":        {varArgs: true, keywords: true, run: extGPG},
-	"extra_minion_data_in_pillar": {params: []modules.Param{modules.Req("include"), modules.Opt("extra_minion_data", nil)}, extra: true,
+	"extra_minion_data_in_pillar": {params: []loader.Param{loader.Req("include"), loader.Opt("extra_minion_data", nil)}, extra: true,
 		run: extraMinionData},
 }
 
@@ -80,7 +80,7 @@ func Missing(option any) (later, unknown []string) {
 
 // onDemand is the external pillar that a question asks for, if the master allows it.
 func (r *run) onDemand(opts *payload.Map) any {
-	if !modules.Truthy(r.q.Ext) {
+	if !loader.Truthy(r.q.Ext) {
 		return nil
 	}
 	ext, ok := r.q.Ext.(*payload.Map)
@@ -88,7 +88,7 @@ func (r *run) onDemand(opts *payload.Map) any {
 		r.log(slog.LevelError, "On-demand pillar %s is not formatted as a dictionary", pytext.Str(r.q.Ext))
 		return nil
 	}
-	allowed := modules.StringList(opts.Value("on_demand_ext_pillar"))
+	allowed := loader.StringList(opts.Value("on_demand_ext_pillar"))
 	for key := range ext.All() {
 		if name, ok := key.(string); !ok || !slices.Contains(allowed, name) {
 			r.log(slog.LevelError, "The ext_pillar module %s is not allowed for on-demand pillar data: on_demand_ext_pillar has %s",
@@ -119,7 +119,7 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 			return nil, err
 		}
 	}
-	excluded := modules.StringList(r.opts.Value("exclude_ext_pillar"))
+	excluded := loader.StringList(r.opts.Value("exclude_ext_pillar"))
 	for _, entry := range list {
 		m, ok := entry.(*payload.Map)
 		if !ok {
@@ -127,7 +127,7 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 			return payload.NewMap(0), nil
 		}
 		if m.Len() == 0 {
-			return nil, modules.Raise("StopIteration", "")
+			return nil, loader.Raise("StopIteration", "")
 		}
 		if first, ok := m.Keys()[0].(string); ok && slices.Contains(excluded, first) {
 			continue
@@ -139,7 +139,7 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 				return nil, r.ctx.Err()
 			}
 		}
-		if modules.Truthy(ext) {
+		if loader.Truthy(ext) {
 			if pillar, err = r.merge(pillar, ext); err != nil {
 				return nil, err
 			}
@@ -172,7 +172,7 @@ func (r *run) callExternal(name string, given any, pillar *payload.Map, ext *any
 			return
 		}
 	}
-	r.fail("Failed to load ext_pillar %s: %s", name, modules.Message(err))
+	r.fail("Failed to load ext_pillar %s: %s", name, loader.Message(err))
 }
 
 // bind sorts the arguments of the option: a map by name, a list by place, anything else as the only one. The minion's id and
@@ -206,7 +206,7 @@ func (e *extCall) bind(p extPillar, given any) error {
 			e.args[param.Name] = v
 			e.kw.Delete(param.Name)
 		} else if param.Required && missing == nil {
-			missing = &modules.ArgumentError{Message: "ext_pillar() missing 1 required positional argument: '" + param.Name + "'"}
+			missing = &loader.ArgumentError{Message: "ext_pillar() missing 1 required positional argument: '" + param.Name + "'"}
 		}
 	}
 	if err := e.surplus(p, list, required); err != nil {
@@ -219,7 +219,7 @@ func (e *extCall) bind(p extPillar, given any) error {
 func (e *extCall) surplus(p extPillar, list []any, required int) error {
 	if !p.keywords {
 		for key := range e.kw.All() {
-			return &modules.ArgumentError{Message: "ext_pillar() got an unexpected keyword argument " + pytext.Repr(key)}
+			return &loader.ArgumentError{Message: "ext_pillar() got an unexpected keyword argument " + pytext.Repr(key)}
 		}
 	}
 	n, all := len(list)+2, len(p.params)+2
@@ -234,13 +234,13 @@ func (e *extCall) surplus(p extPillar, list []any, required int) error {
 	if required < all {
 		takes = fmt.Sprintf("from %d to %d", required, all)
 	}
-	return &modules.ArgumentError{Message: fmt.Sprintf("ext_pillar() takes %s positional arguments but %d were given", takes, n)}
+	return &loader.ArgumentError{Message: fmt.Sprintf("ext_pillar() takes %s positional arguments but %d were given", takes, n)}
 }
 
 // nodegroups tells which node groups of the master the minion is in.
 func nodegroups(e *extCall) (any, error) {
 	name := e.args["pillar_name"]
-	if !modules.Truthy(name) {
+	if !loader.Truthy(name) {
 		name = "nodegroups"
 	}
 	in := []any{}
@@ -261,7 +261,7 @@ func (r *run) means(target any) bool {
 func extGPG(e *extCall) (any, error) {
 	out, ok, err := e.render.Step(e.ctx, "gpg", e.gpgInput(e.pillar))
 	if !ok {
-		return nil, modules.Raise("TypeError", "'NoneType' object is not callable")
+		return nil, loader.Raise("TypeError", "'NoneType' object is not callable")
 	}
 	return out, err
 }

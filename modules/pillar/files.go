@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -43,7 +43,7 @@ func (r *run) files(m *matched) (*payload.Map, error) {
 // envOrder is the order in which the environments are merged: env_order first, then as they stand.
 func (r *run) envOrder(m *matched) []string {
 	var out []string
-	for _, env := range modules.StringList(r.opts.Value("env_order")) {
+	for _, env := range loader.StringList(r.opts.Value("env_order")) {
 		if slices.Contains(m.envs, env) {
 			out = append(out, env)
 		}
@@ -79,7 +79,7 @@ func (r *run) expand(names []string, env string) ([]string, error) {
 // nil where there is nothing; an error is an exception that Salt does not catch.
 func (r *run) state(sls, env string, mods map[string]any, defaults any, depth int) (state any, wrong []any, err error) {
 	if depth > maxIncludes {
-		return nil, nil, modules.Raise("RecursionError", "maximum recursion depth exceeded: pillar files include each other %d levels deep", depth)
+		return nil, nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: pillar files include each other %d levels deep", depth)
 	}
 	tell := func(text string) {
 		r.log(slog.LevelError, "%s", text)
@@ -101,16 +101,16 @@ func (r *run) state(sls, env string, mods map[string]any, defaults any, depth in
 		return nil, nil, r.ctx.Err()
 	}
 	if err != nil {
-		r.log(slog.LevelError, "Rendering SLS '%s' failed, render error:\n%s", sls, modules.Message(err))
+		r.log(slog.LevelError, "Rendering SLS '%s' failed, render error:\n%s", sls, loader.Message(err))
 		text := "Rendering SLS '" + sls + "' failed. Please see master log for details."
-		if safe, set := r.opts.Get("pillar_safe_render_error"); set && !modules.Truthy(safe) {
-			text = "Rendering SLS '" + sls + "' failed, render error:\n" + modules.Message(err)
+		if safe, set := r.opts.Get("pillar_safe_render_error"); set && !loader.Truthy(safe) {
+			text = "Rendering SLS '" + sls + "' failed, render error:\n" + loader.Message(err)
 		}
 		wrong = append(wrong, text)
 		state = nil
 	}
 	mods[sls] = state
-	if !modules.Truthy(state) {
+	if !loader.Truthy(state) {
 		return state, wrong, nil
 	}
 	m, ok := state.(*payload.Map)
@@ -141,18 +141,18 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 	}
 	given, ok := defaults.(*payload.Map)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a mapping, not " + pytext.Type(defaults)}
+		return nil, &loader.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a mapping, not " + pytext.Type(defaults)}
 	}
 	kw := payload.NewMap(given.Len())
 	for key, value := range given.All() {
 		name, ok := key.(string)
 		switch {
 		case !ok:
-			return nil, &modules.ArgumentError{Message: "keywords must be strings"}
+			return nil, &loader.ArgumentError{Message: "keywords must be strings"}
 		case slices.Contains(arguments, name):
-			return nil, &modules.ArgumentError{Message: "compile_template() got multiple values for argument '" + name + "'"}
-		case name == "argline" && modules.Truthy(value) && value != any("-s"):
-			return nil, modules.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s", pytext.Str(value))
+			return nil, &loader.ArgumentError{Message: "compile_template() got multiple values for argument '" + name + "'"}
+		case name == "argline" && loader.Truthy(value) && value != any("-s"):
+			return nil, loader.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s", pytext.Str(value))
 		case name != "env" && name != "tmplpath" && name != "argline":
 			kw.Set(name, value)
 		}
@@ -174,7 +174,7 @@ type includer struct {
 
 // all merges what is included, and the file itself over it, or under it with pillar_includes_override_sls.
 func (i *includer) all(state *payload.Map, includes []any) (any, []any, error) {
-	over := modules.Truthy(i.opts.Value("pillar_includes_override_sls"))
+	over := loader.Truthy(i.opts.Value("pillar_includes_override_sls"))
 	var parts []any
 	for _, include := range includes {
 		name, key, err := i.read(include)
@@ -190,7 +190,7 @@ func (i *includer) all(state *payload.Map, includes []any) (any, []any, error) {
 			switch {
 			case err != nil:
 				return nil, nil, err
-			case !modules.Truthy(part):
+			case !loader.Truthy(part):
 			case over:
 				if state, err = i.merge(state, part); err != nil {
 					return nil, nil, err
@@ -244,17 +244,17 @@ func (i *includer) read(include any) (name string, key []string, err error) {
 				key = strings.Split(k, ":")
 			}
 		default:
-			if modules.Truthy(k) {
+			if loader.Truthy(k) {
 				return "", nil, noAttribute(k, "split")
 			}
 		}
 		return name, key, nil
 	}
-	return "", nil, modules.Raise("StopIteration", "")
+	return "", nil, loader.Raise("StopIteration", "")
 }
 
 func noAttribute(v any, name string) error {
-	return modules.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), name)
+	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), name)
 }
 
 // targets are the SLS files that an include means. Salt looks for the name as it stands, and for the one that it stands for
@@ -294,7 +294,7 @@ func (i *includer) one(sls string, key []string) (any, error) {
 			return nil, err
 		}
 	}
-	if !modules.Truthy(state) {
+	if !loader.Truthy(state) {
 		return nil, nil
 	}
 	for _, part := range slices.Backward(key) {

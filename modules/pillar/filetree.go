@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/text/pytext"
@@ -15,9 +15,9 @@ import (
 )
 
 // fileTreeParams are the arguments of file_tree (salt/pillar/file_tree.py).
-var fileTreeParams = []modules.Param{modules.Opt("root_dir", nil), modules.Opt("follow_dir_links", false), modules.Opt("debug", false),
-	modules.Opt("keep_newline", false), modules.Opt("render_default", nil), modules.Opt("renderer_blacklist", nil),
-	modules.Opt("renderer_whitelist", nil), modules.Opt("template", false)}
+var fileTreeParams = []loader.Param{loader.Opt("root_dir", nil), loader.Opt("follow_dir_links", false), loader.Opt("debug", false),
+	loader.Opt("keep_newline", false), loader.Opt("render_default", nil), loader.Opt("renderer_blacklist", nil),
+	loader.Opt("renderer_whitelist", nil), loader.Opt("template", false)}
 
 // maxTree bounds what one tree may hold, in bytes. Salt has no bound.
 const maxTree = 64 << 20
@@ -48,9 +48,9 @@ func fileTree(e *extCall) (any, error) {
 			dirs = append(dirs, filepath.Join(dir, root))
 		}
 	}
-	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"], follow: modules.Truthy(e.args["follow_dir_links"])}
+	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"], follow: loader.Truthy(e.args["follow_dir_links"])}
 	if e.args["template"] == true {
-		t.render = renderers.New(e.rendererOptions(modules.StringList(e.args["renderer_blacklist"]), modules.StringList(e.args["renderer_whitelist"])))
+		t.render = renderers.New(e.rendererOptions(loader.StringList(e.args["renderer_blacklist"]), loader.StringList(e.args["renderer_whitelist"])))
 	}
 	out := payload.NewMap(0)
 	for _, dir := range dirs {
@@ -152,7 +152,7 @@ func (t *tree) file(dir, prefix, name string, out *payload.Map) error {
 		return nil
 	}
 	if t.left -= len(content); t.left < 0 {
-		return modules.ExecErr("file_tree: more than %d bytes", maxTree)
+		return loader.ExecErr("file_tree: more than %d bytes", maxTree)
 	}
 	if n := len(content); n > 0 && content[n-1] == '\n' && !t.keeps(prefix, name) {
 		content = content[:n-1]
@@ -162,7 +162,7 @@ func (t *tree) file(dir, prefix, name string, out *payload.Map) error {
 		return nil
 	}
 	if wrong := pytext.UTF8Error(content); wrong != "" {
-		return modules.Raise("UnicodeDecodeError", "%s", wrong)
+		return loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	v := any(payload.NewMap(0))
 	if strings.TrimSpace(string(content)) != "" {
@@ -186,9 +186,9 @@ func (t *tree) read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, modules.ExecErr("not a regular file")
+		return nil, loader.ExecErr("not a regular file")
 	case info.Size() > int64(t.left):
-		return nil, modules.ExecErr("the tree has more than %d bytes", maxTree)
+		return nil, loader.ExecErr("the tree has more than %d bytes", maxTree)
 	}
 	return os.ReadFile(path)
 }

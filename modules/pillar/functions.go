@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/environ"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in place of
 // the environment's own, and of the process what functions outside of pillars see, but for the source of pillars: a pillar does not wait
 // for itself. One that panics is an error of the template.
-func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
+func FunctionsOf(on *loader.Env) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
 		vars := new(environ.Vars) // what one template sets another one of the same pillar sees
 		host := on.Host
 		host.Secrets = nil
-		env := &modules.Env{Registry: on.Registry, ID: s.ID, Opts: func() *payload.Map { return s.Opts },
+		env := &loader.Env{Registry: on.Registry, ID: s.ID, Opts: func() *payload.Map { return s.Opts },
 			Grains: func() *payload.Map { return s.Grains }, Pillar: s.Pillar, Host: host}
 		return Functions{
 			Has: func(name string) bool {
@@ -32,10 +32,10 @@ func FunctionsOf(on *modules.Env) func(Surroundings) Functions {
 			Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (v any, err error) {
 				defer func() {
 					if p := recover(); p != nil { // it wants something of a minion that a master does not have
-						v, err = nil, modules.ExecErr("%s does not work in a pillar: %s", fun, fmt.Sprint(p))
+						v, err = nil, loader.ExecErr("%s does not work in a pillar: %s", fun, fmt.Sprint(p))
 					}
 				}()
-				return modules.NewCall(environ.In(ctx, vars), env, "", nil).Call(fun, args, kw)
+				return loader.NewCall(environ.In(ctx, vars), env, "", nil).Call(fun, args, kw)
 			},
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Compiler) Top(ctx context.Context, q Question) (top *payload.Map, wrong
 // Env is the environment that a question means: "" is the master's own, whichever that is.
 func (c *Compiler) Env(q Question) string {
 	env := text(q.Pillarenv)
-	if q.Pillarenv == nil && modules.Truthy(c.opt.Opts.Value("pillarenv_from_saltenv")) {
+	if q.Pillarenv == nil && loader.Truthy(c.opt.Opts.Value("pillarenv_from_saltenv")) {
 		env = text(q.Saltenv)
 	}
 	if env == text(c.opt.Opts.Value("pillarenv")) {

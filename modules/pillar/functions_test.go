@@ -4,19 +4,19 @@ import (
 	"context"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/payload"
 )
 
 // TestVariables: a variable that one template of a pillar sets is there for the next one, and not for another pillar.
 func TestVariables(t *testing.T) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
 		t.Fatal(err)
 	}
-	of := pillar.FunctionsOf(&modules.Env{Registry: reg})
+	of := pillar.FunctionsOf(&loader.Env{Registry: reg})
 	surroundings := pillar.Surroundings{ID: "web1", Opts: payload.NewMap(0), Grains: payload.NewMap(0)}
 	one, two := of(surroundings), of(surroundings)
 	call := func(f pillar.Functions, fun string, args ...any) any {

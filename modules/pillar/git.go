@@ -3,8 +3,8 @@ package pillar
 import (
 	"errors"
 
-	"brine/modules"
 	"brine/modules/fileserver/gitfs"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -37,7 +37,7 @@ func gitPillar(e *extCall) (any, error) {
 			continue
 		}
 		dirs := []any{t.Dir}
-		if !set || modules.Truthy(includes) {
+		if !set || loader.Truthy(includes) {
 			for _, other := range trees {
 				if other.Env == env && other.Dir != t.Dir {
 					dirs = append(dirs, other.Dir)

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 )
@@ -124,7 +124,7 @@ type pgArrayText struct {
 const pgDepth = 8 // PostgreSQL has 6 dimensions at most
 
 func (a *pgArrayText) bad() error {
-	return modules.ExecErr("the database gives an array that cannot be read")
+	return loader.ExecErr("the database gives an array that cannot be read")
 }
 
 func (a *pgArrayText) next() byte {

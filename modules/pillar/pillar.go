@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/text/dicts"
@@ -108,8 +108,8 @@ func (c *Compiler) newRun(ctx context.Context, q Question) *run {
 	if c.opt.Functions != nil {
 		r.funcs = c.opt.Functions(Surroundings{ID: q.ID, Opts: r.opts, Grains: r.grains(), Pillar: r.pillar})
 	}
-	r.render = renderers.New(r.rendererOptions(modules.StringList(r.opts.Value("renderer_blacklist")),
-		modules.StringList(r.opts.Value("renderer_whitelist"))))
+	r.render = renderers.New(r.rendererOptions(loader.StringList(r.opts.Value("renderer_blacklist")),
+		loader.StringList(r.opts.Value("renderer_whitelist"))))
 	return r
 }
 
@@ -119,7 +119,7 @@ func (r *run) mergingOf() dicts.Merging {
 	if strategy == "" {
 		strategy = "smart"
 	}
-	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(), Lists: modules.Truthy(r.opts.Value("pillar_merge_lists")),
+	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(), Lists: loader.Truthy(r.opts.Value("pillar_merge_lists")),
 		Warn: func(text string) { r.log(slog.LevelWarn, "%s", text) }}
 }
 
@@ -156,7 +156,7 @@ func (r *run) fail(format string, a ...any) {
 func (r *run) setOpts() {
 	opts := r.opt.Opts.Clone()
 	pillarenv := r.q.Pillarenv
-	if pillarenv == nil && modules.Truthy(opts.Value("pillarenv_from_saltenv")) {
+	if pillarenv == nil && loader.Truthy(opts.Value("pillarenv_from_saltenv")) {
 		pillarenv = r.q.Saltenv
 	}
 	if pillarenv == nil {
@@ -207,7 +207,7 @@ func (r *run) compile() (*payload.Map, error) {
 	switch {
 	case r.q.NoExt:
 		err = r.compileFiles(top)
-	case modules.Truthy(r.opts.Value("ext_pillar_first")):
+	case loader.Truthy(r.opts.Value("ext_pillar_first")):
 		err = r.compileExtFirst(top)
 	default:
 		if err = r.compileFiles(top); err == nil {
@@ -270,7 +270,7 @@ func (r *run) merge(a, b any) (*payload.Map, error) {
 // finish adds the options, the errors and once more the override, and decrypts.
 func (r *run) finish() (*payload.Map, error) {
 	out := r.data
-	if modules.Truthy(r.opts.Value("pillar_opts")) {
+	if loader.Truthy(r.opts.Value("pillar_opts")) {
 		out.Set("master", r.masterOptions())
 	}
 	if len(r.errors) > 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
@@ -35,7 +35,7 @@ func postgresExt(e *extCall) (any, error) {
 	}
 	conn, err := pgconn.ConnectConfig(e.ctx, conf)
 	if err != nil {
-		return nil, modules.ExecErr("connection to PostgreSQL failed: %s", pgReason(err))
+		return nil, loader.ExecErr("connection to PostgreSQL failed: %s", pgReason(err))
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), time.Second)
@@ -81,7 +81,7 @@ func (e *extCall) postgresConfig() (*pgconn.Config, error) {
 	}
 	conf, err := pgconn.ParseConfig(dsn.String())
 	if err != nil { // its text may hold the password
-		return nil, modules.ExecErr("the option postgres makes no connection: look at host, port and the variables of libpq (PGSSLMODE, ...)")
+		return nil, loader.ExecErr("the option postgres makes no connection: look at host, port and the variables of libpq (PGSSLMODE, ...)")
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = pgConnectMost
@@ -114,7 +114,7 @@ func pgRows(ctx context.Context, conn *pgconn.PgConn, text string, params [][]by
 		for i, raw := range r.Values() {
 			if *left -= len(raw); *left < 0 || len(rows) >= sqlMostRows {
 				_ = conn.Close(ctx)
-				return nil, nil, modules.ExecErr("the database gives more than %d bytes or %d rows", sqlMostBytes, sqlMostRows)
+				return nil, nil, loader.ExecErr("the database gives more than %d bytes or %d rows", sqlMostBytes, sqlMostRows)
 			}
 			if raw == nil {
 				continue
@@ -129,9 +129,9 @@ func pgRows(ctx context.Context, conn *pgconn.PgConn, text string, params [][]by
 	if _, err := r.Close(); err != nil {
 		var failed *pgconn.PgError
 		if errors.As(err, &failed) {
-			return nil, nil, modules.ExecErr("%s: %s", failed.Severity, failed.Message)
+			return nil, nil, loader.ExecErr("%s: %s", failed.Severity, failed.Message)
 		}
-		return nil, nil, modules.ExecErr("%s", pgReason(err))
+		return nil, nil, loader.ExecErr("%s", pgReason(err))
 	}
 	return names, rows, nil
 }

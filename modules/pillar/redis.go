@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/redisdb"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -31,7 +31,7 @@ func redisExt(e *extCall) (any, error) {
 	}
 	read := map[string]func(context.Context, redisdb.Client, string, any) (any, error){"key_value": redisValue, "key_json": redisJSON}[name]
 	if read == nil {
-		return nil, modules.ExecErr("there is no function %s: redis has key_value and key_json", pytext.Repr(name))
+		return nil, loader.ExecErr("there is no function %s: redis has key_value and key_json", pytext.Repr(name))
 	}
 	var under any
 	if name == "key_value" {
@@ -39,7 +39,7 @@ func redisExt(e *extCall) (any, error) {
 	}
 	for key, v := range e.kw.All() {
 		if key != any("pillar_key") {
-			return nil, &modules.ArgumentError{Message: name + "() got an unexpected keyword argument " + pytext.Repr(key)}
+			return nil, &loader.ArgumentError{Message: name + "() got an unexpected keyword argument " + pytext.Repr(key)}
 		}
 		under = v
 	}
@@ -73,7 +73,7 @@ func (e *extCall) redisOptions() (redisdb.Options, error) {
 		if v, ok := e.opts.Get(name); ok {
 			n, err := strconv.Atoi(pytext.Str(v))
 			if err != nil || n < 0 || n > 1<<16 {
-				return at, modules.ExecErr("the option %s is %s and no number", name, pytext.Repr(v))
+				return at, loader.ExecErr("the option %s is %s and no number", name, pytext.Repr(v))
 			}
 			*to = n
 		}
@@ -93,7 +93,7 @@ func redisValue(ctx context.Context, c redisdb.Client, key string, under any) (a
 	if kind != "none" {
 		size, err := c.MemoryUsage(ctx, key, 0).Result()
 		if err == nil && size > redisMost {
-			return nil, modules.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
+			return nil, loader.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
 		}
 	}
 	none := payload.NewMap(0)
@@ -148,7 +148,7 @@ func redisHash(ctx context.Context, c redisdb.Client, key string) (*payload.Map,
 // redisText is a text of a server, which must be UTF-8.
 func redisText(text string, err error) (any, error) {
 	if err == nil && !utf8.ValidString(text) {
-		return nil, modules.Raise("UnicodeDecodeError", "%s", pytext.UTF8Error([]byte(text)))
+		return nil, loader.Raise("UnicodeDecodeError", "%s", pytext.UTF8Error([]byte(text)))
 	}
 	return text, err
 }
@@ -156,7 +156,7 @@ func redisText(text string, err error) (any, error) {
 // redisJSON is the JSON of a key: a map, or what there is under a name.
 func redisJSON(ctx context.Context, c redisdb.Client, key string, under any) (any, error) {
 	if size, err := c.StrLen(ctx, key).Result(); err == nil && size > redisMost {
-		return nil, modules.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
+		return nil, loader.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
 	}
 	text, err := c.Get(ctx, key).Result()
 	if errors.Is(err, redisdb.Nil) || err == nil && text == "" {
@@ -169,10 +169,10 @@ func redisJSON(ctx context.Context, c redisdb.Client, key string, under any) (an
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := v.(*payload.Map); ok && !modules.Truthy(under) {
+	if m, ok := v.(*payload.Map); ok && !loader.Truthy(under) {
 		return m, nil
 	}
-	if !modules.Truthy(under) {
+	if !loader.Truthy(under) {
 		under = "redis_pillar"
 	}
 	return payload.M(under, v), nil

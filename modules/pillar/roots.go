@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/text/pytext"
@@ -201,7 +201,7 @@ func (t templates) Load(_ context.Context, name, from string) (jinja.Source, err
 		return jinja.Source{}, jinja.ErrNotFound
 	}
 	if wrong := pytext.UTF8Error(raw); wrong != "" {
-		return jinja.Source{}, modules.Raise("UnicodeDecodeError", "%s", wrong)
+		return jinja.Source{}, loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	return jinja.Source{Text: string(raw), Path: file, Name: name}, nil
 }

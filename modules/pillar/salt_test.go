@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -78,8 +78,8 @@ func answer(v *payload.Map, err error) string {
 	if err == nil {
 		return show(v)
 	}
-	class := modules.ClassOf(err)
-	return "error " + class[strings.LastIndexByte(class, '.')+1:] + ": " + modules.Message(err)
+	class := loader.ClassOf(err)
+	return "error " + class[strings.LastIndexByte(class, '.')+1:] + ": " + loader.Message(err)
 }
 
 // replaced puts the directory of the tree into a value.
@@ -128,9 +128,9 @@ func build(t testing.TB, root string, files *payload.Map) {
 }
 
 // registry has the functions that templates call.
-func registry(t testing.TB) *modules.Registry {
+func registry(t testing.TB) *loader.Registry {
 	t.Helper()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +138,9 @@ func registry(t testing.TB) *modules.Registry {
 }
 
 // functions gives templates the functions of a registry.
-func functions(reg *modules.Registry) func(Surroundings) Functions {
+func functions(reg *loader.Registry) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
-		env := &modules.Env{Registry: reg, ID: s.ID, Opts: func() *payload.Map { return s.Opts }, Grains: func() *payload.Map { return s.Grains },
+		env := &loader.Env{Registry: reg, ID: s.ID, Opts: func() *payload.Map { return s.Opts }, Grains: func() *payload.Map { return s.Grains },
 			Pillar: s.Pillar}
 		return Functions{
 			Has: func(name string) bool {
@@ -151,7 +151,7 @@ func functions(reg *modules.Registry) func(Surroundings) Functions {
 				return ok
 			},
 			Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
-				return modules.NewCall(ctx, env, "", nil).Call(fun, args, kw)
+				return loader.NewCall(ctx, env, "", nil).Call(fun, args, kw)
 			},
 		}
 	}
@@ -174,7 +174,7 @@ func defaults(root string) *payload.Map {
 }
 
 // compiled is what brine makes of a row.
-func compiled(t testing.TB, row *payload.Map, reg *modules.Registry) string {
+func compiled(t testing.TB, row *payload.Map, reg *loader.Registry) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -192,7 +192,7 @@ func compiled(t testing.TB, row *payload.Map, reg *modules.Registry) string {
 	override, _ := row.Value("override").(*payload.Map)
 	out, err := c.Compile(t.Context(), Question{ID: id, Grains: row.Map("grains"), Saltenv: row.Value("saltenv"), Pillarenv: row.Value("pillarenv"),
 		Override: override, Ext: row.Value("ext"), Extra: row.Map("extra")})
-	if modules.Truthy(row.Map("opts").Value("pillar_opts")) && err == nil {
+	if loader.Truthy(row.Map("opts").Value("pillar_opts")) && err == nil {
 		some := payload.NewMap(0)
 		for _, name := range []string{"id", "pillar_opts", "pillar_roots", "pillarenv", "state_top"} {
 			some.Set(name, out.Map("master").Value(name))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -69,16 +69,16 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		if d, given := v.Get("depth"); given {
 			depth = d
 		}
-		q.asList, q.asJSON, q.ignoreNull = modules.Truthy(v.Value("as_list")), modules.Truthy(v.Value("as_json")), modules.Truthy(v.Value("ignore_null"))
+		q.asList, q.asJSON, q.ignoreNull = loader.Truthy(v.Value("as_list")), loader.Truthy(v.Value("as_json")), loader.Truthy(v.Value("ignore_null"))
 		if q.withLists, err = columnsOf(v.Value("with_lists")); err != nil {
 			return q, false, err
 		}
 	}
-	if !modules.Truthy(text) {
+	if !loader.Truthy(text) {
 		return q, false, nil
 	}
 	if q.text, ok = text.(string); !ok {
-		return q, false, modules.Raise("TypeError", "the query is %s and no text", pytext.Repr(text))
+		return q, false, loader.Raise("TypeError", "the query is %s and no text", pytext.Repr(text))
 	}
 	n, isNumber := depth.(int64)
 	if b, isBool := depth.(bool); isBool {
@@ -88,7 +88,7 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		}
 	}
 	if !isNumber || n < 0 || n > 1<<16 { // Unlike Salt, where below 0 columns are counted from the end
-		return q, false, modules.Raise("TypeError", "the depth of a query is %s and no number of columns", pytext.Repr(depth))
+		return q, false, loader.Raise("TypeError", "the depth of a query is %s and no number of columns", pytext.Repr(depth))
 	}
 	q.depth = int(n)
 	return q, true, nil
@@ -96,7 +96,7 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 
 // columnsOf are the columns of with_lists: a list, or a text with commas.
 func columnsOf(v any) ([]any, error) {
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return nil, nil
 	}
 	switch v := v.(type) {
@@ -109,13 +109,13 @@ func columnsOf(v any) ([]any, error) {
 		for _, word := range strings.Split(v, ",") {
 			n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
 			if err != nil {
-				return nil, modules.Raise("ValueError", "invalid literal for int() with base 10: %s", pytext.Repr(word))
+				return nil, loader.Raise("ValueError", "invalid literal for int() with base 10: %s", pytext.Repr(word))
 			}
 			out = append(out, n)
 		}
 		return out, nil
 	}
-	return nil, modules.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(v))
+	return nil, loader.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(v))
 }
 
 // lists tells whether a column, counted from 1, is to become a list.
@@ -134,16 +134,16 @@ func (q *sqlQuery) bound(id string) (text string, params [][]byte, err error) {
 		i++
 		switch {
 		case i == len(q.text):
-			return "", nil, modules.Raise("ValueError", "incomplete placeholder: '%%' without 's' or '('")
+			return "", nil, loader.Raise("ValueError", "incomplete placeholder: '%%' without 's' or '('")
 		case q.text[i] == '%':
 			out.WriteByte('%')
 		case q.text[i] == 's':
 			places++
 			out.WriteString("$1")
 		case q.text[i] == '(':
-			return "", nil, modules.Raise("TypeError", "tuple indices must be integers or slices, not str")
+			return "", nil, loader.Raise("TypeError", "tuple indices must be integers or slices, not str")
 		default:
-			return "", nil, modules.Raise("ValueError", "unsupported format character '%c' (0x%x) at index %d", q.text[i], q.text[i], i)
+			return "", nil, loader.Raise("ValueError", "unsupported format character '%c' (0x%x) at index %d", q.text[i], q.text[i], i)
 		}
 	}
 	switch places {
@@ -152,5 +152,5 @@ func (q *sqlQuery) bound(id string) (text string, params [][]byte, err error) {
 	case 1:
 		return out.String(), [][]byte{[]byte(id)}, nil
 	}
-	return "", nil, modules.Raise("IndexError", "tuple index out of range")
+	return "", nil, loader.Raise("IndexError", "tuple index out of range")
 }

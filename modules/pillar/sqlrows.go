@@ -1,7 +1,7 @@
 package pillar
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -46,7 +46,7 @@ func (s *sqlRows) add(q sqlQuery, names []string, rows [][]any) error {
 
 func (t *sqlTake) row(row []any) error {
 	if len(row) == 0 {
-		return modules.Raise("IndexError", "tuple index out of range")
+		return loader.Raise("IndexError", "tuple index out of range")
 	}
 	if t.asJSON && len(t.names) == 1 {
 		return t.json(row[0])
@@ -65,19 +65,19 @@ func (t *sqlTake) row(row []any) error {
 func (t *sqlTake) json(v any) error {
 	if raw, ok := v.([]byte); ok {
 		if why := pytext.UTF8Error(raw); why != "" {
-			return modules.Raise("UnicodeDecodeError", "%s", why)
+			return loader.Raise("UnicodeDecodeError", "%s", why)
 		}
 		v = string(raw)
 	}
 	if text, ok := v.(string); ok {
 		var err error
 		if v, err = pyjson.Load(text); err != nil {
-			return modules.Raise("json.decoder.JSONDecodeError", "%s", modules.Message(err))
+			return loader.Raise("json.decoder.JSONDecodeError", "%s", loader.Message(err))
 		}
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
-		return modules.Raise("TypeError", "as_json rows must decode to a dict, got %s", pytext.Type(v))
+		return loader.Raise("TypeError", "as_json rows must decode to a dict, got %s", pytext.Type(v))
 	}
 	dicts.Update(t.focus, m, t.asList)
 	return nil
@@ -189,7 +189,7 @@ func (t *sqlTake) listify() error {
 		for key := range t.lists[i].keys.All() {
 			v, ok := of.Get(key)
 			if !ok {
-				return modules.Raise("KeyError", "%s", pytext.Repr(key))
+				return loader.Raise("KeyError", "%s", pytext.Repr(key))
 			}
 			switch v := v.(type) {
 			case *payload.Map:
@@ -210,7 +210,7 @@ func (t *sqlTake) listify() error {
 func hashable(key any) error {
 	switch key.(type) {
 	case []any, *payload.Map:
-		return modules.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
+		return loader.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func hashable(key any) error {
 // noAssignment is Python's complaint about a value that is asked to take a key.
 func noAssignment(v any) error {
 	if _, isList := v.([]any); isList {
-		return modules.Raise("TypeError", "list indices must be integers or slices, not str")
+		return loader.Raise("TypeError", "list indices must be integers or slices, not str")
 	}
-	return modules.Raise("TypeError", "'%s' object does not support item assignment", pytext.Type(v))
+	return loader.Raise("TypeError", "'%s' object does not support item assignment", pytext.Type(v))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/dicts"
@@ -40,7 +40,7 @@ func stack(e *extCall) (any, error) {
 
 // stackFiles are the lists of files: those that are given, and those for values of the pillar, the grains or the options.
 func stackFiles(e *extCall) ([]string, error) {
-	files := modules.StringList(e.rest)
+	files := loader.StringList(e.rest)
 	env := "base"
 	for _, name := range []string{"saltenv", "pillarenv"} {
 		if v := text(e.opts.Value(name)); v != "" {
@@ -56,9 +56,9 @@ func stackFiles(e *extCall) ([]string, error) {
 		choices, isMap := by.(*payload.Map)
 		switch {
 		case !ok:
-			return nil, modules.Raise("ValueError", "not enough values to unpack (expected 2, got 1)")
+			return nil, loader.Raise("ValueError", "not enough values to unpack (expected 2, got 1)")
 		case data[where] == nil:
-			return nil, modules.Raise("Exception", "Unknown traverse option \"%s\", should be one of dict_keys(['pillar', 'grains', 'opts'])", where)
+			return nil, loader.Raise("Exception", "Unknown traverse option \"%s\", should be one of dict_keys(['pillar', 'grains', 'opts'])", where)
 		case !isMap:
 			return nil, noAttribute(by, "get")
 		}
@@ -68,7 +68,7 @@ func stackFiles(e *extCall) ([]string, error) {
 		at, _ := dicts.Traverse(data[where], path, ":")
 		switch chosen := choices.Value(at).(type) {
 		case []any:
-			for _, file := range modules.StringList(chosen) {
+			for _, file := range loader.StringList(chosen) {
 				files = append(files, strings.ReplaceAll(file, "__env__", env))
 			}
 		case string:
@@ -98,7 +98,7 @@ func (s *stacker) Load(_ context.Context, name, _ string) (jinja.Source, error) 
 func (s *stacker) template(name string, out *payload.Map, more map[string]any) (string, error) {
 	src, err := s.Load(s.ctx, name, "")
 	if err != nil {
-		return "", modules.Raise("TemplateNotFound", "%s", name)
+		return "", loader.Raise("TemplateNotFound", "%s", name)
 	}
 	tmpl, err := jinja.New(jinja.Options{AllowUndefined: true, Loader: s, Limits: s.opt.Limits}).Compile(src.Text)
 	if err != nil {
@@ -168,11 +168,11 @@ func (s *stacker) one(file string, out *payload.Map) (*payload.Map, error) {
 	}
 	text, err := s.template(name, out, map[string]any{"ymlpath": file})
 	if err != nil {
-		return nil, modules.Raise("Exception", "Stack pillar template render error in %s:\n\"%s\"", file, modules.Message(err))
+		return nil, loader.Raise("Exception", "Stack pillar template render error in %s:\n\"%s\"", file, loader.Message(err))
 	}
 	v, err := saltyaml.Load(text)
 	if err != nil {
-		return nil, modules.Raise("Exception", "Stack pillar yaml parsing error in %s:\n%s\n%s", file, modules.Message(err), text)
+		return nil, loader.Raise("Exception", "Stack pillar yaml parsing error in %s:\n%s\n%s", file, loader.Message(err), text)
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -185,7 +185,7 @@ func (s *stacker) one(file string, out *payload.Map) (*payload.Map, error) {
 func stackItems(content string) []string {
 	if v, err := yaml.Load([]byte(content)); err == nil {
 		if list, ok := v.([]any); ok {
-			return modules.StringList(list)
+			return loader.StringList(list)
 		}
 	}
 	return strings.Split(strings.ReplaceAll(content, "\r\n", "\n"), "\n")
@@ -199,7 +199,7 @@ func stackStrategy(v any) (string, error) {
 	case any("overwrite"), any("merge-first"), any("merge-last"), any("remove"):
 		return v.(string), nil
 	}
-	return "", modules.Raise("Exception", "Unknown strategy \"%s\", should be one of ('overwrite', 'merge-first', 'merge-last', 'remove')", pytext.Str(v))
+	return "", loader.Raise("Exception", "Unknown strategy \"%s\", should be one of ('overwrite', 'merge-first', 'merge-last', 'remove')", pytext.Str(v))
 }
 
 // stackMaps puts a map over the stack.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/text/dicts"
@@ -50,7 +50,7 @@ func (r *run) top() (*topFile, error) {
 	}
 	top, err := r.joinTops(tops)
 	if err != nil {
-		if modules.ClassOf(err) != "TypeError" {
+		if loader.ClassOf(err) != "TypeError" {
 			return nil, err
 		}
 		r.fail("Error encountered while rendering pillar top file.")
@@ -70,7 +70,7 @@ func (r *run) topFiles() ([]*rendered, error) {
 		}
 		top, err := r.compileFile(file, env, "", nil)
 		if err != nil {
-			r.fail("Rendering Primary Top file failed, render error:\n%s", modules.Message(err))
+			r.fail("Rendering Primary Top file failed, render error:\n%s", loader.Message(err))
 			break
 		}
 		tops = append(tops, &rendered{env, []any{top}})
@@ -130,13 +130,13 @@ func (r *run) includeTops(t *rendered, included []any) {
 		}
 		done[name] = true
 		var top any
-		err := modules.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(sls))
+		err := loader.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(sls))
 		if ok {
 			file, _ := r.envs.sls(name, t.env)
 			top, err = r.compileFile(file, t.env, "", nil)
 		}
 		if err != nil {
-			r.fail("Rendering Top file %s failed, render error:\n%s", pytext.Str(sls), modules.Message(err))
+			r.fail("Rendering Top file %s failed, render error:\n%s", pytext.Str(sls), loader.Message(err))
 			continue
 		}
 		t.tops = append(t.tops, top)
@@ -162,7 +162,7 @@ func (r *run) joinTops(tops []*rendered) (*topFile, error) {
 		for _, one := range t.tops {
 			m, ok := one.(*payload.Map)
 			if !ok {
-				return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(one))
+				return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(one))
 			}
 			for env, targets := range m.All() {
 				if env == any("include") {
@@ -217,7 +217,7 @@ func (r *run) joinTarget(in *topEnv, env string, tgt, given any) error {
 					return err
 				}
 			}
-			ignoreMissing = ignoreMissing || modules.Truthy(c.Value("ignore_missing"))
+			ignoreMissing = ignoreMissing || loader.Truthy(c.Value("ignore_missing"))
 		case string:
 			if !slices.Contains(states, any(c)) {
 				states = append(states, c)
@@ -297,13 +297,13 @@ func (r *run) confirm(facts *matchers.Facts, tgt any, data []any) (bool, error) 
 	switch {
 	case !ok:
 		if _, isList := kind.([]any); isList {
-			return false, &modules.ArgumentError{Message: `can only concatenate list (not "str") to list`}
+			return false, &loader.ArgumentError{Message: `can only concatenate list (not "str") to list`}
 		}
-		return false, &modules.ArgumentError{Message: "unsupported operand type(s) for +: '" + pytext.Type(kind) + "' and 'str'"}
+		return false, &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + pytext.Type(kind) + "' and 'str'"}
 	case name == "data":
-		return false, modules.Raise("KeyError", "'data.getval'")
+		return false, loader.Raise("KeyError", "'data.getval'")
 	case !slices.Contains(matchTypes, name):
-		return false, modules.Raise("KeyError", "%s", pytext.Repr(name+"_match.match"))
+		return false, loader.Raise("KeyError", "%s", pytext.Repr(name+"_match.match"))
 	}
 	hit, err := matchers.Match(tgt, name, "", facts)
 	if err != nil {
@@ -322,7 +322,7 @@ func contains(v any, key string) (bool, error) {
 	case string:
 		return strings.Contains(v, key), nil
 	}
-	return false, &modules.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
+	return false, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
 }
 
 // iterate lists what Python's "for" goes through.
@@ -339,15 +339,15 @@ func iterate(v any) ([]any, error) {
 		}
 		return out, nil
 	}
-	return nil, &modules.ArgumentError{Message: "'" + pytext.Type(v) + "' object is not iterable"}
+	return nil, &loader.ArgumentError{Message: "'" + pytext.Type(v) + "' object is not iterable"}
 }
 
 // noIndex is Python's complaint about a list or a text that is asked for a key.
 func noIndex(v, key any) error {
 	if _, isText := v.(string); isText {
-		return &modules.ArgumentError{Message: "string indices must be integers, not '" + pytext.Type(key) + "'"}
+		return &loader.ArgumentError{Message: "string indices must be integers, not '" + pytext.Type(key) + "'"}
 	}
-	return &modules.ArgumentError{Message: "list indices must be integers or slices, not " + pytext.Type(key)}
+	return &loader.ArgumentError{Message: "list indices must be integers or slices, not " + pytext.Type(key)}
 }
 
 // toInt is the order of a target; text that is no number is 0.
@@ -374,5 +374,5 @@ func toInt(v any) (int64, error) {
 		}
 		return n, nil
 	}
-	return 0, &modules.ArgumentError{Message: "int() argument must be a string, a bytes-like object or a real number, not '" + pytext.Type(v) + "'"}
+	return 0, &loader.ArgumentError{Message: "int() argument must be a string, a bytes-like object or a real number, not '" + pytext.Type(v) + "'"}
 }

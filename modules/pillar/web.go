@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pyjson"
@@ -21,8 +21,8 @@ import (
 )
 
 // webParams are the arguments of http_json and http_yaml (salt/pillar/http_json.py and http_yaml.py of 3007; 3008 has them in an extension).
-var webParams = []modules.Param{modules.Req("url"), modules.Opt("with_grains", false), modules.Opt("header_dict", nil), modules.Opt("auth", nil),
-	modules.Opt("username", nil), modules.Opt("password", nil)}
+var webParams = []loader.Param{loader.Req("url"), loader.Opt("with_grains", false), loader.Opt("header_dict", nil), loader.Opt("auth", nil),
+	loader.Opt("username", nil), loader.Opt("password", nil)}
 
 // Bounds of one answer. Salt waits for an hour, and has no bound.
 const (
@@ -42,12 +42,12 @@ func (e *extCall) webURL() (string, bool, error) {
 		return "", false, noAttribute(e.args["url"], "replace")
 	}
 	at = strings.ReplaceAll(at, "%s", url.PathEscape(e.q.ID))
-	if !modules.Truthy(e.args["with_grains"]) {
+	if !loader.Truthy(e.args["with_grains"]) {
 		return at, true, nil
 	}
 	for _, found := range grainInURL.FindAllStringSubmatch(at, -1) {
 		v, _ := dicts.Traverse(e.grains(), found[1], ":")
-		if !modules.Truthy(v) || v == any(".") || v == any("..") {
+		if !loader.Truthy(v) || v == any(".") || v == any("..") {
 			e.log(slog.LevelError, "Unable to get minion '%s' grain: %s", e.q.ID, found[1])
 			return "", false, nil
 		}
@@ -63,8 +63,8 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil || !ok {
 			return payload.NewMap(0), err
 		}
-		if modules.Truthy(e.args["auth"]) {
-			return nil, modules.ExecErr("brine does not have the argument auth yet")
+		if loader.Truthy(e.args["auth"]) {
+			return nil, loader.ExecErr("brine does not have the argument auth yet")
 		}
 		text, err := e.get(at)
 		if err != nil {
@@ -75,7 +75,7 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if name := e.args["namespace"]; modules.Truthy(name) {
+		if name := e.args["namespace"]; loader.Truthy(name) {
 			return payload.M(name, v), nil
 		}
 		return v, nil
@@ -94,7 +94,7 @@ func (e *extCall) get(at string) ([]byte, error) {
 	for key, value := range headers.All() {
 		req.Header.Set(pytext.Str(key), pytext.Str(value))
 	}
-	if name := e.args["username"]; modules.Truthy(name) {
+	if name := e.args["username"]; loader.Truthy(name) {
 		req.SetBasicAuth(pytext.Str(name), pytext.Str(e.args["password"]))
 	}
 	resp, err := http.DefaultClient.Do(req)
@@ -127,7 +127,7 @@ func decodeYAML(text []byte) (any, error) {
 	v, err := yaml.Load(text)
 	var bad *yaml.Error
 	if errors.As(err, &bad) {
-		return nil, modules.ExecErr("%s", bad.Python())
+		return nil, loader.ExecErr("%s", bad.Python())
 	}
 	return v, err
 }

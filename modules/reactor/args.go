@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -15,7 +15,7 @@ var internal = map[any]bool{"__id__": true, "__sls__": true, "name": true, "orde
 
 // formatCall gathers the arguments of a function from low data: those without a default by position, the others by name, each with
 // its default where it is not given. Source: salt/utils/args.py, format_call.
-func formatCall(f *modules.Func, low *payload.Map) (args []any, kw *payload.Map, err error) {
+func formatCall(f *loader.Func, low *payload.Map) (args []any, kw *payload.Map, err error) {
 	left := low.Clone()
 	kw, args = payload.NewMap(0), []any{}
 	var missing int
@@ -38,7 +38,7 @@ func formatCall(f *modules.Func, low *payload.Map) (args []any, kw *payload.Map,
 		if n == 1 {
 			s = ""
 		}
-		return nil, nil, modules.InvocErr("%s takes at least %d argument%s (%d given)", f.Name, n, s, len(args))
+		return nil, nil, loader.InvocErr("%s takes at least %d argument%s (%d given)", f.Name, n, s, len(args))
 	}
 	extra := payload.NewMap(0)
 	for k, v := range left.All() {
@@ -54,7 +54,7 @@ func formatCall(f *modules.Func, low *payload.Map) (args []any, kw *payload.Map,
 }
 
 // unexpected refuses arguments that a function does not have.
-func unexpected(f *modules.Func, extra *payload.Map) error {
+func unexpected(f *loader.Func, extra *payload.Map) error {
 	var names []string
 	for k := range extra.All() {
 		names = append(names, "'"+pytext.Str(k)+"'")
@@ -63,9 +63,9 @@ func unexpected(f *modules.Func, extra *payload.Map) error {
 	case -1:
 		return nil
 	case 0:
-		return modules.InvocErr("%s is an invalid keyword argument for '%s'", names[0], f.Name)
+		return loader.InvocErr("%s is an invalid keyword argument for '%s'", names[0], f.Name)
 	default:
-		return modules.InvocErr("%s and %s are invalid keyword arguments for '%s'", strings.Join(names[:last], ", "), names[last], f.Name)
+		return loader.InvocErr("%s and %s are invalid keyword arguments for '%s'", strings.Join(names[:last], ", "), names[last], f.Name)
 	}
 }
 

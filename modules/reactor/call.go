@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -81,7 +81,7 @@ func (r *Reactor) wrapped(c *Call, low *payload.Map) (*payload.Map, error) {
 	case KindLocal:
 		tgt, ok := low.Get("tgt")
 		if !ok {
-			return nil, r.failed(c, modules.InvocErr("local takes at least 1 argument (1 given)"))
+			return nil, r.failed(c, loader.InvocErr("local takes at least 1 argument (1 given)"))
 		}
 		c.Tgt = tgt
 		kw.Delete("tgt")
@@ -91,7 +91,7 @@ func (r *Reactor) wrapped(c *Call, low *payload.Map) (*payload.Map, error) {
 	case KindCaller:
 	default: // Unlike Salt: its Reactor dies of a kind that it does not know
 		r.errorf(nil, "ReactWrap is missing a wrapper function for '%s'", c.Kind)
-		return nil, modules.ExecErr("there is no reaction '%s': it must be local, runner, wheel or caller", c.Kind)
+		return nil, loader.ExecErr("there is no reaction '%s': it must be local, runner, wheel or caller", c.Kind)
 	}
 	return kw, nil
 }
@@ -128,7 +128,7 @@ func (r *Reactor) fillNew(c *Call, args any) error {
 	if packed.Len() == 0 {
 		const text = "Incorrect argument format, check the Reactor System documentation for the correct format."
 		r.errorf(nil, "Reactor '%s' failed to execute %s '%s': %s", c.ID, c.Kind, c.Fun, text)
-		return modules.ExecErr("%s", text)
+		return loader.ExecErr("%s", text)
 	}
 	c.KWArg = packed
 	return nil
@@ -139,7 +139,7 @@ func (r *Reactor) fillByName(c *Call, low *payload.Map) error {
 	f, ok := r.opt.Functions.Lookup(c.Kind, c.Fun)
 	if !ok {
 		r.errorf(nil, "Reactor '%s' failed to execute %s '%s': function not available", c.ID, c.Kind, c.Fun)
-		return modules.ExecErr("function not available")
+		return loader.ExecErr("function not available")
 	}
 	args, kw, err := formatCall(f, low)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/states/lowdata"
 	"brine/modules/text/pytext"
@@ -33,7 +33,7 @@ type Files interface {
 // Functions knows the runner and wheel functions.
 type Functions interface {
 	// Lookup finds a function; kind is KindRunner or KindWheel.
-	Lookup(kind, fun string) (*modules.Func, bool)
+	Lookup(kind, fun string) (*loader.Func, bool)
 }
 
 // Options of a Reactor.
@@ -66,7 +66,7 @@ func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls
 	for _, ref := range sls {
 		name, ok := ref.(string)
 		if !ok {
-			err := modules.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(ref))
+			err := loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(ref))
 			r.errorf(err, "Exception encountered while compiling reactions")
 			return nil, err
 		}
@@ -138,16 +138,16 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 	}
 	high, ok := out.(*payload.Map)
 	if !ok {
-		if !modules.Truthy(out) {
+		if !loader.Truthy(out) {
 			return nil, nil
 		}
-		return nil, modules.Raise("TypeError", "it renders to %s, where a dictionary is expected", pytext.Type(out))
+		return nil, loader.Raise("TypeError", "it renders to %s, where a dictionary is expected", pytext.Type(out))
 	}
 	lowdata.Pad(high)
 	for id, v := range high.All() {
 		body, ok := v.(*payload.Map)
 		if !ok {
-			return nil, modules.Raise("TypeError", "'%s' object does not support item assignment: %s", pytext.Type(v), pytext.Str(id))
+			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", pytext.Type(v), pytext.Str(id))
 		}
 		body.Set("__sls__", file)
 	}

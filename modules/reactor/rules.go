@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -80,7 +80,7 @@ func ReadRules(path string) (*Rules, []string, error) {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, nil, modules.ExecErr("Failed to read reactor map: \"%s\": %v", path, err)
+		return nil, nil, loader.ExecErr("Failed to read reactor map: \"%s\": %v", path, err)
 	}
 	v, err := yaml.Load(text)
 	entries, ok := v.([]any)
@@ -88,7 +88,7 @@ func ReadRules(path string) (*Rules, []string, error) {
 		err = fmt.Errorf("it holds no list, but %s", pytext.Type(v))
 	}
 	if err != nil {
-		return nil, nil, modules.ExecErr("Failed to parse YAML in reactor map: \"%s\": %v", path, err)
+		return nil, nil, loader.ExecErr("Failed to parse YAML in reactor map: \"%s\": %v", path, err)
 	}
 	r, problems := ParseRules(entries)
 	return r, problems, nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/runners"
 	"brine/modules/text/pyjson"
@@ -26,13 +26,13 @@ var otherwise = map[string]string{
 }
 
 // registry are the real functions of a master.
-type registry map[string]*modules.Registry
+type registry map[string]*loader.Registry
 
-func (r registry) Lookup(kind, fun string) (*modules.Func, bool) { return r[kind].Lookup(fun) }
+func (r registry) Lookup(kind, fun string) (*loader.Func, bool) { return r[kind].Lookup(fun) }
 
 func functions(t testing.TB) registry {
 	t.Helper()
-	r := registry{KindRunner: modules.NewRegistry(), KindWheel: modules.NewRegistry()}
+	r := registry{KindRunner: loader.NewRegistry(), KindWheel: loader.NewRegistry()}
 	if err := runners.Register(r[KindRunner], runners.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -38,7 +38,7 @@ func (g GPG) render(ctx context.Context, in Input) (any, error) {
 		return nil, renderError("GPG unavailable")
 	}
 	newlines, _ := in.KW.Get("translate_newlines")
-	return g.decrypt(ctx, in.Data, modules.Truthy(newlines))
+	return g.decrypt(ctx, in.Data, loader.Truthy(newlines))
 }
 
 // Decrypt replaces the messages in data.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 // step is a renderer in a pipe.
@@ -26,7 +26,7 @@ func firstLine(template, text string) (string, error) {
 	}
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return "", modules.Raise("IndexError", "list index out of range")
+		return "", loader.Raise("IndexError", "list index out of range")
 	}
 	return words[0], nil
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/memory"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -89,7 +89,7 @@ var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "g
 	"msgpack", "toml", "nacl", "pass", "dson", "aws_kms"}
 
 func renderError(format string, a ...any) error {
-	return modules.Raise("salt.exceptions.SaltRenderError", format, a...)
+	return loader.Raise("salt.exceptions.SaltRenderError", format, a...)
 }
 
 func (s *Set) log(level slog.Level, format string, a ...any) {
@@ -113,7 +113,7 @@ func (s *Set) Compile(ctx context.Context, pipe string, in Input) (any, error) {
 	}
 	text, ok := in.Data.(string)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'split'", typeName(in))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", typeName(in))
 	}
 	line, err := firstLine(in.Template, text)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 		return "", false, err
 	}
 	if wrong := pytext.UTF8Error(raw); wrong != "" {
-		return "", false, modules.Raise("UnicodeDecodeError", "%s", wrong)
+		return "", false, loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	text = string(raw)
 	if text != "" && strings.TrimSpace(text) == "" {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/wiretest"
 )
@@ -41,12 +41,12 @@ func answer(v any, err error) string {
 	if err == nil {
 		return wiretest.Typed(v, "int")
 	}
-	class := modules.ClassOf(err)
+	class := loader.ClassOf(err)
 	class = class[strings.LastIndexByte(class, '.')+1:]
 	if class == "RecursionError" {
 		return "error " + class
 	}
-	return "error " + class + ": " + modules.Message(err)
+	return "error " + class + ": " + loader.Message(err)
 }
 
 // bigValue is an integer beyond uint64 in a map, which a payload.Map holds as text.
@@ -92,7 +92,7 @@ type fakeJinja struct{}
 func (fakeJinja) Render(_ context.Context, in Input) (string, error) {
 	text := in.Data.(string)
 	if strings.Contains(text, "{{") {
-		return "", modules.Raise("salt.exceptions.SaltRenderError", "no {{")
+		return "", loader.Raise("salt.exceptions.SaltRenderError", "no {{")
 	}
 	return strings.ToUpper(text), nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -25,7 +25,7 @@ func textOf(in Input) (string, error) {
 	if text, ok := in.Data.(string); ok {
 		return text, nil
 	}
-	return "", modules.Raise("AttributeError", "'%s' object has no attribute 'read'", typeName(in))
+	return "", loader.Raise("AttributeError", "'%s' object has no attribute 'read'", typeName(in))
 }
 
 func renderYAML(_ context.Context, in Input) (any, error) {
@@ -70,11 +70,11 @@ func jsonError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &deep):
-		return modules.Raise("RecursionError", "%s", err)
+		return loader.Raise("RecursionError", "%s", err)
 	case errors.As(err, &long):
-		return modules.Raise("ValueError", "%s", err)
+		return loader.Raise("ValueError", "%s", err)
 	}
-	return modules.Raise("json.decoder.JSONDecodeError", "%s", err)
+	return loader.Raise("json.decoder.JSONDecodeError", "%s", err)
 }
 
 // renderJinja hands a text to the engine. Its only argument says that the template is a text, which brine knows.

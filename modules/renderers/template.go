@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/saltyaml"
@@ -58,11 +58,11 @@ func (j Jinja) options(in Input) jinja.Options {
 		}
 	}
 	for _, flag := range []string{"trim_blocks", "lstrip_blocks"} {
-		if modules.Truthy(j.Opts.Value("jinja_" + flag)) {
+		if loader.Truthy(j.Opts.Value("jinja_" + flag)) {
 			env.Set(flag, true)
 		}
 	}
-	return jinja.Options{AllowUndefined: modules.Truthy(j.Opts.Value("allow_undefined")), Env: env,
+	return jinja.Options{AllowUndefined: loader.Truthy(j.Opts.Value("allow_undefined")), Env: env,
 		Loader: j.sources(in.Saltenv), YAML: yamlOfTemplates{}, Limits: j.Limits, Host: j.Host}
 }
 
@@ -112,15 +112,15 @@ func (j Jinja) find(name string) (jinja.Func, bool) {
 		return nil, false
 	}
 	return func(ctx context.Context, args []any, kw *payload.Map) (any, error) {
-		v, err := j.Call(modules.Unmasked(ctx), name, args, kw)
+		v, err := j.Call(loader.Unmasked(ctx), name, args, kw)
 		if err == nil {
 			return v, nil
 		}
-		switch modules.ClassOf(err) {
+		switch loader.ClassOf(err) {
 		case "salt.exceptions.CommandExecutionError", "salt.exceptions.SaltInvocationError":
-			return nil, &jinja.SaltError{Text: modules.Message(err)}
+			return nil, &jinja.SaltError{Text: loader.Message(err)}
 		}
-		return nil, errors.New(modules.Message(err))
+		return nil, errors.New(loader.Message(err))
 	}, true
 }
 
@@ -163,7 +163,7 @@ func templateError(err error) error { return &failedTemplate{err} }
 func (e *failedTemplate) Error() string { return e.cause.Error() }
 
 func (e *failedTemplate) Unwrap() []error {
-	return []error{&modules.Exception{Class: saltyaml.RenderClass, Message: e.cause.Error()}, e.cause}
+	return []error{&loader.Exception{Class: saltyaml.RenderClass, Message: e.cause.Error()}, e.cause}
 }
 
 // yamlOfTemplates is YAML for the tags and filters of templates.

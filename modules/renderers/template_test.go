@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers/jinja"
 	"brine/wire/payload"
 )
@@ -48,9 +48,9 @@ func TestJinja(t *testing.T) {
 		Has:    func(name string) bool { return strings.HasPrefix("test.fail", name) },
 		Call: func(_ context.Context, fun string, args []any, _ *payload.Map) (any, error) {
 			if len(args) > 0 {
-				return nil, modules.Raise("ValueError", "not %v", args[0])
+				return nil, loader.Raise("ValueError", "not %v", args[0])
 			}
-			return nil, modules.ExecErr("%s failed", fun)
+			return nil, loader.ExecErr("%s failed", fun)
 		},
 	}
 	set := New(Options{Jinja: engine})

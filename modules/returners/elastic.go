@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -24,15 +24,15 @@ var elasticOptions = lookup{name: elasticName, options: []string{"debug_returner
 		"states_count": false, "states_single_index": false}}
 
 // elasticFunctions index returns, events and loads in Elasticsearch.
-func elasticFunctions() []modules.Func {
-	return []modules.Func{
+func elasticFunctions() []loader.Func {
+	return []loader.Func{
 		taker(elasticName, `Index the return in Elasticsearch.
 
 CLI Example:
 
     salt '*' test.ping --return elasticsearch`, elasticTake),
 		listener(elasticName, `Index events in Elasticsearch.`, elasticEvents),
-		saver(elasticName, func(c *modules.Call, jid string, load any) error {
+		saver(elasticName, func(c *loader.Call, jid string, load any) error {
 			opt, err := elasticOptions.read(c, nil)
 			if err != nil {
 				return err
@@ -51,7 +51,7 @@ CLI Example:
 }
 
 // elasticLoad gives the load that save_load kept. Unlike Salt: it can be read.
-func elasticLoad(c *modules.Call, jid string) (any, error) {
+func elasticLoad(c *loader.Call, jid string) (any, error) {
 	opt, err := elasticOptions.read(c, nil)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func elasticLoad(c *modules.Call, jid string) (any, error) {
 }
 
 // elasticTake indexes one return.
-func elasticTake(c *modules.Call, ret *payload.Map) error {
+func elasticTake(c *loader.Call, ret *payload.Map) error {
 	opt, err := elasticOptions.read(c, ret)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func elasticTake(c *modules.Call, ret *payload.Map) error {
 	if err != nil {
 		return err
 	}
-	if modules.Truthy(opt["debug_returner_payload"]) {
+	if loader.Truthy(opt["debug_returner_payload"]) {
 		c.Log(slog.LevelDebug, "elasticsearch payload: "+text)
 	}
 	return withElastic(c, opt, func(s *elastic) error {
@@ -101,7 +101,7 @@ func elasticTake(c *modules.Call, ret *payload.Map) error {
 }
 
 // elasticEvents indexes events. Unlike Salt: all of them, not the last.
-func elasticEvents(c *modules.Call, events []any) error {
+func elasticEvents(c *loader.Call, events []any) error {
 	opt, err := elasticOptions.read(c, nil)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func elasticEvents(c *modules.Call, events []any) error {
 
 // dated is the name of an index, with the local date where the options want it.
 func dated(opt settings, index string, now time.Time) string {
-	if modules.Truthy(opt["index_date"]) {
+	if loader.Truthy(opt["index_date"]) {
 		return index + now.Format("-2006.01.02")
 	}
 	return index

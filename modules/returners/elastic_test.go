@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 
@@ -239,7 +239,7 @@ func TestElasticHosts(t *testing.T) {
 		if err := brineElastic(t)(payload.M("elasticsearch", payload.M("host", "far.invalid:1", "proxies", proxies)), "elasticsearch.returner", ret()); err != nil {
 			t.Error(err)
 		}
-		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" || !modules.Truthy(seen[0].header.Get("Proxy-Authorization")) {
+		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" || !loader.Truthy(seen[0].header.Get("Proxy-Authorization")) {
 			t.Errorf("the proxy saw %v", seen)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -14,7 +14,7 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 	fun := word(ret, "fun")
 	states := fun == "state.apply" || fun == "state.highstate" || fun == "state.sls"
 	index := "salt-" + strings.ReplaceAll(fun, ".", "_")
-	if states && modules.Truthy(opt["states_single_index"]) {
+	if states && loader.Truthy(opt["states_single_index"]) {
 		index = "salt-state_apply"
 	}
 	index = dated(opt, index, now)
@@ -22,13 +22,13 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 	if states {
 		run, isRun := value.(*payload.Map)
 		switch {
-		case isRun && modules.Truthy(opt["states_order_output"]):
+		case isRun && loader.Truthy(opt["states_order_output"]):
 			index += "-ordered"
 			run = elasticOrdered(run)
 		case !isRun:
 			run = payload.M("return", value)
 		}
-		if value = run; modules.Truthy(opt["states_count"]) {
+		if value = run; loader.Truthy(opt["states_count"]) {
 			counts = elasticCounts(run)
 		}
 	}
@@ -36,7 +36,7 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 	if v, ok := ret.Get("retcode"); ok {
 		retcode = v
 	}
-	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success", !modules.Truthy(retcode), "retcode", retcode,
+	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success", !loader.Truthy(retcode), "retcode", retcode,
 		"minion", ret.Value("id"), "fun", ret.Value("fun"), "jid", ret.Value("jid"), "counts", counts, "data", elasticKeys(value))
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/web"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -31,14 +31,14 @@ const (
 )
 
 // withElastic makes the client that the option elasticsearch describes. Source: salt/modules/elasticsearch.py, _get_instance.
-func withElastic(c *modules.Call, opt settings, use func(s *elastic) error) error {
+func withElastic(c *loader.Call, opt settings, use func(s *elastic) error) error {
 	v, err := configOption(c, elasticName)
 	if err != nil {
 		return err
 	}
 	conf, _ := v.(*payload.Map)
 	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false, Patience: elasticTimeout * time.Second}
-	if s, ok := modules.ToFloat(conf.Value("timeout")); ok && s > 0 {
+	if s, ok := loader.ToFloat(conf.Value("timeout")); ok && s > 0 {
 		o.Patience = time.Duration(s * float64(time.Second))
 	}
 	if o.Proxies, err = elasticProxies(conf.Value("proxies")); err != nil {
@@ -81,23 +81,23 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 // elasticHosts are the servers: "host:port", a URL, or a map of host, port, use_ssl and others.
 func elasticHosts(conf *payload.Map) ([]elasticHost, error) {
 	v := conf.Value("host")
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		v = conf.Value("hosts")
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		list = []any{elasticHere}
 	}
 	sign := ""
-	if modules.Truthy(conf.Value("username")) && modules.Truthy(conf.Value("password")) {
+	if loader.Truthy(conf.Value("username")) && loader.Truthy(conf.Value("password")) {
 		sign = word(conf, "username") + ":" + word(conf, "password")
 	}
 	var out []elasticHost
 	for _, item := range list {
-		h, err := elasticHostOf(item, modules.Truthy(conf.Value("use_ssl")), sign)
+		h, err := elasticHostOf(item, loader.Truthy(conf.Value("use_ssl")), sign)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 			text += ":" + word(x, "port")
 		}
 		if text += "/" + strings.TrimPrefix(x.Str("url_prefix"), "/"); x.Has("use_ssl") {
-			secure = modules.Truthy(x.Value("use_ssl"))
+			secure = loader.Truthy(x.Value("use_ssl"))
 		}
 		if x.Str("http_auth") != "" {
 			sign = x.Str("http_auth")
@@ -156,7 +156,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 }
 
 // ask sends one request to the first server that answers.
-func (s *elastic) ask(c *modules.Call, method string, path []string, body string) (web.Answer, error) {
+func (s *elastic) ask(c *loader.Call, method string, path []string, body string) (web.Answer, error) {
 	var at strings.Builder
 	for _, part := range path {
 		if part == "" || part == "." || part == ".." {
@@ -196,7 +196,7 @@ func quote(text string) string {
 }
 
 // ensure makes an index and its alias, unless it is there. Source: _ensure_index.
-func (s *elastic) ensure(c *modules.Call, index string) error {
+func (s *elastic) ensure(c *loader.Call, index string) error {
 	answer, err := s.ask(c, http.MethodHead, []string{index}, "")
 	if err != nil || answer.Status == http.StatusOK {
 		return err
@@ -224,7 +224,7 @@ func (s *elastic) ensure(c *modules.Call, index string) error {
 }
 
 // put indexes a document: path is index, type and, unless the server chooses it, id.
-func (s *elastic) put(c *modules.Call, path []string, doc *payload.Map) error {
+func (s *elastic) put(c *loader.Call, path []string, doc *payload.Map) error {
 	text, err := dumps(elasticName, doc)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -17,8 +17,8 @@ const (
 
 // etcdFunctions keep returns and jobs in etcd: ROOT/minions/ID is the last job id of a minion, ROOT/jobs/JID/ID/FIELD a field
 // of a return in JSON, ROOT/jobs/JID/.load.p the load of a job. Source: salt/returners/etcd_return.py.
-func etcdFunctions() []modules.Func {
-	return []modules.Func{
+func etcdFunctions() []loader.Func {
+	return []loader.Func{
 		taker(etcdName, `Keep the return in etcd.
 
 CLI Example:
@@ -31,7 +31,7 @@ CLI Example:
 		byFun(etcdName, etcdGetFun),
 		plain(etcdName, "get_jids", "Show the ids of all jobs.", etcdGetJIDs),
 		plain(etcdName, "get_minions", "Show the minions that have returned something.", etcdGetMinions),
-		plain(etcdName, "clean_old_jobs", "Does nothing: etcd.ttl makes jobs go.", func(*modules.Call) (any, error) { return nil, nil }),
+		plain(etcdName, "clean_old_jobs", "Does nothing: etcd.ttl makes jobs go.", func(*loader.Call) (any, error) { return nil, nil }),
 		jidMaker(etcdName),
 	}
 }
@@ -46,7 +46,7 @@ func etcdPart(v any) (string, error) {
 }
 
 // etcdTake writes one return.
-func etcdTake(c *modules.Call, ret *payload.Map) error {
+func etcdTake(c *loader.Call, ret *payload.Map) error {
 	jid, err := etcdPart(ret.Value("jid"))
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func etcdTake(c *modules.Call, ret *payload.Map) error {
 	return withEtcd(c, "etcd.returner_write_profile", func(s *etcdServer) error { return s.write(pairs) })
 }
 
-func etcdSave(c *modules.Call, jid string, load any) error {
+func etcdSave(c *loader.Call, jid string, load any) error {
 	part, err := etcdPart(jid)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func etcdSave(c *modules.Call, jid string, load any) error {
 }
 
 // etcdGetLoad gives a load, an empty one where there is none. Unlike Salt, which fails then.
-func etcdGetLoad(c *modules.Call, jid string) (any, error) {
+func etcdGetLoad(c *loader.Call, jid string) (any, error) {
 	part, err := etcdPart(jid)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func etcdGetLoad(c *modules.Call, jid string) (any, error) {
 }
 
 // etcdTree reads all below a key.
-func etcdTree(c *modules.Call, key string, use func(s *etcdServer, tree *payload.Map) error) error {
+func etcdTree(c *loader.Call, key string, use func(s *etcdServer, tree *payload.Map) error) error {
 	return withEtcd(c, "", func(s *etcdServer) error {
 		tree, err := s.tree(key)
 		if err != nil {
@@ -112,7 +112,7 @@ func etcdTree(c *modules.Call, key string, use func(s *etcdServer, tree *payload
 	})
 }
 
-func etcdGetJID(c *modules.Call, jid string) (any, error) {
+func etcdGetJID(c *loader.Call, jid string) (any, error) {
 	part, err := etcdPart(jid)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func etcdGetJID(c *modules.Call, jid string) (any, error) {
 }
 
 // etcdGetFun gives the name of the function for each minion whose last job it was, as Salt does.
-func etcdGetFun(c *modules.Call, fun string) (any, error) {
+func etcdGetFun(c *loader.Call, fun string) (any, error) {
 	out := payload.NewMap(0)
 	err := etcdTree(c, "minions", func(s *etcdServer, tree *payload.Map) error {
 		for id, jid := range tree.All() {
@@ -153,7 +153,7 @@ func etcdGetFun(c *modules.Call, fun string) (any, error) {
 	return out, err
 }
 
-func etcdGetJIDs(c *modules.Call) (any, error) {
+func etcdGetJIDs(c *loader.Call) (any, error) {
 	out := []any{}
 	err := etcdTree(c, "jobs", func(_ *etcdServer, tree *payload.Map) error {
 		for jid, v := range tree.All() {
@@ -166,7 +166,7 @@ func etcdGetJIDs(c *modules.Call) (any, error) {
 	return out, err
 }
 
-func etcdGetMinions(c *modules.Call) (any, error) {
+func etcdGetMinions(c *loader.Call) (any, error) {
 	out := []any{}
 	err := etcdTree(c, "minions", func(_ *etcdServer, tree *payload.Map) error {
 		out = append(out, tree.Keys()...)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -72,7 +72,7 @@ func etcdFill(t *testing.T, kind string, call func(fun string, args ...any)) {
 // etcdReads are the questions to a filled server; lists have no order.
 func etcdReads(kind string, ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
-	list := func(v any) string { l := modules.StringList(v); slices.Sort(l); return pytext.Repr(l) }
+	list := func(v any) string { l := loader.StringList(v); slices.Sort(l); return pytext.Repr(l) }
 	jids, loads := []any{"20261123093900000001", "20261123093900000004", "20261123093900000008"}, []any{"20261123093900000001", "20261123093900000003_77"}
 	if kind != "v3 plain" {
 		jids, loads = append(jids, "20261123093900000002"), append(loads, "20261123093900000002")
@@ -136,7 +136,7 @@ func TestEtcdTTL(t *testing.T) {
 		err := withEtcd(call(t, s.env), "", func(e *etcdServer) error {
 			if kind == "v2" {
 				node, _, err := e.node(http.MethodGet, "minions/web1", "", "")
-				if ttl, _ := modules.ToInt(node.Value("ttl")); ttl < 4900 || ttl > 5000 {
+				if ttl, _ := loader.ToInt(node.Value("ttl")); ttl < 4900 || ttl > 5000 {
 					t.Errorf("%s: ttl %d", kind, ttl)
 				}
 				return err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -37,7 +37,7 @@ func (s *etcdServer) begin(conf *payload.Map) error {
 	default:
 		s.prefix = "/v3"
 	}
-	if !modules.Truthy(conf.Value("etcd.username")) || !modules.Truthy(conf.Value("etcd.password")) {
+	if !loader.Truthy(conf.Value("etcd.username")) || !loader.Truthy(conf.Value("etcd.password")) {
 		return nil
 	}
 	token, err := s.post("/auth/authenticate", payload.M("name", word(conf, "etcd.username"), "password", word(conf, "etcd.password")))
@@ -86,7 +86,7 @@ func unpacked(text string, encoded bool) (string, error) {
 		return string(b), err
 	}
 	v, err := payload.UnmarshalBin(b)
-	return modules.Text(v), err
+	return loader.Text(v), err
 }
 
 // put sets keys, all or none of each hundred, with one lease.

@@ -10,15 +10,15 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/web"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // etcdServer asks one etcd by the API of version 2, or by the JSON gateway of version 3, about keys below the root.
 type etcdServer struct {
-	c      *modules.Call
+	c      *loader.Call
 	web    *web.Client
 	base   string // of the URL
 	header http.Header
@@ -35,18 +35,18 @@ type etcdPair struct{ key, value string }
 
 // withEtcd makes the client that a profile describes; the name of the profile stands in the option, else in etcd.returner; without
 // one the options themselves do. Source: salt/utils/etcd_util.py, get_conn.
-func withEtcd(c *modules.Call, option string, use func(s *etcdServer) error) error {
+func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) error {
 	all := c.Pillar().Map("master").Clone()
 	all.Update(c.Pillar())
 	all.Update(c.Opts())
 	conf, ttl := all, any(nil)
 	name := c.Opts().Value(option)
-	if modules.Truthy(name) {
+	if loader.Truthy(name) {
 		ttl = c.Opts().Map(pytext.Str(name)).Value("etcd.ttl")
 	} else {
 		name, ttl = c.Opts().Value("etcd.returner"), c.Opts().Value("etcd.ttl")
 	}
-	if modules.Truthy(name) {
+	if loader.Truthy(name) {
 		if conf = all.Map(pytext.Str(name)); conf.Len() == 0 {
 			return misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
 		}
@@ -68,16 +68,16 @@ func withEtcd(c *modules.Call, option string, use func(s *etcdServer) error) err
 	return nil
 }
 
-func newEtcdServer(c *modules.Call, conf *payload.Map, ttl any) (*etcdServer, error) {
+func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, error) {
 	text := func(name, or string) string {
-		if v := conf.Value(name); modules.Truthy(v) {
+		if v := conf.Value(name); loader.Truthy(v) {
 			return pytext.Str(v)
 		}
 		return or
 	}
 	flag := func(name string, or bool) bool {
 		if v, ok := conf.Get(name); ok {
-			return modules.Truthy(v)
+			return loader.Truthy(v)
 		}
 		return or
 	}
@@ -90,8 +90,8 @@ func newEtcdServer(c *modules.Call, conf *payload.Map, ttl any) (*etcdServer, er
 		c.Log(slog.LevelWarn, "etcd.unicode_errors "+how+" has no effect: texts that are not UTF-8 are kept as they are")
 	}
 	var err error
-	if modules.Truthy(ttl) {
-		if s.ttl, err = modules.ToInt(ttl); err != nil || s.ttl < 0 {
+	if loader.Truthy(ttl) {
+		if s.ttl, err = loader.ToInt(ttl); err != nil || s.ttl < 0 {
 			return nil, misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -16,52 +16,52 @@ import (
 // ext_job_cache) is NAME.
 
 // saver is the body of NAME.save_load, which keeps a publication.
-func saver(name string, save func(c *modules.Call, jid string, load any) error) modules.Func {
-	return modules.Func{Name: name + ".save_load", Params: []modules.Param{modules.Req("jid"), modules.Req("load"), modules.Opt("minions", nil)},
-		Source: source(name), Doc: "Keep the load of a job.", Run: func(c *modules.Call, a modules.Args) (any, error) {
+func saver(name string, save func(c *loader.Call, jid string, load any) error) loader.Func {
+	return loader.Func{Name: name + ".save_load", Params: []loader.Param{loader.Req("jid"), loader.Req("load"), loader.Opt("minions", nil)},
+		Source: source(name), Doc: "Keep the load of a job.", Run: func(c *loader.Call, a loader.Args) (any, error) {
 			return nil, save(c, a.Str("jid"), a.Get("load"))
 		}}
 }
 
 // byJID is the body of NAME.get_load or NAME.get_jid.
-func byJID(name, what, doc string, get func(c *modules.Call, jid string) (any, error)) modules.Func {
-	return modules.Func{Name: name + "." + what, Params: []modules.Param{modules.Req("jid")}, Source: source(name), Doc: doc,
-		Run: func(c *modules.Call, a modules.Args) (any, error) { return get(c, a.Str("jid")) }}
+func byJID(name, what, doc string, get func(c *loader.Call, jid string) (any, error)) loader.Func {
+	return loader.Func{Name: name + "." + what, Params: []loader.Param{loader.Req("jid")}, Source: source(name), Doc: doc,
+		Run: func(c *loader.Call, a loader.Args) (any, error) { return get(c, a.Str("jid")) }}
 }
 
 // byFun is the body of NAME.get_fun.
-func byFun(name string, get func(c *modules.Call, fun string) (any, error)) modules.Func {
-	return modules.Func{Name: name + ".get_fun", Params: []modules.Param{modules.Req("fun")}, Source: source(name),
-		Doc: "Show the last return of a function of each minion.", Run: func(c *modules.Call, a modules.Args) (any, error) { return get(c, a.Str("fun")) }}
+func byFun(name string, get func(c *loader.Call, fun string) (any, error)) loader.Func {
+	return loader.Func{Name: name + ".get_fun", Params: []loader.Param{loader.Req("fun")}, Source: source(name),
+		Doc: "Show the last return of a function of each minion.", Run: func(c *loader.Call, a loader.Args) (any, error) { return get(c, a.Str("fun")) }}
 }
 
 // plain is the body of a function without arguments.
-func plain(name, what, doc string, run func(c *modules.Call) (any, error)) modules.Func {
-	return modules.Func{Name: name + "." + what, Source: source(name), Doc: doc,
-		Run: func(c *modules.Call, _ modules.Args) (any, error) { return run(c) }}
+func plain(name, what, doc string, run func(c *loader.Call) (any, error)) loader.Func {
+	return loader.Func{Name: name + "." + what, Source: source(name), Doc: doc,
+		Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }}
 }
 
 // minionSaver is NAME.save_minions of a returner that keeps nothing of them.
-func minionSaver(name string) modules.Func {
-	return modules.Func{Name: name + ".save_minions", Params: []modules.Param{modules.Req("jid"), modules.Req("minions"), modules.Opt("syndic_id", nil)},
+func minionSaver(name string) loader.Func {
+	return loader.Func{Name: name + ".save_minions", Params: []loader.Param{loader.Req("jid"), loader.Req("minions"), loader.Opt("syndic_id", nil)},
 		Source: source(name), Doc: "Takes the minions of a job, and keeps nothing of them.",
-		Run: func(*modules.Call, modules.Args) (any, error) { return nil, nil }}
+		Run: func(*loader.Call, loader.Args) (any, error) { return nil, nil }}
 }
 
 // jidMaker is NAME.prep_jid: the job id that is passed, or a new one.
-func jidMaker(name string) modules.Func {
-	return modules.Func{Name: name + ".prep_jid", Params: []modules.Param{modules.Opt("nocache", false), modules.Opt("passed_jid", nil)},
+func jidMaker(name string) loader.Func {
+	return loader.Func{Name: name + ".prep_jid", Params: []loader.Param{loader.Opt("nocache", false), loader.Opt("passed_jid", nil)},
 		Source: source(name), Doc: "Give the id of a job: the one that is passed, else a new one.",
-		Run: func(c *modules.Call, a modules.Args) (any, error) {
+		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			if v := a.Get("passed_jid"); v != nil {
 				return v, nil
 			}
-			return payload.NewUniqueJID(time.Now(), modules.Truthy(c.Opts().Value("unique_jid"))), nil
+			return payload.NewUniqueJID(time.Now(), loader.Truthy(c.Opts().Value("unique_jid"))), nil
 		}}
 }
 
 // aliases adds functions under a second name of their returner.
-func aliases(funcs []modules.Func, name string) []modules.Func {
+func aliases(funcs []loader.Func, name string) []loader.Func {
 	out := funcs
 	for _, f := range funcs {
 		_, what, _ := strings.Cut(f.Name, ".")
@@ -83,7 +83,7 @@ func keepJobs(opts *payload.Map) (time.Duration, error) {
 		if !ok {
 			return or, nil
 		}
-		n, err := modules.ToInt(v)
+		n, err := loader.ToInt(v)
 		if err != nil {
 			return 0, misset("%s is no number: %s", name, pytext.Repr(v))
 		}

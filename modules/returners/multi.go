@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -13,12 +13,12 @@ import (
 const multiName = "multi_returner"
 
 // multiFunctions call the returners of the option multi_returner one after the other.
-func multiFunctions(reg *modules.Registry) []modules.Func {
-	return []modules.Func{taker(multiName, `Hand the return to all returners of the option multi_returner.
+func multiFunctions(reg *loader.Registry) []loader.Func {
+	return []loader.Func{taker(multiName, `Hand the return to all returners of the option multi_returner.
 
 CLI Example:
 
-    salt '*' test.ping --return multi_returner`, func(c *modules.Call, ret *payload.Map) error {
+    salt '*' test.ping --return multi_returner`, func(c *loader.Call, ret *payload.Map) error {
 		var all []error
 		for _, name := range Expand([]string{multiName}, c.Opts()) {
 			if name == multiName {
@@ -48,7 +48,7 @@ func Expand(names []string, opts *payload.Map) []string {
 			add(name)
 			continue
 		}
-		parts := slices.DeleteFunc(modules.StringList(opts.Value(multiName)), func(part string) bool { return part == multiName })
+		parts := slices.DeleteFunc(loader.StringList(opts.Value(multiName)), func(part string) bool { return part == multiName })
 		if len(parts) == 0 {
 			parts = []string{multiName}
 		}

@@ -3,7 +3,7 @@ package returners
 import (
 	"maps"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -21,7 +21,7 @@ type lookup struct {
 // read finds the options for a return. Each is looked for as NAME.OPTION, or as OPTION in the map NAME; with
 // ret_config C before that as OPTION in the map C.NAME, or as C.NAME.OPTION. ret_kwargs come last and win, also those
 // that the returner does not know. ret is nil for events. Source: salt/returners/__init__.py, get_returner_options.
-func (l lookup) read(c *modules.Call, ret *payload.Map) (settings, error) {
+func (l lookup) read(c *loader.Call, ret *payload.Map) (settings, error) {
 	out := settings{}
 	maps.Copy(out, l.defaults)
 	other := ""
@@ -46,10 +46,10 @@ func (l lookup) read(c *modules.Call, ret *payload.Map) (settings, error) {
 }
 
 // option is one of them, nil or "" where it stands nowhere.
-func (l lookup) option(c *modules.Call, other, name string) (any, error) {
+func (l lookup) option(c *loader.Call, other, name string) (any, error) {
 	if other != "" {
 		v, err := at(c, other+"."+l.name, name)
-		if err != nil || modules.Truthy(v) {
+		if err != nil || loader.Truthy(v) {
 			return v, err
 		}
 	}
@@ -57,7 +57,7 @@ func (l lookup) option(c *modules.Call, other, name string) (any, error) {
 }
 
 // at is an option by its place: in the map of that name, else by its full name.
-func at(c *modules.Call, place, name string) (any, error) {
+func at(c *loader.Call, place, name string) (any, error) {
 	whole, err := configOption(c, place)
 	if err != nil {
 		return nil, err
@@ -71,12 +71,12 @@ func at(c *modules.Call, place, name string) (any, error) {
 }
 
 // configOption asks the options, grains and pillar of a minion, or what a master has of them; "" where none has it.
-func configOption(c *modules.Call, name string) (any, error) {
+func configOption(c *loader.Call, name string) (any, error) {
 	return c.Call("config.option", []any{name}, nil)
 }
 
 // configured is read without the ret_kwargs of a return.
-func (l lookup) configured(c *modules.Call, ret *payload.Map) (settings, error) {
+func (l lookup) configured(c *loader.Call, ret *payload.Map) (settings, error) {
 	if ret == nil {
 		return l.read(c, nil)
 	}
@@ -89,9 +89,9 @@ func (l lookup) configured(c *modules.Call, ret *payload.Map) (settings, error) 
 
 // guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way: who may run
 // a function is not for that one who may know the password. Unlike Salt.
-func (l lookup) guard(c *modules.Call, ret *payload.Map, places ...string) error {
+func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error {
 	given := ret.Map(payload.FieldRetKwargs)
-	if modules.Truthy(given.Value("password")) {
+	if loader.Truthy(given.Value("password")) {
 		return nil
 	}
 	for _, name := range places {

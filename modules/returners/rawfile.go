@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 )
@@ -16,20 +16,20 @@ import (
 var rawfile = lookup{name: "rawfile_json", options: []string{"filename"}, defaults: settings{"filename": "/var/log/salt/events"}}
 
 // rawfileFunctions append JSON, a line for each return or event, to a file (option rawfile_json.filename).
-func rawfileFunctions() []modules.Func {
-	return []modules.Func{
+func rawfileFunctions() []loader.Func {
+	return []loader.Func{
 		taker("rawfile_json", `Append the return to a file on the minion, as a line of JSON.
 
 CLI Example:
 
-    salt '*' test.ping --return rawfile_json`, func(c *modules.Call, ret *payload.Map) error {
+    salt '*' test.ping --return rawfile_json`, func(c *loader.Call, ret *payload.Map) error {
 			opt, err := rawfile.read(c, ret)
 			if err != nil {
 				return err
 			}
 			return appendLines(opt.text("filename"), []any{ret})
 		}),
-		listener("rawfile_json", `Append events to a file on the master, a line of JSON for each.`, func(c *modules.Call, events []any) error {
+		listener("rawfile_json", `Append events to a file on the master, a line of JSON for each.`, func(c *loader.Call, events []any) error {
 			opt, err := rawfile.read(c, nil)
 			if err != nil {
 				return err

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/modules/redisdb"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -28,9 +28,9 @@ const (
 )
 
 // redisFunctions keep returns and jobs in a Redis server or cluster.
-func redisFunctions() []modules.Func {
+func redisFunctions() []loader.Func {
 	const name = "redis"
-	return aliases([]modules.Func{
+	return aliases([]loader.Func{
 		taker(name, `Keep the return in a Redis server.
 
 CLI Example:
@@ -38,24 +38,24 @@ CLI Example:
     salt '*' test.ping --return redis`, redisTake),
 		saver(name, redisSave),
 		minionSaver(name),
-		byJID(name, "get_load", "Show the load of a job.", func(c *modules.Call, jid string) (any, error) {
+		byJID(name, "get_load", "Show the load of a job.", func(c *loader.Call, jid string) (any, error) {
 			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetLoad(ctx, db, jid) })
 		}),
-		byJID(name, "get_jid", "Show the returns of a job.", func(c *modules.Call, jid string) (any, error) {
+		byJID(name, "get_jid", "Show the returns of a job.", func(c *loader.Call, jid string) (any, error) {
 			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetJID(ctx, db, jid) })
 		}),
-		byFun(name, func(c *modules.Call, fun string) (any, error) {
+		byFun(name, func(c *loader.Call, fun string) (any, error) {
 			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetFun(ctx, db, fun) })
 		}),
-		plain(name, "get_jids", "Show all jobs.", func(c *modules.Call) (any, error) { return redisAsk(c, redisGetJIDs) }),
-		plain(name, "get_minions", "Show the minions that have returned something.", func(c *modules.Call) (any, error) { return redisAsk(c, redisGetMinions) }),
-		plain(name, "clean_old_jobs", "Remove the returns of jobs whose loads are gone.", func(c *modules.Call) (any, error) { return redisAsk(c, redisClean) }),
+		plain(name, "get_jids", "Show all jobs.", func(c *loader.Call) (any, error) { return redisAsk(c, redisGetJIDs) }),
+		plain(name, "get_minions", "Show the minions that have returned something.", func(c *loader.Call) (any, error) { return redisAsk(c, redisGetMinions) }),
+		plain(name, "clean_old_jobs", "Remove the returns of jobs whose loads are gone.", func(c *loader.Call) (any, error) { return redisAsk(c, redisClean) }),
 		jidMaker(name),
 	}, "redis_return")
 }
 
 // redisServer is the server that the options name.
-func redisServer(c *modules.Call, ret *payload.Map) (redisdb.Options, error) {
+func redisServer(c *loader.Call, ret *payload.Map) (redisdb.Options, error) {
 	opt, err := redisOptions.read(c, ret)
 	if err == nil {
 		err = redisOptions.guard(c, ret, "host", "port", "unix_socket_path", "cluster_mode", "startup_nodes", "cluster.startup_nodes")
@@ -64,7 +64,7 @@ func redisServer(c *modules.Call, ret *payload.Map) (redisdb.Options, error) {
 		return redisdb.Options{}, err
 	}
 	o := redisdb.Options{Host: opt.text("host"), Socket: opt.text("unix_socket_path"), Password: opt.text("password")}
-	if modules.Truthy(opt["cluster_mode"]) {
+	if loader.Truthy(opt["cluster_mode"]) {
 		o.Nodes, err = redisNodes(opt)
 		return o, err
 	}
@@ -112,7 +112,7 @@ func redisNodes(opt settings) ([]string, error) {
 	return out, nil
 }
 
-func redisAsk(c *modules.Call, ask func(ctx context.Context, db redisdb.Client) (any, error)) (out any, err error) {
+func redisAsk(c *loader.Call, ask func(ctx context.Context, db redisdb.Client) (any, error)) (out any, err error) {
 	o, err := redisServer(c, nil)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func redisAsk(c *modules.Call, ask func(ctx context.Context, db redisdb.Client) 
 // redisTake writes one return.
 // Unlike Salt: with keep_jobs_seconds 0 nothing expires, where Salt's commands fail half way; and a minion called "ret" or
 // "load" has no key that is another job's.
-func redisTake(c *modules.Call, ret *payload.Map) error {
+func redisTake(c *loader.Call, ret *payload.Map) error {
 	o, err := redisServer(c, ret)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func redisTake(c *modules.Call, ret *payload.Map) error {
 	})
 }
 
-func redisSave(c *modules.Call, jid string, load any) error {
+func redisSave(c *loader.Call, jid string, load any) error {
 	ttl, err := keepJobs(c.Opts())
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/redisdb"
 	"brine/modules/text/pytext"
 	"brine/wire/loopback"
@@ -149,7 +149,7 @@ func redisReads(ask func(fun string, args ...any) any) *payload.Map {
 	for _, fun := range []any{"test.ping", "test.echo", "state.apply", "x:y z.\n", "none"} {
 		out.Set("get_fun "+fun.(string), ask("redis.get_fun", fun))
 	}
-	minions := modules.StringList(ask("redis.get_minions"))
+	minions := loader.StringList(ask("redis.get_minions"))
 	slices.Sort(minions)
 	return out.Set("get_jids", ask("redis.get_jids")).Set("get_minions", pytext.Repr(minions)).
 		Set("prep_jid", ask("redis.prep_jid", false, "20261123093900000001"))

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // Register adds all returners.
-func Register(reg *modules.Registry, opt Options) error {
+func Register(reg *loader.Registry, opt Options) error {
 	if opt.Stdout == nil {
 		opt.Stdout = io.Discard
 	}
@@ -36,7 +36,7 @@ func Register(reg *modules.Registry, opt Options) error {
 	if opt.Home == nil {
 		opt.Home = program.Home
 	}
-	all := [][]modules.Func{
+	all := [][]loader.Func{
 		elasticFunctions(),
 		etcdFunctions(),
 		localFunctions(opt.Stdout),
@@ -82,7 +82,7 @@ func misset(format string, values ...any) error {
 func forJob(value any, err error) error {
 	var m *missetError
 	ret, _ := value.(*payload.Map)
-	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 || modules.Truthy(ret.Value(payload.FieldRetConfig))) {
+	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 || loader.Truthy(ret.Value(payload.FieldRetConfig))) {
 		return &Unusable{err}
 	}
 	return err
@@ -95,28 +95,28 @@ func Hopeless(err error) bool {
 }
 
 // Has says whether a registry holds a returner for returns.
-func Has(reg *modules.Registry, name string) bool {
+func Has(reg *loader.Registry, name string) bool {
 	_, ok := reg.Lookup(name + ".returner")
 	return ok
 }
 
 // Return hands one return to one returner. ret is the whole return of a job: id, jid, fun, fun_args, return, retcode,
 // success, ret_config and ret_kwargs where the job has them.
-func Return(c *modules.Call, reg *modules.Registry, name string, ret *payload.Map) error {
+func Return(c *loader.Call, reg *loader.Registry, name string, ret *payload.Map) error {
 	return run(c, reg, name, "returner", ret)
 }
 
 // Events hands events, maps of tag and data, to one returner.
-func Events(c *modules.Call, reg *modules.Registry, name string, events []any) error {
+func Events(c *loader.Call, reg *loader.Registry, name string, events []any) error {
 	return run(c, reg, name, "event_return", events)
 }
 
-func run(c *modules.Call, reg *modules.Registry, name, what string, value any) error {
+func run(c *loader.Call, reg *loader.Registry, name, what string, value any) error {
 	f, ok := reg.Lookup(name + "." + what)
 	if !ok {
 		return unusable("'%s.%s' is not available", name, what)
 	}
-	bound, err := modules.Bind(f, []any{value}, nil)
+	bound, err := loader.Bind(f, []any{value}, nil)
 	if err != nil {
 		return &Unusable{err}
 	}
@@ -125,9 +125,9 @@ func run(c *modules.Call, reg *modules.Registry, name, what string, value any) e
 }
 
 // taker is the body of NAME.returner.
-func taker(name, doc string, take func(c *modules.Call, ret *payload.Map) error) modules.Func {
-	return modules.Func{Name: name + ".returner", Params: []modules.Param{modules.Req("ret")}, Source: source(name), Doc: doc,
-		Run: func(c *modules.Call, a modules.Args) (any, error) {
+func taker(name, doc string, take func(c *loader.Call, ret *payload.Map) error) loader.Func {
+	return loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")}, Source: source(name), Doc: doc,
+		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			ret, ok := a.Get("ret").(*payload.Map)
 			if !ok {
 				return nil, unusable("%s.returner wants a return, which is a map", name)
@@ -137,9 +137,9 @@ func taker(name, doc string, take func(c *modules.Call, ret *payload.Map) error)
 }
 
 // listener is the body of NAME.event_return.
-func listener(name, doc string, take func(c *modules.Call, events []any) error) modules.Func {
-	return modules.Func{Name: name + ".event_return", Params: []modules.Param{modules.Req("events")}, Source: source(name), Doc: doc,
-		Run: func(c *modules.Call, a modules.Args) (any, error) {
+func listener(name, doc string, take func(c *loader.Call, events []any) error) loader.Func {
+	return loader.Func{Name: name + ".event_return", Params: []loader.Param{loader.Req("events")}, Source: source(name), Doc: doc,
+		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			events, ok := a.Get("events").([]any)
 			if !ok {
 				return nil, unusable("%s.event_return wants a list of events", name)

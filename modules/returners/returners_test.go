@@ -15,22 +15,22 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/configmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
 // call is a call in which returners find their options.
-func call(t testing.TB, env *modules.Env) *modules.Call {
-	return modules.NewCall(t.Context(), env, "test.ping", nil)
+func call(t testing.TB, env *loader.Env) *loader.Call {
+	return loader.NewCall(t.Context(), env, "test.ping", nil)
 }
 
 // registry holds all returners and, as fails.returner, one that never succeeds.
-func registry(t testing.TB, opt Options) *modules.Registry {
+func registry(t testing.TB, opt Options) *loader.Registry {
 	t.Helper()
-	reg := modules.NewRegistry()
-	if err := errors.Join(Register(reg, opt), reg.Register(taker("fails", "", func(*modules.Call, *payload.Map) error { return errors.New("no") }))); err != nil {
+	reg := loader.NewRegistry()
+	if err := errors.Join(Register(reg, opt), reg.Register(taker("fails", "", func(*loader.Call, *payload.Map) error { return errors.New("no") }))); err != nil {
 		t.Fatal(err)
 	}
 	return reg
@@ -196,7 +196,7 @@ func TestSyslogStuck(t *testing.T) {
 	env, reg := modtest.Env(t, nil, configmod.Functions()), registry(t, Options{Syslog: socket})
 	for i := 0; ; i++ {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		err := Return(modules.NewCall(ctx, env, "test.ping", nil), reg, "syslog", ret())
+		err := Return(loader.NewCall(ctx, env, "test.ping", nil), reg, "syslog", ret())
 		stop()
 		if err != nil {
 			if Hopeless(err) {

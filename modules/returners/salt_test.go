@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/configmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/text/pyjson"
@@ -109,8 +109,8 @@ func record(t *testing.T, name string, seen any) any {
 // store calls brine's returners with options of a minion or master.
 type store struct {
 	t   *testing.T
-	env *modules.Env
-	reg *modules.Registry
+	env *loader.Env
+	reg *loader.Registry
 }
 
 func brine(t *testing.T, opts *payload.Map) *store {
@@ -122,7 +122,7 @@ func (s *store) try(fun string, args ...any) (any, error) {
 	if !ok {
 		s.t.Fatalf("there is no %s", fun)
 	}
-	bound, err := modules.Bind(f, args, nil)
+	bound, err := loader.Bind(f, args, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

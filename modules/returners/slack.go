@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/web"
+	"brine/modules/loader"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -24,14 +24,14 @@ var slackOptions = lookup{name: slackName, options: []string{"webhook", "success
 	defaults: settings{"success_title": "{id} | Succeeded", "failure_title": "{id} | Failed", "author_icon": "", "show_tasks": false}}
 
 // slackFunctions post messages to Slack by its incoming webhooks.
-func slackFunctions() []modules.Func {
-	return []modules.Func{
+func slackFunctions() []loader.Func {
+	return []loader.Func{
 		taker(slackName, `Post the return to Slack.
 
 CLI Example:
 
-    salt '*' test.ping --return slack_webhook`, func(c *modules.Call, ret *payload.Map) error { return slackPost(c, ret, false) }),
-		listener(slackName, `Post the events that are returns of functions to Slack.`, func(c *modules.Call, events []any) error {
+    salt '*' test.ping --return slack_webhook`, func(c *loader.Call, ret *payload.Map) error { return slackPost(c, ret, false) }),
+		listener(slackName, `Post the events that are returns of functions to Slack.`, func(c *loader.Call, events []any) error {
 			var hopeless []error // of events that keep no other from being posted
 			for _, e := range events {
 				event, _ := e.(*payload.Map)
@@ -56,7 +56,7 @@ var slackWord = pattern.New(`^[a-z_]{1,60}$`)
 // slackPost posts one message. The address is a secret, and in no error.
 // Unlike Salt: what Slack did not take is an error, so that it is tried again; and the data of an event, which any minion may
 // have made, holds no options.
-func slackPost(c *modules.Call, ret *payload.Map, event bool) error {
+func slackPost(c *loader.Call, ret *payload.Map, event bool) error {
 	from := ret
 	if event {
 		from = nil
@@ -101,9 +101,9 @@ func slackPost(c *modules.Call, ret *payload.Map, event bool) error {
 // webClient is a client with the proxy that the options of a daemon tell (proxy_host and others). Source: salt/utils/http.py.
 func webClient(opts *payload.Map, host string) (*web.Client, error) {
 	o := web.Options{}
-	if opts.Str("proxy_host") != "" && modules.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"), host) {
+	if opts.Str("proxy_host") != "" && loader.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"), host) {
 		proxy := &url.URL{Scheme: "http", Host: opts.Str("proxy_host") + ":" + word(opts, "proxy_port")}
-		if opts.Str("proxy_username") != "" && modules.Truthy(opts.Value("proxy_password")) {
+		if opts.Str("proxy_username") != "" && loader.Truthy(opts.Value("proxy_password")) {
 			proxy.User = url.UserPassword(opts.Str("proxy_username"), word(opts, "proxy_password"))
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
@@ -121,7 +121,7 @@ func contains(list []any, text string) bool {
 }
 
 // sprinkle puts grains in place of {NAME} (_sprinkle).
-func sprinkle(c *modules.Call, text string) string {
+func sprinkle(c *loader.Call, text string) string {
 	var parts []string
 	for part := range strings.SplitSeq(text, "{") {
 		parts = append(parts, strings.Split(part, "}")...)

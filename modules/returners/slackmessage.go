@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -15,7 +15,7 @@ import (
 
 // slackMessage is the payload of a webhook: an attachment about the job, then either one with the return or three with the
 // counts of a run of states. Source: salt/returners/slack_webhook_return.py, _generate_report and _generate_payload.
-func slackMessage(c *modules.Call, opt settings, ret *payload.Map, event bool) *payload.Map {
+func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *payload.Map {
 	success := ret.Value("retcode") == int64(0) || ret.Value("retcode") == false
 	title := "failure_title"
 	if success {
@@ -41,7 +41,7 @@ func slackMessage(c *modules.Call, opt settings, ret *payload.Map, event bool) *
 	about := payload.M("fallback", sprinkle(c, opt.text(title)), "color", "#272727", "author_name", author, "author_link", sprinkle(c, "{localhost}"),
 		"author_icon", opt["author_icon"], "title", "Success: "+pytext.Str(success), "text", text)
 	if isRun {
-		return payload.M("attachments", append([]any{about}, run.attachments(modules.Truthy(opt["show_tasks"]))...))
+		return payload.M("attachments", append([]any{about}, run.attachments(loader.Truthy(opt["show_tasks"]))...))
 	}
 	color := "danger"
 	if success {
@@ -89,14 +89,14 @@ func slackRun(v any) (run stateRun, ok bool) {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(runNumber(a.state), runNumber(b.state)) })
 	for _, r := range rows {
 		task := payload.M("value", word(r.state, "__sls__")+".sls | "+r.id, "short", false)
-		if r.state.Has("result") && !modules.Truthy(r.state.Value("result")) {
+		if r.state.Has("result") && !loader.Truthy(r.state.Value("result")) {
 			run.failed = append(run.failed, task)
 		}
-		if modules.Truthy(r.state.Value("changes")) {
+		if loader.Truthy(r.state.Value("changes")) {
 			run.changed = append(run.changed, task)
 		}
 		run.total++
-		if d, ok := modules.ToFloat(r.state.Value("duration")); ok {
+		if d, ok := loader.ToFloat(r.state.Value("duration")); ok {
 			run.duration += d
 		} else if d, err := strconv.ParseFloat(strings.TrimSpace(r.state.Str("duration")), 64); err == nil {
 			run.duration += d
@@ -106,7 +106,7 @@ func slackRun(v any) (run stateRun, ok bool) {
 }
 
 func runNumber(state *payload.Map) int64 {
-	n, _ := modules.ToInt(state.Value("__run_num__"))
+	n, _ := loader.ToInt(state.Value("__run_num__"))
 	return n
 }
 

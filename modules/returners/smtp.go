@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/text/pytext"
@@ -33,14 +33,14 @@ const (
 )
 
 // smtpFunctions send mails. home finds the home directory of a user.
-func smtpFunctions(home func(user string) string) []modules.Func {
+func smtpFunctions(home func(user string) string) []loader.Func {
 	const name = "smtp"
-	return []modules.Func{
+	return []loader.Func{
 		taker(name, `Send the return by mail.
 
 CLI Example:
 
-    salt '*' test.ping --return smtp`, func(c *modules.Call, ret *payload.Map) error {
+    salt '*' test.ping --return smtp`, func(c *loader.Call, ret *payload.Map) error {
 			opt, err := smtpOptions.read(c, ret)
 			if err != nil {
 				return err
@@ -59,7 +59,7 @@ CLI Example:
 			}
 			return smtpSend(c, opt, ret, home)
 		}),
-		listener(name, `Send the data of events by mail. What they hold is no option of the mail.`, func(c *modules.Call, events []any) error {
+		listener(name, `Send the data of events by mail. What they hold is no option of the mail.`, func(c *loader.Call, events []any) error {
 			opt, err := smtpOptions.read(c, nil)
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ CLI Example:
 //
 // Unlike Salt: the fields of the subject are values and no part of its template; a subject has one line; what is not to be
 // sent in clear is not sent where gpg is missing; texts that are not ASCII have their headers, where Salt fails.
-func smtpSend(c *modules.Call, opt settings, ret *payload.Map, home func(string) string) error {
+func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) string) error {
 	m, err := mailTo(opt)
 	if err != nil {
 		return err
@@ -124,12 +124,12 @@ func smtpSend(c *modules.Call, opt settings, ret *payload.Map, home func(string)
 }
 
 // smtpRender renders a template of the operator's with the fields of a return as its names; it calls no functions.
-func smtpRender(c *modules.Call, opt settings, in renderers.Input) (string, error) {
+func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error) {
 	opts := c.Opts()
 	set := renderers.New(renderers.Options{
 		Jinja:     renderers.Jinja{Opts: opts, Grains: c.Grains, Pillar: c.Pillar, Limits: smtpLimits, Has: func(string) bool { return false }},
-		Blacklist: modules.StringList(opts.Value("renderer_blacklist")), Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
-		Disabled: modules.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { c.Log(level, text) }})
+		Blacklist: loader.StringList(opts.Value("renderer_blacklist")), Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
+		Disabled: loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { c.Log(level, text) }})
 	pipe := opt.text("renderer")
 	if pipe == "" {
 		pipe = "jinja"

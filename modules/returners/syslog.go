@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -36,12 +36,12 @@ var (
 const mostTag = 32
 
 // syslogFunctions write returns to the log of the system.
-func syslogFunctions(socket string) []modules.Func {
-	return []modules.Func{taker("syslog", `Write the return, as JSON, to the log of the system.
+func syslogFunctions(socket string) []loader.Func {
+	return []loader.Func{taker("syslog", `Write the return, as JSON, to the log of the system.
 
 CLI Example:
 
-    salt '*' test.ping --return syslog`, func(c *modules.Call, ret *payload.Map) error {
+    salt '*' test.ping --return syslog`, func(c *loader.Call, ret *payload.Map) error {
 		opt, err := syslogOptions.read(c, ret)
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
 }
 
 // toSyslog sends one message to the socket, which is one of datagrams or, with some loggers, a stream.
-func toSyslog(c *modules.Call, socket, message string) (err error) {
+func toSyslog(c *loader.Call, socket, message string) (err error) {
 	var d net.Dialer
 	conn, err := d.DialContext(c.Ctx, "unixgram", socket)
 	if err != nil {

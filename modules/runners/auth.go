@@ -1,7 +1,7 @@
 package runners
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -16,8 +16,8 @@ func toldOf(fun string, kw *payload.Map) *payload.Map {
 	return kw.Clone().Set("password", "********")
 }
 
-func (r *runner) authFuncs() []modules.Func {
-	return []modules.Func{
+func (r *runner) authFuncs() []loader.Func {
+	return []loader.Func{
 		{Name: funMakeToken, KWArgs: true, Source: "salt/runners/auth.py", Run: r.makeToken,
 			Doc: "Make an eauth token for a user, from the credentials that the backend wants.\n\nCLI Example:\n\n" +
 				"    salt-run auth.mk_token username=saltdev password=saltdev eauth=auto"},
@@ -25,7 +25,7 @@ func (r *runner) authFuncs() []modules.Func {
 }
 
 // makeToken gives the token, or {} to who is not known, as Salt's does.
-func (r *runner) makeToken(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) makeToken(_ *loader.Call, a loader.Args) (any, error) {
 	if r.Token == nil {
 		return nil, unavailable("store of tokens")
 	}

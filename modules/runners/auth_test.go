@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // TestMakeToken: the credentials reach who makes the token, and no event tells the password.
 func TestMakeToken(t *testing.T) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	var got *payload.Map
 	if err := Register(reg, Options{Token: func(fields *payload.Map) (*payload.Map, error) {
 		got = fields
@@ -20,7 +20,7 @@ func TestMakeToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told strings.Builder
-	res := Run(t.Context(), &modules.Env{Registry: reg}, Request{Kind: KindRunner, Fun: funMakeToken, JID: "1",
+	res := Run(t.Context(), &loader.Env{Registry: reg}, Request{Kind: KindRunner, Fun: funMakeToken, JID: "1",
 		KW: payload.M("username", "ann", "password", "hush", "eauth", "pam")},
 		func(tag string, data *payload.Map) { fmt.Fprintln(&told, tag, data) })
 	if m, _ := res.Return.(*payload.Map); m.Str("token") != "t" || got.Str("password") != "hush" || got.Str("username") != "ann" {

@@ -4,23 +4,23 @@ import (
 	"context"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/args"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-// Client runs functions of the master for the execution functions on its machine (modules.Host): for saltutil.runner, saltutil.wheel and
+// Client runs functions of the master for the execution functions on its machine (loader.Host): for saltutil.runner, saltutil.wheel and
 // saltutil.cmd. Source: salt/client/mixins.py, cmd; salt/modules/saltutil.py.
 type Client struct {
-	Env func(Kind) *modules.Env // the functions of a kind
+	Env func(Kind) *loader.Env // the functions of a kind
 	// Do runs one, under a job id of its own, and gives the record of the run, which is the caller's.
 	Do        func(ctx context.Context, req Request) (*payload.Map, error)
 	Publisher Publisher
 }
 
 // Run runs a runner function and gives what it returned; with full, the record of the run.
-func (c Client) Run(ctx context.Context, run modules.MasterRun, full bool) (any, error) {
+func (c Client) Run(ctx context.Context, run loader.MasterRun, full bool) (any, error) {
 	rec, err := c.record(ctx, KindRunner, run)
 	switch {
 	case err != nil:
@@ -32,18 +32,18 @@ func (c Client) Run(ctx context.Context, run modules.MasterRun, full bool) (any,
 }
 
 // Wheel runs a wheel function and gives the record of the run.
-func (c Client) Wheel(ctx context.Context, run modules.MasterRun) (any, error) {
+func (c Client) Wheel(ctx context.Context, run loader.MasterRun) (any, error) {
 	return c.record(ctx, KindWheel, run)
 }
 
 // record runs a function.
-func (c Client) record(ctx context.Context, kind Kind, run modules.MasterRun) (*payload.Map, error) {
+func (c Client) record(ctx context.Context, kind Kind, run loader.MasterRun) (*payload.Map, error) {
 	env := c.Env(kind)
 	f, ok := env.Registry.Lookup(run.Fun)
 	if !ok {
-		return nil, modules.Raise("KeyError", "'%s'", run.Fun)
+		return nil, loader.Raise("KeyError", "'%s'", run.Fun)
 	}
-	req, err := asked(f, kind, run, modules.StringList(env.Opts().Value("no_parse")))
+	req, err := asked(f, kind, run, loader.StringList(env.Opts().Value("no_parse")))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c Client) record(ctx context.Context, kind Kind, run modules.MasterRun) (*
 }
 
 // asked is the request of a run: texts among its positional arguments are read as words of a command line.
-func asked(f *modules.Func, kind Kind, run modules.MasterRun, noParse []string) (Request, error) {
+func asked(f *loader.Func, kind Kind, run loader.MasterRun, noParse []string) (Request, error) {
 	given := run.KW.Clone()
 	if f.Takes("saltenv") {
 		given.Set("saltenv", run.Saltenv)
@@ -63,12 +63,12 @@ func asked(f *modules.Func, kind Kind, run modules.MasterRun, noParse []string) 
 	pos, kw := args.Split(run.Args, noParse)
 	kw.Update(given)
 	list := args.Condition(pos, kw)
-	pos, kw, err := modules.LoadArgs(f, list, run.Pub)
+	pos, kw, err := loader.LoadArgs(f, list, run.Pub)
 	return Request{Kind: kind, Fun: f.Name, Args: pos, KW: kw, User: run.Pub.Str("user")}, err
 }
 
 // Cmd publishes a job and gathers the returns of the minions that answer: id to {ret, out, retcode, jid}.
-func (c Client) Cmd(ctx context.Context, cmd modules.LocalCmd) (*payload.Map, error) {
+func (c Client) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Map, error) {
 	job := Job{Tgt: cmd.Tgt, TgtType: cmd.TgtType, Fun: cmd.Fun, Args: cmd.Args, KW: cmd.KW.Map("kwarg"), Ret: cmd.Ret}
 	if cmd.Timeout != nil {
 		job.Timeout = time.Duration(*cmd.Timeout) * time.Second

@@ -3,33 +3,33 @@ package runners
 import (
 	"errors"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 )
 
-func (r *runner) eventFuncs() []modules.Func {
-	return []modules.Func{
+func (r *runner) eventFuncs() []loader.Func {
+	return []loader.Func{
 		{Name: "event.send", Source: "salt/runners/event.py", Run: r.eventSend,
-			Params: []modules.Param{modules.Req("tag"), modules.Opt("data", nil)},
+			Params: []loader.Param{loader.Req("tag"), loader.Opt("data", nil)},
 			Doc:    "Fire an event on the master's bus.\n\nCLI Example:\n\n    salt-run event.send my/custom/event '{\"foo\": \"bar\"}'"},
 		{Name: "state.event", Source: "salt/runners/state.py", Run: r.stateEvent,
-			Params: []modules.Param{modules.Opt("tagmatch", "*"), modules.Opt("count", int64(-1)),
-				modules.Opt("quiet", false), modules.Opt("sock_dir", nil), modules.Opt("pretty", false),
-				modules.Opt("node", "master")},
+			Params: []loader.Param{loader.Opt("tagmatch", "*"), loader.Opt("count", int64(-1)),
+				loader.Opt("quiet", false), loader.Opt("sock_dir", nil), loader.Opt("pretty", false),
+				loader.Opt("node", "master")},
 			Doc: "Print the events whose tag matches a glob or regular expression, until count of them came.\n\nCLI Example:\n\n    salt-run state.event 'salt/minion/*/start' count=3"},
 	}
 }
 
-func (r *runner) eventSend(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) eventSend(c *loader.Call, a loader.Args) (any, error) {
 	if r.Bus == nil {
 		return nil, unavailable("event bus")
 	}
 	data, ok := a.Get("data").(*payload.Map)
 	if !ok {
-		if modules.Truthy(a.Get("data")) {
-			return nil, modules.Raise("ValueError", "Dictionary object expected, not '%s'.", a.Str("data"))
+		if loader.Truthy(a.Get("data")) {
+			return nil, loader.Raise("ValueError", "Dictionary object expected, not '%s'.", a.Str("data"))
 		}
 		data = payload.NewMap(0)
 	}
@@ -37,7 +37,7 @@ func (r *runner) eventSend(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // stateEvent prints "TAG<TAB>JSON" for each event that matches.
-func (r *runner) stateEvent(c *modules.Call, a modules.Args) (v any, err error) {
+func (r *runner) stateEvent(c *loader.Call, a loader.Args) (v any, err error) {
 	if r.Bus == nil {
 		return nil, unavailable("event bus")
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileserver"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -14,27 +14,27 @@ import (
 
 const sourceFileserver = "salt/runners/fileserver.py"
 
-func (r *runner) fileserverFuncs() []modules.Func {
-	env, back, remote := modules.Opt("saltenv", "base"), modules.Opt("backend", nil), modules.Opt("remote", nil)
-	funcs := []modules.Func{
-		{Name: "fileserver.envs", Params: []modules.Param{back, modules.Opt("sources", false)}, Run: r.fileEnvs,
+func (r *runner) fileserverFuncs() []loader.Func {
+	env, back, remote := loader.Opt("saltenv", "base"), loader.Opt("backend", nil), loader.Opt("remote", nil)
+	funcs := []loader.Func{
+		{Name: "fileserver.envs", Params: []loader.Param{back, loader.Opt("sources", false)}, Run: r.fileEnvs,
 			Doc: "List the environments of the file server.\n\nCLI Example:\n\n    salt-run fileserver.envs"},
-		{Name: "fileserver.clear_file_list_cache", Params: []modules.Param{modules.Opt("saltenv", nil), back}, Run: r.clearFileLists,
+		{Name: "fileserver.clear_file_list_cache", Params: []loader.Param{loader.Opt("saltenv", nil), back}, Run: r.clearFileLists,
 			Doc: "Drop the remembered lists of files, so that new files show at once.\n\nCLI Example:\n\n    salt-run fileserver.clear_file_list_cache saltenv=base"},
-		{Name: "fileserver.update", Params: []modules.Param{back}, KWArgs: true, Run: r.filesUpdate,
+		{Name: "fileserver.update", Params: []loader.Param{back}, KWArgs: true, Run: r.filesUpdate,
 			Doc: "Let the backends look for what has changed.\n\nCLI Example:\n\n    salt-run fileserver.update backend=roots"},
-		{Name: "fileserver.clear_cache", Params: []modules.Param{back}, Run: r.fileChore(fileserver.ClearCache, "cleared", "No cache was cleared"),
+		{Name: "fileserver.clear_cache", Params: []loader.Param{back}, Run: r.fileChore(fileserver.ClearCache, "cleared", "No cache was cleared"),
 			Doc: "Drop the copies of repositories; the next update fetches them anew.\n\nCLI Example:\n\n    salt-run fileserver.clear_cache"},
-		{Name: "fileserver.clear_lock", Params: []modules.Param{back, remote}, Run: r.fileChore(fileserver.ClearLock, "cleared", "No locks were removed"),
+		{Name: "fileserver.clear_lock", Params: []loader.Param{back, remote}, Run: r.fileChore(fileserver.ClearLock, "cleared", "No locks were removed"),
 			Doc: "Let repositories be updated again, those whose URL matches remote.\n\nCLI Example:\n\n    salt-run fileserver.clear_lock"},
-		{Name: "fileserver.lock", Params: []modules.Param{back, remote}, Run: r.fileChore(fileserver.Lock, "locked", "No locks were set"),
+		{Name: "fileserver.lock", Params: []loader.Param{back, remote}, Run: r.fileChore(fileserver.Lock, "locked", "No locks were set"),
 			Doc: "Keep updates from repositories, those whose URL matches remote.\n\nCLI Example:\n\n    salt-run fileserver.lock"},
 	}
 	for name, list := range map[string]struct{ cmd, what string }{
 		"file_list": {payload.CmdFileList, "files"}, "symlink_list": {payload.CmdSymlinkList, "symbolic links"},
 		"dir_list": {payload.CmdDirList, "directories"}, "empty_dir_list": {payload.CmdFileListEmptyDirs, "empty directories"},
 	} {
-		funcs = append(funcs, modules.Func{Name: "fileserver." + name, Params: []modules.Param{env, back}, Run: r.fileNames(list.cmd),
+		funcs = append(funcs, loader.Func{Name: "fileserver." + name, Params: []loader.Param{env, back}, Run: r.fileNames(list.cmd),
 			Doc: "List the " + list.what + " of an environment.\n\nCLI Example:\n\n    salt-run fileserver." + name + " saltenv=base"})
 	}
 	for i := range funcs {
@@ -59,7 +59,7 @@ func listOf(v any) []string {
 	}
 }
 
-func (r *runner) fileEnvs(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) fileEnvs(_ *loader.Call, a loader.Args) (any, error) {
 	if r.Files == nil {
 		return nil, unavailable("file server")
 	}
@@ -76,8 +76,8 @@ func (r *runner) fileEnvs(_ *modules.Call, a modules.Args) (any, error) {
 	return v, err
 }
 
-func (r *runner) fileNames(cmd string) func(*modules.Call, modules.Args) (any, error) {
-	return func(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) fileNames(cmd string) func(*loader.Call, loader.Args) (any, error) {
+	return func(_ *loader.Call, a loader.Args) (any, error) {
 		if r.Files == nil {
 			return nil, unavailable("file server")
 		}
@@ -89,7 +89,7 @@ func (r *runner) fileNames(cmd string) func(*modules.Call, modules.Args) (any, e
 	}
 }
 
-func (r *runner) clearFileLists(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) clearFileLists(c *loader.Call, a loader.Args) (any, error) {
 	if r.Files == nil {
 		return nil, unavailable("file server")
 	}
@@ -101,20 +101,20 @@ func (r *runner) clearFileLists(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // filesUpdate is done when the backends are; their events go out with fileserver_events.
-func (r *runner) filesUpdate(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) filesUpdate(c *loader.Call, a loader.Args) (any, error) {
 	if r.Files == nil {
 		return nil, unavailable("file server")
 	}
 	var remotes []string
 	for name, value := range a.UserKW().All() { // Salt hands them to the backend
 		if name != "remotes" {
-			return nil, &modules.ArgumentError{Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
+			return nil, &loader.ArgumentError{Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
 		}
 		remotes = listOf(value)
 	}
 	changes, err := r.Files.Update(c.Ctx, listOf(a.Get("backend")), remotes)
 	if errors.Is(err, fileserver.ErrNoRemotes) {
-		return nil, &modules.ArgumentError{Message: err.Error()}
+		return nil, &loader.ArgumentError{Message: err.Error()}
 	}
 	if err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (r *runner) filesUpdate(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // fileChore asks backends that keep copies for something.
-func (r *runner) fileChore(chore fileserver.Chore, key, nothing string) func(*modules.Call, modules.Args) (any, error) {
-	return func(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) fileChore(chore fileserver.Chore, key, nothing string) func(*loader.Call, loader.Args) (any, error) {
+	return func(_ *loader.Call, a loader.Args) (any, error) {
 		if r.Files == nil {
 			return nil, unavailable("file server")
 		}

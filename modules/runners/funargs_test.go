@@ -4,20 +4,20 @@ import (
 	"context"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 )
 
 // TestFunArgsOfLoads: events tell the arguments of a wheel function that were fields of a load as Salt's format_call sorts them.
 func TestFunArgsOfLoads(t *testing.T) {
-	nothing := func(*modules.Call, modules.Args) (any, error) { return nil, nil }
-	reg := modules.NewRegistry()
+	nothing := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
+	reg := loader.NewRegistry()
 	if err := reg.Register(
-		modules.Func{Name: "key.list", Params: []modules.Param{modules.Req("match")}, Run: nothing},
-		modules.Func{Name: "key.accept", Params: []modules.Param{modules.Req("match"), modules.Opt("include_rejected", false), modules.Opt("include_denied", false)}, Run: nothing},
-		modules.Func{Name: "key.list_all", Run: nothing},
-		modules.Func{Name: "key.any", Params: []modules.Param{modules.Req("b"), modules.Opt("a", nil)}, KWArgs: true, Run: nothing},
+		loader.Func{Name: "key.list", Params: []loader.Param{loader.Req("match")}, Run: nothing},
+		loader.Func{Name: "key.accept", Params: []loader.Param{loader.Req("match"), loader.Opt("include_rejected", false), loader.Opt("include_denied", false)}, Run: nothing},
+		loader.Func{Name: "key.list_all", Run: nothing},
+		loader.Func{Name: "key.any", Params: []loader.Param{loader.Req("b"), loader.Opt("a", nil)}, KWArgs: true, Run: nothing},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestFunArgsOfLoads(t *testing.T) {
 		{"key.any", []any{int64(1), int64(2)}, payload.M(), false, `[1, 2]`},
 	} {
 		var told []string
-		Run(context.Background(), &modules.Env{Registry: reg}, Request{Kind: KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, JID: jidA, Low: tt.low},
+		Run(context.Background(), &loader.Env{Registry: reg}, Request{Kind: KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, JID: jidA, Low: tt.low},
 			func(_ string, data *payload.Map) { told = append(told, outputters.JSON(data.Value("fun_args"))) })
 		if len(told) != 2 || told[0] != tt.want || told[1] != tt.want {
 			t.Errorf("%s %v %v: told %q, want %s", tt.fun, tt.args, tt.kw, told, tt.want)

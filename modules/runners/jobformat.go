@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -30,10 +30,10 @@ func jidInstance(jid string, load *payload.Map) *payload.Map {
 // parseTime reads the time filters of jobs.list_jobs: the form of StartTime, ISO dates and a few common ones.
 // Unlike Salt: without the library Salt needs for it, the filter is refused instead of ignored.
 func parseTime(v any) (time.Time, bool, error) {
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return time.Time{}, false, nil
 	}
-	text := strings.TrimSpace(modules.Text(v))
+	text := strings.TrimSpace(loader.Text(v))
 	for _, layout := range []string{
 		"2006, Jan 2 15:04:05.999999", "2006, Jan 2 15:04", "2006, Jan 2",
 		"2006-01-02 15:04:05.999999", "2006-01-02 15:04", "2006-01-02",
@@ -46,5 +46,5 @@ func parseTime(v any) (time.Time, bool, error) {
 			return t, true, nil
 		}
 	}
-	return time.Time{}, false, modules.Raise("ValueError", "%s", fmt.Sprintf("Unknown string format: %s", text))
+	return time.Time{}, false, loader.Raise("ValueError", "%s", fmt.Sprintf("Unknown string format: %s", text))
 }

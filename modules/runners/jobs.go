@@ -3,50 +3,50 @@ package runners
 import (
 	"slices"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 const sourceJobs = "salt/runners/jobs.py"
 
-func (r *runner) jobsFuncs() []modules.Func {
-	ext, progress := modules.Opt("ext_source", nil), modules.Opt("display_progress", false)
-	outputter := modules.Opt("outputter", nil)
-	return []modules.Func{
-		{Name: "jobs.active", Source: sourceJobs, Params: []modules.Param{progress}, Run: r.jobsActive,
+func (r *runner) jobsFuncs() []loader.Func {
+	ext, progress := loader.Opt("ext_source", nil), loader.Opt("display_progress", false)
+	outputter := loader.Opt("outputter", nil)
+	return []loader.Func{
+		{Name: "jobs.active", Source: sourceJobs, Params: []loader.Param{progress}, Run: r.jobsActive,
 			Doc: "Report the jobs running on all minions at the moment.\n\nCLI Example:\n\n    salt-run jobs.active"},
-		{Name: "jobs.exit_success", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext},
+		{Name: "jobs.exit_success", Source: sourceJobs, Params: []loader.Param{loader.Req("jid"), ext},
 			Run: r.jobsExitSuccess,
 			Doc: "Tell for each minion of a job whether its return is true.\n\nCLI Example:\n\n    salt-run jobs.exit_success 20260520145827701627"},
-		{Name: "jobs.last_run", Source: sourceJobs, Params: []modules.Param{ext, outputter,
-			modules.Opt("metadata", nil), modules.Opt("function", nil), modules.Opt("target", nil), progress},
+		{Name: "jobs.last_run", Source: sourceJobs, Params: []loader.Param{ext, outputter,
+			loader.Opt("metadata", nil), loader.Opt("function", nil), loader.Opt("target", nil), progress},
 			Run: r.jobsLastRun,
 			Doc: "Show the newest job that fits the filters, or False.\n\nCLI Example:\n\n    salt-run jobs.last_run function='cmd.run'"},
-		{Name: "jobs.list_job", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext, progress},
+		{Name: "jobs.list_job", Source: sourceJobs, Params: []loader.Param{loader.Req("jid"), ext, progress},
 			Run: r.jobsListJob,
 			Doc: "Show one job with its returns.\n\nCLI Example:\n\n    salt-run jobs.list_job 20260916125524463507"},
-		{Name: "jobs.list_jobs", Source: sourceJobs, Params: []modules.Param{ext, outputter,
-			modules.Opt("search_metadata", nil), modules.Opt("search_function", nil),
-			modules.Opt("search_target", nil), modules.Opt("start_time", nil), modules.Opt("end_time", nil), progress},
+		{Name: "jobs.list_jobs", Source: sourceJobs, Params: []loader.Param{ext, outputter,
+			loader.Opt("search_metadata", nil), loader.Opt("search_function", nil),
+			loader.Opt("search_target", nil), loader.Opt("start_time", nil), loader.Opt("end_time", nil), progress},
 			Run: r.jobsListJobs,
 			Doc: "List the jobs in the cache that fit all filters.\n\nCLI Example:\n\n    salt-run jobs.list_jobs search_function='test.*,pkg.install'"},
-		{Name: "jobs.list_jobs_filter", Source: sourceJobs, Params: []modules.Param{modules.Req("count"),
-			modules.Opt("filter_find_job", true), ext, outputter, progress}, Run: r.jobsListJobsFilter,
+		{Name: "jobs.list_jobs_filter", Source: sourceJobs, Params: []loader.Param{loader.Req("count"),
+			loader.Opt("filter_find_job", true), ext, outputter, progress}, Run: r.jobsListJobsFilter,
 			Doc: "List the newest jobs, the oldest of them first.\n\nCLI Example:\n\n    salt-run jobs.list_jobs_filter 50"},
-		{Name: "jobs.lookup_jid", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext,
-			modules.Opt("returned", true), modules.Opt("missing", false), progress}, Run: r.jobsLookup,
+		{Name: "jobs.lookup_jid", Source: sourceJobs, Params: []loader.Param{loader.Req("jid"), ext,
+			loader.Opt("returned", true), loader.Opt("missing", false), progress}, Run: r.jobsLookup,
 			Doc: "Show the returns of a job.\n\nCLI Example:\n\n    salt-run jobs.lookup_jid 20260916125524463507"},
 		{Name: "jobs.master", Source: sourceJobs, Run: r.jobsMaster,
 			Doc: "List the runner jobs under way on the master.\n\nCLI Example:\n\n    salt-run jobs.master"},
-		{Name: "jobs.print_job", Source: sourceJobs, Params: []modules.Param{modules.Req("jid"), ext},
+		{Name: "jobs.print_job", Source: sourceJobs, Params: []loader.Param{loader.Req("jid"), ext},
 			Run: r.jobsPrintJob,
 			Doc: "Show one job with its returns under its jid.\n\nCLI Example:\n\n    salt-run jobs.print_job 20260916125524463507"},
 	}
 }
 
-func (r *runner) jobsMaster(*modules.Call, modules.Args) (any, error) {
+func (r *runner) jobsMaster(*loader.Call, loader.Args) (any, error) {
 	out := []any{}
 	if r.Running != nil {
 		for _, job := range r.Running() {
@@ -56,7 +56,7 @@ func (r *runner) jobsMaster(*modules.Call, modules.Args) (any, error) {
 	return out, nil
 }
 
-func (r *runner) jobsActive(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsActive(c *loader.Call, a loader.Args) (any, error) {
 	got, err := r.collect(c, Job{Tgt: "*", Fun: "saltutil.running"})
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func addRunning(out *payload.Map, id any, job *payload.Map) {
 	record.Set("Running", append(record.List("Running"), running))
 }
 
-func (r *runner) addReturned(c *modules.Call, out *payload.Map) error {
+func (r *runner) addReturned(c *loader.Call, out *payload.Map) error {
 	from, err := r.source(c, "")
 	if err != nil {
 		return nil // this process has no job cache
@@ -106,7 +106,7 @@ func (r *runner) addReturned(c *modules.Call, out *payload.Map) error {
 	return nil
 }
 
-func (r *runner) listJob(c *modules.Call, jid, ext string) (*payload.Map, error) {
+func (r *runner) listJob(c *loader.Call, jid, ext string) (*payload.Map, error) {
 	from, err := r.source(c, ext)
 	if err != nil {
 		return nil, err
@@ -120,16 +120,16 @@ func (r *runner) listJob(c *modules.Call, jid, ext string) (*payload.Map, error)
 	return out, r.addEnd(c, jid, out)
 }
 
-func (r *runner) jobsListJob(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsListJob(c *loader.Call, a loader.Args) (any, error) {
 	r.progress(c, a.Bool("display_progress"), "Querying returner: "+jobCacheName(c, a.Str("ext_source")))
 	return r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 }
 
-func (r *runner) jobsPrintJob(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsPrintJob(c *loader.Call, a loader.Args) (any, error) {
 	return r.printJob(c, a.Str("jid"), a.Str("ext_source"))
 }
 
-func (r *runner) printJob(c *modules.Call, jid, ext string) (*payload.Map, error) {
+func (r *runner) printJob(c *loader.Call, jid, ext string) (*payload.Map, error) {
 	from, err := r.source(c, ext)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (r *runner) printJob(c *modules.Call, jid, ext string) (*payload.Map, error
 	return payload.M(jid, record), r.addEnd(c, jid, record)
 }
 
-func (r *runner) jobsLookup(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsLookup(c *loader.Call, a loader.Args) (any, error) {
 	record, err := r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func named(outputter string, data any) any {
 	return payload.M("outputter", outputter, "data", data)
 }
 
-func (r *runner) jobsExitSuccess(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsExitSuccess(c *loader.Call, a loader.Args) (any, error) {
 	record, err := r.listJob(c, a.Str("jid"), a.Str("ext_source"))
 	if err != nil {
 		return nil, err
@@ -188,14 +188,14 @@ func (r *runner) jobsExitSuccess(c *modules.Call, a modules.Args) (any, error) {
 		out.Set(id, false)
 	}
 	for id, v := range result.All() {
-		if ret, isMap := v.(*payload.Map); modules.Truthy(bare(ret, isMap, v)) {
+		if ret, isMap := v.(*payload.Map); loader.Truthy(bare(ret, isMap, v)) {
 			out.Set(id, true)
 		}
 	}
 	return out, nil
 }
 
-func (r *runner) jobsListJobs(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsListJobs(c *loader.Call, a loader.Args) (any, error) {
 	r.progress(c, a.Bool("display_progress"), "Querying returner "+jobCacheName(c, a.Str("ext_source"))+" for jobs.")
 	found, err := r.search(c, a.Str("ext_source"), jobFilter{
 		metadata: a.Get("search_metadata"), function: words(a.Get("search_function")),
@@ -206,7 +206,7 @@ func (r *runner) jobsListJobs(c *modules.Call, a modules.Args) (any, error) {
 	return named(a.Str("outputter"), found), nil
 }
 
-func (r *runner) jobsListJobsFilter(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsListJobsFilter(c *loader.Call, a loader.Args) (any, error) {
 	count, err := a.Int("count")
 	if err != nil {
 		return nil, err
@@ -245,9 +245,9 @@ func (r *runner) newest(count int64, skipFindJob bool) (any, error) {
 	return out, nil
 }
 
-func (r *runner) jobsLastRun(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) jobsLastRun(c *loader.Call, a loader.Args) (any, error) {
 	metadata := a.Get("metadata")
-	if _, isMap := metadata.(*payload.Map); modules.Truthy(metadata) && !isMap {
+	if _, isMap := metadata.(*payload.Map); loader.Truthy(metadata) && !isMap {
 		return false, nil
 	}
 	found, err := r.search(c, a.Str("ext_source"), jobFilter{metadata: metadata, function: words(a.Get("function")),

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -31,10 +31,10 @@ func (r *runner) loads() ([]string, *payload.Map, error) {
 
 // words reads a filter: one text with commas, or a list.
 func words(v any) []string {
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return nil
 	}
-	return modules.StringList(v)
+	return loader.StringList(v)
 }
 
 // jobFilter are the filters of jobs.list_jobs.
@@ -45,7 +45,7 @@ type jobFilter struct {
 }
 
 // search lists the jobs that fit every filter given.
-func (r *runner) search(c *modules.Call, ext string, f jobFilter) (*payload.Map, error) {
+func (r *runner) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, error) {
 	start, hasStart, err := parseTime(f.start)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (r *runner) search(c *modules.Call, ext string, f jobFilter) (*payload.Map,
 }
 
 func (f *jobFilter) fits(record *payload.Map) bool {
-	if modules.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
+	if loader.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
 		return false
 	}
 	if f.target != nil && !anyMatches(targets(record.Value("Target")), f.target) {
@@ -104,7 +104,7 @@ func sharesEntry(have *payload.Map, want any) bool {
 
 func targets(v any) []string {
 	if list, ok := v.([]any); ok {
-		return modules.StringList(list)
+		return loader.StringList(list)
 	}
 	return []string{pytext.Str(v)}
 }

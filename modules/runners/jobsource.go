@@ -1,7 +1,7 @@
 package runners
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -10,7 +10,7 @@ const ownCache = "local_cache"
 
 // jobCacheName is the name of the returner that is asked: that of ext_job_cache, else ext_source, else that of
 // master_job_cache. Source: salt/runners/jobs.py, _get_returner.
-func jobCacheName(c *modules.Call, ext string) string {
+func jobCacheName(c *loader.Call, ext string) string {
 	for _, name := range []string{c.Opts().Str("ext_job_cache"), ext, c.Opts().Str("master_job_cache")} {
 		if name != "" {
 			return name
@@ -26,7 +26,7 @@ type jobSource struct {
 }
 
 // source is the job cache to read from.
-func (r *runner) source(c *modules.Call, ext string) (jobSource, error) {
+func (r *runner) source(c *loader.Call, ext string) (jobSource, error) {
 	name := jobCacheName(c, ext)
 	if name == ownCache {
 		if r.Jobs == nil {
@@ -40,7 +40,7 @@ func (r *runner) source(c *modules.Call, ext string) (jobSource, error) {
 	return jobSource{r, r.JobCaches(name)}, nil
 }
 
-func (s jobSource) load(c *modules.Call, jid string) (*payload.Map, error) {
+func (s jobSource) load(c *loader.Call, jid string) (*payload.Map, error) {
 	if s.cache == nil {
 		return s.Jobs.Load(jid)
 	}
@@ -48,7 +48,7 @@ func (s jobSource) load(c *modules.Call, jid string) (*payload.Map, error) {
 }
 
 // returns maps ids to what is kept of their returns; empty for none.
-func (s jobSource) returns(c *modules.Call, jid string) (returns *payload.Map, err error) {
+func (s jobSource) returns(c *loader.Call, jid string) (returns *payload.Map, err error) {
 	if s.cache == nil {
 		returns, err = s.Jobs.Returns(jid)
 	} else {
@@ -61,7 +61,7 @@ func (s jobSource) returns(c *modules.Call, jid string) (returns *payload.Map, e
 }
 
 // job reads one job as jobs.list_job shows it, without the jid.
-func (s jobSource) job(c *modules.Call, jid string) (*payload.Map, error) {
+func (s jobSource) job(c *loader.Call, jid string) (*payload.Map, error) {
 	load, err := s.load(c, jid)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s jobSource) job(c *modules.Call, jid string) (*payload.Map, error) {
 }
 
 // records maps job ids to records, without the minions.
-func (s jobSource) records(c *modules.Call) (*payload.Map, error) {
+func (s jobSource) records(c *loader.Call) (*payload.Map, error) {
 	if s.cache != nil {
 		return s.cache.GetJIDs(c.Ctx)
 	}
@@ -91,7 +91,7 @@ func (s jobSource) records(c *modules.Call) (*payload.Map, error) {
 	return out, nil
 }
 
-func (s jobSource) newest(c *modules.Call, count int64, skipFindJob bool) (any, error) {
+func (s jobSource) newest(c *loader.Call, count int64, skipFindJob bool) (any, error) {
 	if s.cache != nil {
 		return s.cache.GetJIDsFilter(c.Ctx, count, skipFindJob)
 	}
@@ -99,7 +99,7 @@ func (s jobSource) newest(c *modules.Call, count int64, skipFindJob bool) (any, 
 }
 
 // addEnd adds the time a job ended, where the master's job cache keeps it.
-func (r *runner) addEnd(c *modules.Call, jid string, record *payload.Map) error {
+func (r *runner) addEnd(c *loader.Call, jid string, record *payload.Map) error {
 	if !c.Opts().Bool("job_cache_store_endtime") {
 		return nil
 	}

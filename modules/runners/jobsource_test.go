@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -27,7 +27,7 @@ func (o otherCache) GetJIDs(ctx context.Context) (*payload.Map, error) {
 }
 
 func (o otherCache) GetJIDsFilter(context.Context, int64, bool) (any, error) {
-	return nil, modules.Raise("NotImplementedError", "not yet")
+	return nil, loader.Raise("NotImplementedError", "not yet")
 }
 
 func (o otherCache) EndTime(context.Context, string) (string, error) { return "end of " + o.name, nil }
@@ -40,7 +40,7 @@ func TestJobSource(t *testing.T) {
 	} {
 		r := &runner{Options{JobCaches: func(name string) JobCache { return otherCache{name} }}}
 		opts := payload.M("ext_job_cache", row.ext, "master_job_cache", row.master, "job_cache_store_endtime", row.master != "")
-		c := modules.NewCall(t.Context(), &modules.Env{Opts: func() *payload.Map { return opts }}, "jobs", nil)
+		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return opts }}, "jobs", nil)
 		got, err := r.printJob(c, jidA, row.asked)
 		if err != nil || got.Map(jidA).Str("Target") != row.want {
 			t.Errorf("%v: got %v, %v", row, got, err)
@@ -55,7 +55,7 @@ func TestJobSource(t *testing.T) {
 	}
 	for _, v := range []any{nil, "local_cache"} {
 		r := &runner{}
-		c := modules.NewCall(t.Context(), &modules.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }}, "jobs", nil)
+		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }}, "jobs", nil)
 		if _, err := r.source(c, ""); err == nil {
 			t.Errorf("%v: a source without a store", v)
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sort"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -13,37 +13,37 @@ import (
 
 const sourceManage = "salt/runners/manage.py"
 
-func (r *runner) manageFuncs() []modules.Func {
-	ping := []modules.Param{modules.Opt("tgt", "*"), modules.Opt("tgt_type", "glob"),
-		modules.Opt("timeout", nil), modules.Opt("gather_job_timeout", nil)}
-	with := func(p modules.Param) []modules.Param { return append([]modules.Param{p}, ping...) }
-	funcs := []modules.Func{
-		{Name: "manage.status", Source: sourceManage, Params: with(modules.Opt("output", true)), Run: r.manageStatus,
+func (r *runner) manageFuncs() []loader.Func {
+	ping := []loader.Param{loader.Opt("tgt", "*"), loader.Opt("tgt_type", "glob"),
+		loader.Opt("timeout", nil), loader.Opt("gather_job_timeout", nil)}
+	with := func(p loader.Param) []loader.Param { return append([]loader.Param{p}, ping...) }
+	funcs := []loader.Func{
+		{Name: "manage.status", Source: sourceManage, Params: with(loader.Opt("output", true)), Run: r.manageStatus,
 			Doc: "Ping minions and tell which are up and which are down.\n\nCLI Example:\n\n    salt-run manage.status"},
 		{Name: "manage.up", Source: sourceManage, Params: ping, Run: r.manageUp,
 			Doc: "List the minions that answer a ping.\n\nCLI Example:\n\n    salt-run manage.up"},
-		{Name: "manage.down", Source: sourceManage, Params: with(modules.Opt("removekeys", false)), Run: r.manageDown,
+		{Name: "manage.down", Source: sourceManage, Params: with(loader.Opt("removekeys", false)), Run: r.manageDown,
 			Doc: "List the minions that do not answer a ping, and remove their keys on demand.\n\nCLI Example:\n\n    salt-run manage.down"},
 		{Name: "manage.versions", Source: sourceManage, Run: r.manageVersions,
 			Doc: "Compare the versions of the minions with the master's.\n\nCLI Example:\n\n    salt-run manage.versions"},
 	}
-	states := []modules.Param{modules.Opt("subset", nil), modules.Opt("show_ip", false)}
+	states := []loader.Param{loader.Opt("subset", nil), loader.Opt("show_ip", false)}
 	for _, name := range []string{"alived", "present", "joined", "allowed", "reaped", "list_state"} {
 		not := "not_" + name
 		if name == "list_state" {
 			not = "list_not_state"
 		}
 		funcs = append(funcs,
-			modules.Func{Name: "manage." + name, Source: sourceManage, Params: states, Run: r.manageConnected,
+			loader.Func{Name: "manage." + name, Source: sourceManage, Params: states, Run: r.manageConnected,
 				Doc: "List the minions connected at the moment, without asking them.\n\nCLI Example:\n\n    salt-run manage." + name},
-			modules.Func{Name: "manage." + not, Source: sourceManage, Params: states, Run: r.manageNotConnected,
+			loader.Func{Name: "manage." + not, Source: sourceManage, Params: states, Run: r.manageNotConnected,
 				Doc: "List the accepted minions that are not connected, without asking them.\n\nCLI Example:\n\n    salt-run manage." + not})
 	}
 	return funcs
 }
 
 // ping asks minions for test.ping and returns who answered and who did not.
-func (r *runner) ping(c *modules.Call, a modules.Args) (up, down []string, err error) {
+func (r *runner) ping(c *loader.Call, a loader.Args) (up, down []string, err error) {
 	got, err := r.collect(c, Job{Tgt: a.Get("tgt"), TgtType: a.Str("tgt_type"), Fun: "test.ping",
 		Timeout: seconds(a.Get("timeout")), Gather: seconds(a.Get("gather_job_timeout"))})
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *runner) ping(c *modules.Call, a modules.Args) (up, down []string, err e
 	return up, slices.Compact(down), nil
 }
 
-func (r *runner) manageStatus(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) manageStatus(c *loader.Call, a loader.Args) (any, error) {
 	up, down, err := r.ping(c, a)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r *runner) manageStatus(c *modules.Call, a modules.Args) (any, error) {
 	return payload.M("up", payload.AnyList(up), "down", payload.AnyList(down)), nil
 }
 
-func (r *runner) manageUp(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) manageUp(c *loader.Call, a loader.Args) (any, error) {
 	up, _, err := r.ping(c, a)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (r *runner) manageUp(c *modules.Call, a modules.Args) (any, error) {
 	return payload.AnyList(up), nil
 }
 
-func (r *runner) manageDown(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) manageDown(c *loader.Call, a loader.Args) (any, error) {
 	_, down, err := r.ping(c, a)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *runner) manageDown(c *modules.Call, a modules.Args) (any, error) {
 	return payload.AnyList(down), nil
 }
 
-func (r *runner) removeKeys(c *modules.Call, ids []string) error {
+func (r *runner) removeKeys(c *loader.Call, ids []string) error {
 	if r.Keys == nil {
 		return unavailable("key store")
 	}
@@ -119,7 +119,7 @@ func (r *runner) connected(subset any) (map[string]string, error) {
 		return all, err
 	}
 	out := map[string]string{}
-	for _, id := range modules.StringList(subset) {
+	for _, id := range loader.StringList(subset) {
 		if ip, ok := all[id]; ok {
 			out[id] = ip
 		}
@@ -127,7 +127,7 @@ func (r *runner) connected(subset any) (map[string]string, error) {
 	return out, nil
 }
 
-func (r *runner) manageConnected(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) manageConnected(_ *loader.Call, a loader.Args) (any, error) {
 	connected, err := r.connected(a.Get("subset"))
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (r *runner) manageConnected(_ *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
-func (r *runner) manageNotConnected(_ *modules.Call, a modules.Args) (any, error) {
+func (r *runner) manageNotConnected(_ *loader.Call, a loader.Args) (any, error) {
 	connected, err := r.connected(nil)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (r *runner) manageNotConnected(_ *modules.Call, a modules.Args) (any, error
 	if err != nil {
 		return nil, err
 	}
-	subset := modules.StringList(a.Get("subset"))
+	subset := loader.StringList(a.Get("subset"))
 	out := []any{}
 	for _, id := range accepted {
 		if _, up := connected[id]; !up && (a.Get("subset") == nil || slices.Contains(subset, id)) {
@@ -169,7 +169,7 @@ func (r *runner) manageNotConnected(_ *modules.Call, a modules.Args) (any, error
 	return out, nil
 }
 
-func (r *runner) manageVersions(c *modules.Call, _ modules.Args) (any, error) {
+func (r *runner) manageVersions(c *loader.Call, _ loader.Args) (any, error) {
 	got, err := r.collect(c, Job{Tgt: "*", Fun: "test.version"})
 	if err != nil {
 		return nil, err

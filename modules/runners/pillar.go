@@ -1,15 +1,15 @@
 package runners
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/payload"
 )
 
-func (r *runner) pillarFuncs() []modules.Func {
-	minion := []modules.Param{modules.Opt("minion", "*")}
-	funcs := []modules.Func{
-		{Name: "pillar.show_top", Params: []modules.Param{modules.Opt("minion", nil), modules.Opt("saltenv", "base")}, Run: r.showTop,
+func (r *runner) pillarFuncs() []loader.Func {
+	minion := []loader.Param{loader.Opt("minion", "*")}
+	funcs := []loader.Func{
+		{Name: "pillar.show_top", Params: []loader.Param{loader.Opt("minion", nil), loader.Opt("saltenv", "base")}, Run: r.showTop,
 			Doc: "Show what the top files of pillars say together, as the grains of a minion render them.\n\nCLI Example:\n\n    salt-run pillar.show_top"},
 		{Name: "pillar.show_pillar", Params: minion, KWArgs: true, Run: r.showPillar,
 			Doc: "Compile the pillar of a minion, or of nobody in particular. Keywords are grains, but for saltenv and pillarenv.\n\nCLI Example:\n\n    salt-run pillar.show_pillar www.example.com pillarenv=dev"},
@@ -34,7 +34,7 @@ func (r *runner) grainsOf(id string) (*payload.Map, error) {
 }
 
 // showTop is for the first minion that grains are kept of where none is named, as in Salt.
-func (r *runner) showTop(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) showTop(c *loader.Call, a loader.Args) (any, error) {
 	if r.Pillar == nil {
 		return nil, unavailable("pillar")
 	}
@@ -60,7 +60,7 @@ func (r *runner) showTop(c *modules.Call, a modules.Args) (any, error) {
 	return top, err
 }
 
-func (r *runner) showPillar(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) showPillar(c *loader.Call, a loader.Args) (any, error) {
 	if r.Pillar == nil {
 		return nil, unavailable("pillar")
 	}
@@ -83,7 +83,7 @@ func (r *runner) showPillar(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // cachedPillars calls do with each minion that a target means, and the environment of which a pillar is wanted; "": the default.
-func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, env string) error) error {
+func (r *runner) cachedPillars(c *loader.Call, a loader.Args, do func(id, env string) error) error {
 	if r.Minions == nil || r.Banks == nil {
 		return unavailable("data cache")
 	}
@@ -101,11 +101,11 @@ func (r *runner) cachedPillars(c *modules.Call, a modules.Args, do func(id, env 
 }
 
 // keepsPillars tells whether the master keeps pillars at all.
-func keepsPillars(c *modules.Call) bool {
-	return modules.Truthy(c.Opts().Value("pillar_cache")) || modules.Truthy(c.Opts().Value("minion_data_cache"))
+func keepsPillars(c *loader.Call) bool {
+	return loader.Truthy(c.Opts().Value("pillar_cache")) || loader.Truthy(c.Opts().Value("minion_data_cache"))
 }
 
-func (r *runner) showPillarCache(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) showPillarCache(c *loader.Call, a loader.Args) (any, error) {
 	if !keepsPillars(c) {
 		return false, nil
 	}
@@ -130,7 +130,7 @@ func (r *runner) cachedPillar(id, env string) (*payload.Map, error) {
 	return m, err
 }
 
-func (r *runner) clearPillarCache(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) clearPillarCache(c *loader.Call, a loader.Args) (any, error) {
 	if !keepsPillars(c) {
 		return false, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -73,14 +73,14 @@ func (r *Result) exit(m *payload.Map) int {
 // Run executes a runner or wheel function. fire, when not nil, gets the two events of the run: <tag>/new before
 // and <tag>/ret after. A function that fails gives a result whose return is the text Salt shows; Run itself does
 // not fail. The caller stores Result.Data. Source: salt/client/mixins.py, SyncClientMixin.low.
-func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag string, data *payload.Map)) *Result {
+func Run(ctx context.Context, env *loader.Env, req Request, fire func(tag string, data *payload.Map)) *Result {
 	data := began(req)
 	if fire == nil {
 		fire = func(string, *payload.Map) {}
 	}
 	f, ok := env.Registry.Lookup(req.Fun)
 	if !ok {
-		return failed(req, data, modules.ExecErr("%s", env.Registry.MissingText(req.Fun)), fire)
+		return failed(req, data, loader.ExecErr("%s", env.Registry.MissingText(req.Fun)), fire)
 	}
 	if req.Low {
 		if err := lowError(f, req); err != nil {
@@ -94,9 +94,9 @@ func Run(ctx context.Context, env *modules.Env, req Request, fire func(tag strin
 		}
 	}
 	fire(Tag(req.Kind, req.JID)+"/new", data.Clone())
-	c := modules.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", data.Str("user")))
+	c := loader.NewCall(ctx, env, req.Fun, payload.M("jid", req.JID, "user", data.Str("user")))
 	value, err := Call(c, f, req.Args, req.KW)
-	var badArgs *modules.ArgumentError
+	var badArgs *loader.ArgumentError
 	switch {
 	case errors.As(err, &badArgs):
 		value = fmt.Sprintf("\nPassed invalid arguments: %s\n\nUsage:\n%s", badArgs.Message, f.Doc)
@@ -116,7 +116,7 @@ func began(req Request) *payload.Map {
 }
 
 // lowError is what Salt finds wrong with the fields of a load; nil when they fit the function.
-func lowError(f *modules.Func, req Request) error {
+func lowError(f *loader.Func, req Request) error {
 	extra := req.KW.Clone()
 	needed, given := 0, 0
 	for i, p := range f.Params {
@@ -137,19 +137,19 @@ func lowError(f *modules.Func, req Request) error {
 	last := len(names) - 1
 	switch {
 	case given < needed && needed == 1:
-		return &modules.InvocationError{Message: name + " takes at least 1 argument (0 given)"}
+		return &loader.InvocationError{Message: name + " takes at least 1 argument (0 given)"}
 	case given < needed:
-		return &modules.InvocationError{Message: fmt.Sprintf("%s takes at least %d arguments (%d given)", name, needed, given)}
+		return &loader.InvocationError{Message: fmt.Sprintf("%s takes at least %d arguments (%d given)", name, needed, given)}
 	case f.KWArgs || last < 0:
 		return nil
 	case last == 0:
-		return &modules.InvocationError{Message: names[0] + " is an invalid keyword argument " + owner}
+		return &loader.InvocationError{Message: names[0] + " is an invalid keyword argument " + owner}
 	}
-	return &modules.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] + " are invalid keyword arguments " + owner}
+	return &loader.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] + " are invalid keyword arguments " + owner}
 }
 
 // funArgs are the arguments as events tell them. f is the function, where that is known.
-func funArgs(f *modules.Func, req Request) []any {
+func funArgs(f *loader.Func, req Request) []any {
 	args, kw := append([]any{}, req.Args...), req.KW
 	if req.Low && f != nil {
 		args, kw = byDeclaration(f, args, kw)
@@ -162,7 +162,7 @@ func funArgs(f *modules.Func, req Request) []any {
 
 // byDeclaration sorts arguments that were fields of a load: what a function must have goes by position, all else by name, with what
 // was not given as it is then (salt/utils/args.py, format_call).
-func byDeclaration(f *modules.Func, args []any, kw *payload.Map) ([]any, *payload.Map) {
+func byDeclaration(f *loader.Func, args []any, kw *payload.Map) ([]any, *payload.Map) {
 	given, left, named := args, kw.Clone(), payload.NewMap(len(f.Params))
 	args = []any{}
 	for _, p := range f.Params {
@@ -184,7 +184,7 @@ func byDeclaration(f *modules.Func, args []any, kw *payload.Map) ([]any, *payloa
 	return append(args, given...), named
 }
 
-func finished(c *modules.Call, req Request, data *payload.Map, value any,
+func finished(c *loader.Call, req Request, data *payload.Map, value any,
 	fire func(string, *payload.Map)) *Result {
 	res := &Result{Data: data, Return: value, Retcode: c.Retcode()}
 	res.Success = res.Retcode == 0
@@ -203,21 +203,21 @@ func Died(req Request) *payload.Map {
 }
 
 func failed(req Request, data *payload.Map, err error, fire func(string, *payload.Map)) *Result {
-	text := fmt.Sprintf("Exception occurred in %s %s: %s", req.Kind, req.Fun, modules.Traceback(req.Fun, err))
+	text := fmt.Sprintf("Exception occurred in %s %s: %s", req.Kind, req.Fun, loader.Traceback(req.Fun, err))
 	data.Set("return", text).Set("success", false).Set("retcode", 1)
 	fire(Tag(req.Kind, req.JID)+"/ret", data.Clone())
 	return &Result{Data: data, Return: text, Retcode: 1}
 }
 
 // Call binds and runs, and turns a panic of the function into an error: a run must not take the master down.
-func Call(c *modules.Call, f *modules.Func, args []any, kw *payload.Map) (v any, err error) {
-	bound, err := modules.Bind(f, args, kw)
+func Call(c *loader.Call, f *loader.Func, args []any, kw *payload.Map) (v any, err error) {
+	bound, err := loader.Bind(f, args, kw)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			v, err = nil, modules.Raise("RuntimeError", "%v", p)
+			v, err = nil, loader.Raise("RuntimeError", "%v", p)
 		}
 	}()
 	return f.Run(c, bound)

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
 	"brine/modules/absent"
 	"brine/modules/fileserver"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/pillar"
 	"brine/wire/payload"
@@ -38,7 +38,7 @@ type Collected struct {
 }
 
 // Publisher publishes a job and waits for its returns by the rules of the salt command. Nobody meant by the
-// target is an empty answer; a master that cannot be asked is a *modules.ClientError.
+// target is an empty answer; a master that cannot be asked is a *loader.ClientError.
 type Publisher interface {
 	Collect(ctx context.Context, job Job) (*Collected, error)
 }
@@ -127,7 +127,7 @@ type Pillar interface {
 	Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error)
 }
 
-// Options are what the functions stand on. The master's options come with the call (modules.Env). A nil member
+// Options are what the functions stand on. The master's options come with the call (loader.Env). A nil member
 // makes the functions that need it answer with an error.
 type Options struct {
 	Publisher Publisher
@@ -145,16 +145,16 @@ type Options struct {
 	// Token makes an eauth token for who proves to be a user; an empty map for others (auth.mk_token).
 	Token     func(fields *payload.Map) (*payload.Map, error)
 	Running   func() []*payload.Map  // runner jobs under way on this master (jobs.master)
-	Runners   *modules.Registry      // for doc.runner
-	Wheel     *modules.Registry      // for doc.wheel
-	Execution *modules.Env           // for salt.cmd: execution functions on the master
+	Runners   *loader.Registry       // for doc.runner
+	Wheel     *loader.Registry       // for doc.wheel
+	Execution *loader.Env            // for salt.cmd: execution functions on the master
 	Version   string                 // of Salt, as this master answers to test.version
 	Reactor   func() (Reactor, bool) // false: no Reactor runs
 	Print     func(line string)      // the tool's standard output; nil when nobody looks
 }
 
 // Register adds every runner function to reg.
-func Register(reg *modules.Registry, o Options) error {
+func Register(reg *loader.Registry, o Options) error {
 	r := &runner{Options: o}
 	reg.Lacks(absent.Of(absent.Runner))
 	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
@@ -166,7 +166,7 @@ type runner struct{ Options }
 
 // unavailable is the answer of a function that lacks a part of the master.
 func unavailable(what string) error {
-	return modules.ExecErr("this process has no %s", what)
+	return loader.ExecErr("this process has no %s", what)
 }
 
 func (r *runner) print(line string) {
@@ -176,7 +176,7 @@ func (r *runner) print(line string) {
 }
 
 // progress fires an event below the run's tag, when the caller asked for progress.
-func (r *runner) progress(c *modules.Call, on bool, message string) {
+func (r *runner) progress(c *loader.Call, on bool, message string) {
 	if !on || r.Bus == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (r *runner) progress(c *modules.Call, on bool, message string) {
 }
 
 // collect publishes a job and waits.
-func (r *runner) collect(c *modules.Call, job Job) (*Collected, error) {
+func (r *runner) collect(c *loader.Call, job Job) (*Collected, error) {
 	if r.Publisher == nil {
 		return nil, unavailable("connection to minions")
 	}
@@ -194,6 +194,6 @@ func (r *runner) collect(c *modules.Call, job Job) (*Collected, error) {
 
 // seconds reads an argument that is a number of seconds; nil and 0 are 0.
 func seconds(v any) time.Duration {
-	f, _ := modules.ToFloat(v)
+	f, _ := loader.ToFloat(v)
 	return time.Duration(f * float64(time.Second))
 }

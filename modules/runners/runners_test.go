@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/outputters"
 	"brine/wire/payload"
@@ -149,7 +149,7 @@ func newFake() *fakeMaster {
 // rig runs runner functions on a fake master.
 type rig struct {
 	*fakeMaster
-	env     *modules.Env
+	env     *loader.Env
 	printed []string
 }
 
@@ -166,22 +166,22 @@ func newRig(t *testing.T) *rig {
 			t.Fatal(err)
 		}
 	}
-	exec := modules.NewRegistry()
-	if err := exec.Register(modules.Func{Name: "test.ping", Run: func(*modules.Call, modules.Args) (any, error) { return true, nil }}); err != nil {
+	exec := loader.NewRegistry()
+	if err := exec.Register(loader.Func{Name: "test.ping", Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}); err != nil {
 		t.Fatal(err)
 	}
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	err := Register(reg, Options{Publisher: r, Jobs: r, Minions: r, Banks: r, Presence: r, Bus: r, Mine: r, Runners: reg, Wheel: exec,
 		Keys:      keys.NewManager(keys.NewStore(keys.Options{Dir: dir}), keys.ManagerOptions{}),
 		Targets:   &matchers.Expander{Source: r, DataCache: true},
 		Running:   func() []*payload.Map { return []*payload.Map{payload.M("fun", "runner.test.sleep")} },
-		Execution: &modules.Env{Registry: exec}, Version: "3008.3",
+		Execution: &loader.Env{Registry: exec}, Version: "3008.3",
 		Print: func(line string) { r.printed = append(r.printed, line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := payload.M("nodegroups", payload.M("dbs", "E@db.*"), "job_cache_store_endtime", false)
-	r.env = &modules.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
+	r.env = &loader.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
 	return r
 }
 
@@ -429,16 +429,16 @@ func TestRunEvents(t *testing.T) {
 func TestRunFailures(t *testing.T) {
 	r := newRig(t)
 	err := r.env.Registry.Register(
-		modules.Func{Name: "x.panics", Run: func(*modules.Call, modules.Args) (any, error) { panic("boom") }},
-		modules.Func{Name: "x.code", Run: func(c *modules.Call, _ modules.Args) (any, error) { c.SetRetcode(3); return "v", nil }},
-		modules.Func{Name: "x.orch", Params: []modules.Param{modules.Req("result")}, Run: func(_ *modules.Call, a modules.Args) (any, error) {
+		loader.Func{Name: "x.panics", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
+		loader.Func{Name: "x.code", Run: func(c *loader.Call, _ loader.Args) (any, error) { c.SetRetcode(3); return "v", nil }},
+		loader.Func{Name: "x.orch", Params: []loader.Param{loader.Req("result")}, Run: func(_ *loader.Call, a loader.Args) (any, error) {
 			states := payload.M("m_master", payload.M("test_|-a_|-a_|-nop", payload.M("result", a.Get("result"))))
 			return payload.M("data", states, "outputter", "highstate", "retcode", 1), nil
 		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.err = &modules.ClientError{Message: "The salt master could not be contacted. Is master running?"}
+	r.err = &loader.ClientError{Message: "The salt master could not be contacted. Is master running?"}
 	for _, tt := range []struct {
 		fun      string
 		args     []any
@@ -482,11 +482,11 @@ func TestRunFailures(t *testing.T) {
 
 // A process that lacks parts of a master says so instead of crashing, whatever is called.
 func TestNothingBehind(t *testing.T) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := Register(reg, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	env := &modules.Env{Registry: reg}
+	env := &loader.Env{Registry: reg}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("stopped"))
 	for _, name := range reg.Names() {

@@ -3,8 +3,8 @@ package runners
 import (
 	"context"
 
-	"brine/modules"
 	"brine/modules/fileclient"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -20,9 +20,9 @@ var synced = [...]struct{ key, form, fun string }{
 
 // saltutilFuncs bring modules in Python from the file server into extension_modules, for those programs of Salt on this machine
 // that load them: nothing here does.
-func (r *runner) saltutilFuncs() []modules.Func {
-	params := []modules.Param{modules.Opt("saltenv", "base"), modules.Opt("extmod_whitelist", nil), modules.Opt("extmod_blacklist", nil)}
-	funcs := []modules.Func{{Name: "saltutil.sync_all", Run: func(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) saltutilFuncs() []loader.Func {
+	params := []loader.Param{loader.Opt("saltenv", "base"), loader.Opt("extmod_whitelist", nil), loader.Opt("extmod_blacklist", nil)}
+	funcs := []loader.Func{{Name: "saltutil.sync_all", Run: func(c *loader.Call, a loader.Args) (any, error) {
 		out := payload.NewMap(len(synced))
 		for _, kind := range synced {
 			names, err := r.sync(c, a, kind.form)
@@ -38,7 +38,7 @@ func (r *runner) saltutilFuncs() []modules.Func {
 		if kind.fun != "" {
 			name = "saltutil.sync_" + kind.fun
 		}
-		funcs = append(funcs, modules.Func{Name: name, Run: func(c *modules.Call, a modules.Args) (any, error) { return r.sync(c, a, kind.form) },
+		funcs = append(funcs, loader.Func{Name: name, Run: func(c *loader.Call, a loader.Args) (any, error) { return r.sync(c, a, kind.form) },
 			Doc: "Bring modules of the kind " + kind.key + " from the file server, for Salt's own programs on this machine.\n\nCLI Example:\n\n    salt-run " + name})
 	}
 	for i := range funcs {
@@ -48,7 +48,7 @@ func (r *runner) saltutilFuncs() []modules.Func {
 }
 
 // sync brings one kind, and returns the names of what is new or another, each as FORM.NAME.
-func (r *runner) sync(c *modules.Call, a modules.Args, form string) (any, error) {
+func (r *runner) sync(c *loader.Call, a loader.Args, form string) (any, error) {
 	if r.Files == nil {
 		return nil, unavailable("file server")
 	}

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"sort"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func (r *runner) surveyFuncs() []modules.Func {
-	return []modules.Func{
+func (r *runner) surveyFuncs() []loader.Func {
+	return []loader.Func{
 		{Name: "survey.hash", Source: "salt/runners/survey.py", VarArgs: true, KWArgs: true, Run: r.surveyHash,
 			Doc: "Group minions by what they return; survey_sort=up puts the smallest group first.\n\nCLI Example:\n\n    salt-run survey.hash '*' test.ping"},
 		{Name: "error.error", Source: "salt/runners/error.py", Run: raise,
-			Params: []modules.Param{modules.Opt("name", nil), modules.Opt("message", "")},
+			Params: []loader.Param{loader.Opt("name", nil), loader.Opt("message", "")},
 			Doc:    "Raise an exception by its name; without one return an empty map.\n\nCLI Example:\n\n    salt-run error.error name='Exception' message='This is an error.'"},
 	}
 }
@@ -26,10 +26,10 @@ type pool struct {
 }
 
 // surveyHash takes a compound target (or pcre with tgt_type), a function and its arguments.
-func (r *runner) surveyHash(c *modules.Call, a modules.Args) (any, error) {
+func (r *runner) surveyHash(c *loader.Call, a loader.Args) (any, error) {
 	const wanted = 2
 	if len(a.Rest) < wanted {
-		return nil, modules.Raise("IndexError", "tuple index out of range")
+		return nil, loader.Raise("IndexError", "tuple index out of range")
 	}
 	kw := a.UserKW()
 	upwards := kw.Str("survey_sort") == "up"
@@ -80,9 +80,9 @@ func poolsOf(got *Collected) []*pool {
 	return pools
 }
 
-func raise(_ *modules.Call, a modules.Args) (any, error) {
+func raise(_ *loader.Call, a loader.Args) (any, error) {
 	if a.Get("name") == nil {
 		return payload.NewMap(0), nil
 	}
-	return nil, modules.Raise(a.Str("name"), "%s", a.Str("message"))
+	return nil, loader.Raise(a.Str("name"), "%s", a.Str("message"))
 }

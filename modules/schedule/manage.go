@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule/dates"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
@@ -51,7 +51,7 @@ func (r *request) reply(what string) {
 // A request that makes no sense is logged, and nothing answers it, as in Salt. Answers to salt/minion.py, manage_schedule.
 func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Effects) {
 	s.options, s.pillar = s.options.Clone(), s.pillar.Clone()
-	r := &request{s: &s, data: data, name: modules.Text(data.Value("name")), persist: modules.Truthy(data.Value("persist")), now: now, opt: &opt}
+	r := &request{s: &s, data: data, name: loader.Text(data.Value("name")), persist: loader.Truthy(data.Value("persist")), now: now, opt: &opt}
 	do, ok := map[string]func(*request){
 		"add": (*request).add, "delete": (*request).delete, "modify": (*request).modify, "enable": (*request).enableAll, "disable": (*request).disableAll,
 		"enable_job": (*request).enableJob, "disable_job": (*request).disableJob, "run_job": (*request).runJob, "postpone_job": (*request).postpone,
@@ -59,7 +59,7 @@ func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Eff
 		"get_next_fire_time": (*request).nextFireTime, "job_status": (*request).status,
 	}[data.Str("func")]
 	if !ok {
-		r.say(slog.LevelError, "Function %q is unavailable in salt.utils.scheduler", modules.Text(data.Value("func")))
+		r.say(slog.LevelError, "Function %q is unavailable in salt.utils.scheduler", loader.Text(data.Value("func")))
 		return s, r.out
 	}
 	do(r)
@@ -98,7 +98,7 @@ func (r *request) add() {
 		return
 	}
 	for k, v := range jobs.All() {
-		r.name = modules.Text(k)
+		r.name = loader.Text(k)
 		job, ok := v.(*payload.Map)
 		if !ok {
 			r.say(slog.LevelError, "Scheduled jobs have to be of type dict.")
@@ -210,7 +210,7 @@ func (r *request) skip() {
 func (r *request) addTime(job *payload.Map, to, from string) {
 	format := explicitFormat
 	if v, ok := r.data.Get("time_fmt"); ok {
-		format = modules.Text(v)
+		format = loader.Text(v)
 	}
 	list := job.List(to)
 	job.Set(to, append(list[:len(list):len(list)], payload.M("time", r.data.Value(from), "time_fmt", format)))
@@ -254,7 +254,7 @@ func (r *request) nextFireTime() {
 }
 
 func (r *request) status() {
-	if !modules.Truthy(r.data.Value("fire_event")) {
+	if !loader.Truthy(r.data.Value("fire_event")) {
 		return
 	}
 	data, ok := r.s.Jobs().Get(r.name)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -63,7 +63,7 @@ func (p *Plan) NextJID(now time.Time, unique bool) string {
 // Begin counts a run among those that go on, if its job wants that, until the function that it gives is called. Any goroutine may call that, once
 // or more often.
 func (p *Plan) Begin(run Run) (end func()) {
-	if include, ok := run.Job.Get("jid_include"); !ok || modules.Truthy(include) {
+	if include, ok := run.Job.Get("jid_include"); !ok || loader.Truthy(include) {
 		p.Ongoing.Begin(run.Name, run.JID)
 	}
 	ongoing, name, jid := p.Ongoing, run.Name, run.JID
@@ -100,7 +100,7 @@ const NoMetadata = "schedule: The metadata parameter must be specified as a dict
 
 // Returners are those that get the return of a run: its own, then those for all jobs (schedule_returner), each once.
 func (r Run) Returners(all []string) (names []string) {
-	for _, name := range slices.Concat(modules.StringList(r.Job.Value("returner")), all) {
+	for _, name := range slices.Concat(loader.StringList(r.Job.Value("returner")), all) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule/cron"
 	"brine/modules/schedule/dates"
 	"brine/wire/payload"
@@ -26,7 +26,7 @@ func (t *turn) byInterval() error {
 			if !ok {
 				continue
 			}
-			n, err := modules.ToInt(v)
+			n, err := loader.ToInt(v)
 			if err != nil {
 				return err
 			}

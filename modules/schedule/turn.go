@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -74,7 +74,7 @@ func (t *turn) set(note string, at time.Time) {
 	}
 }
 
-func (t *turn) truthy(option string) bool { return modules.Truthy(t.job.Value(option)) }
+func (t *turn) truthy(option string) bool { return loader.Truthy(t.job.Value(option)) }
 
 // decide tells whether the job is to be run, and changes its notes.
 //
@@ -115,7 +115,7 @@ func (t *turn) weigh() (Run, bool, error) {
 	if t.truthy("_continue") {
 		t.run = false
 	}
-	if enabled, ok := t.job.Get("enabled"); !modules.Truthy(t.s.enabled) || ok && !modules.Truthy(enabled) {
+	if enabled, ok := t.job.Get("enabled"); !loader.Truthy(t.s.enabled) || ok && !loader.Truthy(enabled) {
 		t.skip("disabled")
 	}
 	run, due2 := t.start(due, splayed)
@@ -235,8 +235,8 @@ func (t *turn) random(option any) (time.Duration, error) {
 	low, high := int64(1), int64(0)
 	var err error
 	if m, ok := option.(*payload.Map); ok {
-		if low, err = modules.ToInt(m.Value("start")); err == nil {
-			high, err = modules.ToInt(m.Value("end"))
+		if low, err = loader.ToInt(m.Value("start")); err == nil {
+			high, err = loader.ToInt(m.Value("end"))
 		}
 		if err == nil && high < low {
 			t.say(slog.LevelError, "schedule.handle_func: Invalid Splay, end must be larger than start. Ignoring splay.")
@@ -244,7 +244,7 @@ func (t *turn) random(option any) (time.Duration, error) {
 			return 0, nil
 		}
 	} else {
-		high, err = modules.ToInt(option)
+		high, err = loader.ToInt(option)
 	}
 	if err != nil {
 		return 0, err
@@ -292,7 +292,7 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 	if !t.run {
 		return Run{}, false
 	}
-	if include, ok := t.job.Get("jid_include"); !ok || modules.Truthy(include) {
+	if include, ok := t.job.Get("jid_include"); !ok || loader.Truthy(include) {
 		t.job.Set("jid_include", true)
 		if !t.job.Has("maxrunning") {
 			t.say(slog.LevelInfo, "schedule: maxrunning parameter was not specified for job %s, defaulting to 1.", t.name)
@@ -317,11 +317,11 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 
 // tooMany tells whether as many runs of a job are going on as it may have.
 func tooMany(job *payload.Map, running func(string) int) bool {
-	if include, ok := job.Get("jid_include"); ok && !modules.Truthy(include) || running == nil {
+	if include, ok := job.Get("jid_include"); ok && !loader.Truthy(include) || running == nil {
 		return false
 	}
 	now := running(text(job.Value("name")))
-	most, _ := modules.ToInt(job.Value("maxrunning"))
+	most, _ := loader.ToInt(job.Value("maxrunning"))
 	return now > 0 && int64(now) >= most
 }
 

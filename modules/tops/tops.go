@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
@@ -46,7 +46,7 @@ func New(option *payload.Map) (*Tops, error) {
 		return nil, fmt.Errorf("option 'master_tops' names %s: brine has ext_nodes only", strings.Join(missed, ", "))
 	}
 	command := option.Value(extNodes)
-	if !modules.Truthy(command) {
+	if !loader.Truthy(command) {
 		return t, nil
 	}
 	line, ok := command.(string)

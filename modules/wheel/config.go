@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 )
@@ -20,31 +20,31 @@ const (
 	configDirMode  = 0o755
 )
 
-func (w *wheel) configFuncs() []modules.Func {
-	return []modules.Func{
+func (w *wheel) configFuncs() []loader.Func {
+	return []loader.Func{
 		{Name: "config.values", Source: sourceConfig, Run: w.configValues,
 			Doc: "Show the options of the master as its files and defaults give them."},
 		{Name: "config.apply", Source: sourceConfig, Run: w.configApply,
-			Params: []modules.Param{modules.Req("key"), modules.Req("value")},
+			Params: []loader.Param{loader.Req("key"), loader.Req("value")},
 			Doc:    "Set one option and write every option to the configuration file; comments are lost."},
 		{Name: "config.update_config", Source: sourceConfig, Run: w.configUpdate,
-			Params: []modules.Param{modules.Req("file_name"), modules.Req("yaml_contents")},
+			Params: []loader.Param{loader.Req("file_name"), loader.Req("yaml_contents")},
 			Doc:    "Write options to a file of the folder of default_include (master.d)."},
 	}
 }
 
-func (w *wheel) values(c *modules.Call) (*payload.Map, error) {
+func (w *wheel) values(c *loader.Call) (*payload.Map, error) {
 	if w.Values == nil {
 		return c.Opts(), nil
 	}
 	return w.Values()
 }
 
-func (w *wheel) configValues(c *modules.Call, _ modules.Args) (any, error) {
+func (w *wheel) configValues(c *loader.Call, _ loader.Args) (any, error) {
 	return w.values(c)
 }
 
-func (w *wheel) configApply(c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) configApply(c *loader.Call, a loader.Args) (any, error) {
 	path := c.Opts().Str("conf_file")
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "master")
@@ -57,7 +57,7 @@ func (w *wheel) configApply(c *modules.Call, a modules.Args) (any, error) {
 	return nil, replaceText(path, outputters.DumpYAML(values, outputters.FlowNever, 0))
 }
 
-func (w *wheel) configUpdate(c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) configUpdate(c *loader.Call, a loader.Args) (any, error) {
 	opts := c.Opts()
 	include := opts.Str("default_include")
 	if include == "" {

@@ -1,8 +1,8 @@
 package wheel
 
 import (
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -11,16 +11,16 @@ import (
 const sourceKey = "salt/wheel/key.py"
 
 // keyFuncs list, show and move keys.
-func (w *wheel) keyFuncs() []modules.Func {
-	match := modules.Req("match")
-	rejected, denied := modules.Opt("include_rejected", false), modules.Opt("include_denied", false)
-	accepted := modules.Opt("include_accepted", false)
-	f := func(name, doc string, run runFunc, params ...modules.Param) modules.Func {
-		return modules.Func{Name: "key." + name, Source: sourceKey, Params: params, Doc: doc, Run: w.withKeys(run)}
+func (w *wheel) keyFuncs() []loader.Func {
+	match := loader.Req("match")
+	rejected, denied := loader.Opt("include_rejected", false), loader.Opt("include_denied", false)
+	accepted := loader.Opt("include_accepted", false)
+	f := func(name, doc string, run runFunc, params ...loader.Param) loader.Func {
+		return loader.Func{Name: "key." + name, Source: sourceKey, Params: params, Doc: doc, Run: w.withKeys(run)}
 	}
 	list := f("list", "List the keys of one status: acc, pre, un, rej, den or all.", listStatus, match)
 	list.PyName = "list_"
-	return []modules.Func{
+	return []loader.Func{
 		list,
 		f("list_all", "List all keys by status.", listAll),
 		f("glob_match", "List the keys whose id matches a glob, by status.", globMatch, match),
@@ -32,16 +32,16 @@ func (w *wheel) keyFuncs() []modules.Func {
 		f("delete", "Delete keys that match a glob.", w.remove, match),
 		f("delete_dict", "Delete keys given by status.", w.removeDict, match),
 		f("print", "Show the keys that match a glob.", printKeys, match),
-		f("finger", "Show the fingerprints of the keys that match a glob.", finger, match, modules.Opt("hash_type", nil)),
-		f("finger_master", "Show the fingerprint of the master's public key.", fingerMaster, modules.Opt("hash_type", nil)),
+		f("finger", "Show the fingerprints of the keys that match a glob.", finger, match, loader.Opt("hash_type", nil)),
+		f("finger_master", "Show the fingerprint of the master's public key.", fingerMaster, loader.Opt("hash_type", nil)),
 		f("master_key_str", "Show the master's public key.", masterKey),
 	}
 }
 
-type runFunc func(m *keys.Manager, c *modules.Call, a modules.Args) (any, error)
+type runFunc func(m *keys.Manager, c *loader.Call, a loader.Args) (any, error)
 
-func (w *wheel) withKeys(run runFunc) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) withKeys(run runFunc) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		if w.Keys == nil {
 			return nil, unavailable("key store")
 		}
@@ -75,22 +75,22 @@ func TextsMap(texts []keys.Texts) *payload.Map {
 func groupsOf(v any) (keys.Groups, error) {
 	m, ok := v.(*payload.Map)
 	if !ok {
-		return nil, modules.InvocErr("match must be a map of lists of ids by status")
+		return nil, loader.InvocErr("match must be a map of lists of ids by status")
 	}
 	var out keys.Groups
 	for status, ids := range m.All() {
-		out = append(out, keys.Group{Status: keys.Status(pytext.Str(status)), IDs: modules.StringList(ids)})
+		out = append(out, keys.Group{Status: keys.Status(pytext.Str(status)), IDs: loader.StringList(ids)})
 	}
 	if err := out.Check(); err != nil { // before anything is done
-		return nil, modules.InvocErr("%s", err)
+		return nil, loader.InvocErr("%s", err)
 	}
 	return out, nil
 }
 
 // globs reads the argument match: one text with commas, or a list.
-func globs(a modules.Args) []string {
+func globs(a loader.Args) []string {
 	if list, ok := a.Get("match").([]any); ok {
-		return modules.StringList(list)
+		return loader.StringList(list)
 	}
 	return keys.SplitGlob(a.Str("match"))
 }
@@ -102,20 +102,20 @@ func groupsResult(groups keys.Groups, err error) (any, error) {
 	return GroupsMap(groups), nil
 }
 
-func listStatus(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func listStatus(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	return groupsResult(m.ListStatus(a.Str("match")))
 }
 
-func listAll(m *keys.Manager, _ *modules.Call, _ modules.Args) (any, error) {
+func listAll(m *keys.Manager, _ *loader.Call, _ loader.Args) (any, error) {
 	return groupsResult(m.ListAll())
 }
 
-func globMatch(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func globMatch(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	return groupsResult(m.Match(globs(a), false))
 }
 
 // report fires the events of a change and tells where the keys of the selection are now.
-func (w *wheel) report(c *modules.Call, change keys.Change, err error,
+func (w *wheel) report(c *loader.Call, change keys.Change, err error,
 	where func() (keys.Groups, error)) (any, error) {
 	for _, e := range change.Events {
 		if w.Events != nil {
@@ -130,7 +130,7 @@ func (w *wheel) report(c *modules.Call, change keys.Change, err error,
 }
 
 // byGlob changes what a glob matches, byDict what is given by status.
-func (w *wheel) byGlob(m *keys.Manager, c *modules.Call, a modules.Args,
+func (w *wheel) byGlob(m *keys.Manager, c *loader.Call, a loader.Args,
 	change func(keys.Groups) (keys.Change, error)) (any, error) {
 	words := globs(a)
 	sel, err := m.Match(words, false)
@@ -141,7 +141,7 @@ func (w *wheel) byGlob(m *keys.Manager, c *modules.Call, a modules.Args,
 	return w.report(c, done, err, func() (keys.Groups, error) { return m.Match(words, false) })
 }
 
-func (w *wheel) byDict(m *keys.Manager, c *modules.Call, a modules.Args,
+func (w *wheel) byDict(m *keys.Manager, c *loader.Call, a loader.Args,
 	change func(keys.Groups) (keys.Change, error)) (any, error) {
 	sel, err := groupsOf(a.Get("match"))
 	if err != nil {
@@ -151,41 +151,41 @@ func (w *wheel) byDict(m *keys.Manager, c *modules.Call, a modules.Args,
 	return w.report(c, done, err, func() (keys.Groups, error) { return m.Where(sel) })
 }
 
-func accepting(m *keys.Manager, a modules.Args) func(keys.Groups) (keys.Change, error) {
+func accepting(m *keys.Manager, a loader.Args) func(keys.Groups) (keys.Change, error) {
 	inc := keys.Include{Rejected: a.Bool("include_rejected"), Denied: a.Bool("include_denied")}
 	return func(sel keys.Groups) (keys.Change, error) { return m.Accept(sel, inc) }
 }
 
-func rejecting(m *keys.Manager, a modules.Args) func(keys.Groups) (keys.Change, error) {
+func rejecting(m *keys.Manager, a loader.Args) func(keys.Groups) (keys.Change, error) {
 	inc := keys.Include{Accepted: a.Bool("include_accepted"), Denied: a.Bool("include_denied")}
 	return func(sel keys.Groups) (keys.Change, error) { return m.Reject(sel, inc) }
 }
 
-func (w *wheel) accept(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) accept(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byGlob(m, c, a, accepting(m, a))
 }
 
-func (w *wheel) acceptDict(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) acceptDict(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byDict(m, c, a, accepting(m, a))
 }
 
-func (w *wheel) reject(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) reject(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byGlob(m, c, a, rejecting(m, a))
 }
 
-func (w *wheel) rejectDict(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) rejectDict(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byDict(m, c, a, rejecting(m, a))
 }
 
-func (w *wheel) remove(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) remove(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byGlob(m, c, a, m.Delete)
 }
 
-func (w *wheel) removeDict(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func (w *wheel) removeDict(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	return w.byDict(m, c, a, m.Delete)
 }
 
-func printKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func printKeys(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	sel, err := m.Match(globs(a), false)
 	if err != nil {
 		return nil, err
@@ -198,14 +198,14 @@ func printKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 }
 
 // hashType is the argument hash_type, or the option.
-func hashType(c *modules.Call, a modules.Args) string {
+func hashType(c *loader.Call, a loader.Args) string {
 	if h := a.Str("hash_type"); h != "" {
 		return h
 	}
 	return c.Opts().Str("hash_type")
 }
 
-func finger(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func finger(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	sel, err := m.Match(globs(a), true)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func finger(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
 	return TextsMap(texts), nil
 }
 
-func fingerMaster(m *keys.Manager, c *modules.Call, a modules.Args) (any, error) {
+func fingerMaster(m *keys.Manager, c *loader.Call, a loader.Args) (any, error) {
 	_, pem, err := m.MasterPub()
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func fingerMaster(m *keys.Manager, c *modules.Call, a modules.Args) (any, error)
 	return payload.M("local", payload.M("master.pub", text)), nil
 }
 
-func masterKey(m *keys.Manager, _ *modules.Call, _ modules.Args) (any, error) {
+func masterKey(m *keys.Manager, _ *loader.Call, _ loader.Args) (any, error) {
 	name, pem, err := m.MasterPub()
 	if err != nil {
 		return nil, err

@@ -1,27 +1,27 @@
 package wheel
 
 import (
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // makeFuncs make keys and signatures.
-func (w *wheel) makeFuncs() []modules.Func {
-	size := modules.Opt("keysize", nil)
-	return []modules.Func{
+func (w *wheel) makeFuncs() []loader.Func {
+	size := loader.Opt("keysize", nil)
+	return []loader.Func{
 		{Name: "key.gen", Source: sourceKey, Run: w.withKeys(gen),
-			Params: []modules.Param{modules.Opt("id_", nil), modules.Opt("keysize", int64(2048))},
+			Params: []loader.Param{loader.Opt("id_", nil), loader.Opt("keysize", int64(2048))},
 			Doc:    "Make a key pair and store nothing."},
 		{Name: "key.gen_accept", Source: sourceKey, Run: w.withKeys(genAccept),
-			Params: []modules.Param{modules.Req("id_"), modules.Opt("keysize", int64(2048)), modules.Opt("force", false)},
+			Params: []loader.Param{loader.Req("id_"), loader.Opt("keysize", int64(2048)), loader.Opt("force", false)},
 			Doc:    "Make a key pair for a minion and accept its public key."},
 		{Name: "key.gen_keys", Source: sourceKey, Run: w.withKeys(genKeys),
-			Params: []modules.Param{modules.Opt("keydir", nil), modules.Opt("keyname", nil), size, modules.Opt("user", nil)},
+			Params: []loader.Param{loader.Opt("keydir", nil), loader.Opt("keyname", nil), size, loader.Opt("user", nil)},
 			Doc:    "Make a key pair as files and show the fingerprint."},
 		{Name: "key.gen_signature", Source: sourceKey, Run: w.withKeys(genSignature),
-			Params: []modules.Param{modules.Req("priv"), modules.Req("pub"), modules.Req("signature_path"),
-				modules.Opt("auto_create", false), size},
+			Params: []loader.Param{loader.Req("priv"), loader.Req("pub"), loader.Req("signature_path"),
+				loader.Opt("auto_create", false), size},
 			Doc: "Sign the master's public key into the file master_use_pubkey_signature sends."},
 	}
 }
@@ -29,7 +29,7 @@ func (w *wheel) makeFuncs() []modules.Func {
 func pairMap(p keys.Pair) *payload.Map { return payload.M("priv", p.Private, "pub", p.Public) }
 
 // keySize reads the argument keysize; nil is the option.
-func keySize(a modules.Args) (int, error) {
+func keySize(a loader.Args) (int, error) {
 	if a.Get("keysize") == nil {
 		return 0, nil
 	}
@@ -37,7 +37,7 @@ func keySize(a modules.Args) (int, error) {
 	return int(n), err
 }
 
-func gen(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func gen(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func gen(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 	return pairMap(pair), nil
 }
 
-func genAccept(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func genAccept(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
 		return nil, err
@@ -66,13 +66,13 @@ func genAccept(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 func inside(m *keys.Manager, paths ...string) error {
 	for _, p := range paths {
 		if err := m.Inside(p); err != nil {
-			return modules.InvocErr("%s", err)
+			return loader.InvocErr("%s", err)
 		}
 	}
 	return nil
 }
 
-func genKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func genKeys(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func genKeys(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
 	return finger, nil
 }
 
-func genSignature(m *keys.Manager, _ *modules.Call, a modules.Args) (any, error) {
+func genSignature(m *keys.Manager, _ *loader.Call, a loader.Args) (any, error) {
 	size, err := keySize(a)
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -113,12 +113,12 @@ func (p place) write(data []byte) (bool, error) {
 	info, err := root.Lstat(p.rel)
 	switch {
 	case p.rel == "." || p.end || err == nil && info.IsDir():
-		return true, modules.Raise("IsADirectoryError", "%s", modules.OSErrorText(syscall.EISDIR, p.name))
+		return true, loader.Raise("IsADirectoryError", "%s", loader.OSErrorText(syscall.EISDIR, p.name))
 	case err == nil && !info.Mode().IsRegular():
 		return false, nil // a link that has come meanwhile, or no file at all
 	}
 	if info, err := root.Stat(filepath.Dir(p.rel)); err == nil && !info.IsDir() {
-		return true, modules.Raise("FileExistsError", "%s", modules.OSErrorText(syscall.EEXIST, filepath.Dir(p.name)))
+		return true, loader.Raise("FileExistsError", "%s", loader.OSErrorText(syscall.EEXIST, filepath.Dir(p.name)))
 	}
 	if err := root.MkdirAll(filepath.Dir(p.rel), 0o777); err != nil {
 		return false, err
@@ -152,7 +152,7 @@ func (p place) replace(root *os.Root, info fs.FileInfo, data []byte) error {
 }
 
 // listDirs lists directories as trees: a map for each directory, "f" for each file. Links to directories are not entered.
-func listDirs(c *modules.Call, dirs []string) (*payload.Map, error) {
+func listDirs(c *loader.Call, dirs []string) (*payload.Map, error) {
 	out := payload.NewMap(len(dirs))
 	for _, dir := range dirs {
 		tree := payload.NewMap(0)
@@ -172,12 +172,12 @@ func listDirs(c *modules.Call, dirs []string) (*payload.Map, error) {
 // maxDepth is how deep directories may lie in each other.
 const maxDepth = 200
 
-func listInto(c *modules.Call, root *os.Root, rel string, tree *payload.Map) error {
+func listInto(c *loader.Call, root *os.Root, rel string, tree *payload.Map) error {
 	if err := c.Ctx.Err(); err != nil {
 		return err
 	}
 	if strings.Count(rel, "/") > maxDepth {
-		return modules.ExecErr("directories lie in each other too deeply: %s", filepath.Join(root.Name(), rel))
+		return loader.ExecErr("directories lie in each other too deeply: %s", filepath.Join(root.Name(), rel))
 	}
 	entries, err := readDir(root, rel)
 	if err != nil {

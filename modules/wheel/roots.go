@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -19,21 +19,21 @@ type roots struct {
 //
 // Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a file is there whole or
 // not at all.
-func (w *wheel) rootFuncs() []modules.Func {
+func (w *wheel) rootFuncs() []loader.Func {
 	files := roots{option: "file_roots", invalid: func(path string) string { return "Invalid path: " + path }}
 	pillars := roots{option: "pillar_roots", invalid: func(string) string { return "Invalid path" }}
 	return append(files.funcs(), pillars.funcs()...)
 }
 
-func (r roots) funcs() []modules.Func {
-	path, env := modules.Req("path"), modules.Opt("saltenv", "base")
-	funcs := []modules.Func{
-		{Name: "find", Params: []modules.Param{path, env}, Run: r.find,
+func (r roots) funcs() []loader.Func {
+	path, env := loader.Req("path"), loader.Opt("saltenv", "base")
+	funcs := []loader.Func{
+		{Name: "find", Params: []loader.Param{path, env}, Run: r.find,
 			Doc: "Tell in which directories of an environment a file is, and whether it is text or binary."},
-		{Name: "list_env", Params: []modules.Param{env}, Run: r.listEnv, Doc: "List the files in the directories of an environment, as a tree."},
+		{Name: "list_env", Params: []loader.Param{env}, Run: r.listEnv, Doc: "List the files in the directories of an environment, as a tree."},
 		{Name: "list_roots", Run: r.listRoots, Doc: "List the files of all environments, as a tree."},
-		{Name: "read", Params: []modules.Param{path, env}, Run: r.read, Doc: "Show a file of text, as it is in each directory of an environment."},
-		{Name: "write", Params: []modules.Param{modules.Req("data"), path, env, modules.Opt("index", int64(0))}, Run: r.write,
+		{Name: "read", Params: []loader.Param{path, env}, Run: r.read, Doc: "Show a file of text, as it is in each directory of an environment."},
+		{Name: "write", Params: []loader.Param{loader.Req("data"), path, env, loader.Opt("index", int64(0))}, Run: r.write,
 			Doc: "Write a file into a directory of an environment, the first unless index names another one."},
 	}
 	for i := range funcs {
@@ -44,13 +44,13 @@ func (r roots) funcs() []modules.Func {
 }
 
 // dirs are the directories of an environment; false: there is no such environment.
-func (r roots) dirs(c *modules.Call, a modules.Args) ([]string, bool) {
+func (r roots) dirs(c *loader.Call, a loader.Args) ([]string, bool) {
 	v, ok := c.Opts().Map(r.option).Get(a.Str("saltenv"))
-	return modules.StringList(v), ok
+	return loader.StringList(v), ok
 }
 
 // found calls do with each file that the path of a call means.
-func (r roots) found(c *modules.Call, a modules.Args, do func(name string, data []byte, text bool) error) error {
+func (r roots) found(c *loader.Call, a loader.Args, do func(name string, data []byte, text bool) error) error {
 	dirs, _ := r.dirs(c, a)
 	for _, dir := range dirs {
 		place, ok := placeIn(dir, a.Str("path"))
@@ -69,7 +69,7 @@ func (r roots) found(c *modules.Call, a modules.Args, do func(name string, data 
 	return nil
 }
 
-func (r roots) find(c *modules.Call, a modules.Args) (any, error) {
+func (r roots) find(c *loader.Call, a loader.Args) (any, error) {
 	out := []any{}
 	err := r.found(c, a, func(name string, _ []byte, text bool) error {
 		kind := "bin"
@@ -82,14 +82,14 @@ func (r roots) find(c *modules.Call, a modules.Args) (any, error) {
 	return out, err
 }
 
-func (r roots) read(c *modules.Call, a modules.Args) (any, error) {
+func (r roots) read(c *loader.Call, a loader.Args) (any, error) {
 	out := []any{}
 	err := r.found(c, a, func(name string, data []byte, text bool) error {
 		if !text {
 			return nil
 		}
 		if wrong := pytext.UTF8Error(data); wrong != "" {
-			return modules.Raise("UnicodeDecodeError", "%s", wrong)
+			return loader.Raise("UnicodeDecodeError", "%s", wrong)
 		}
 		out = append(out, payload.M(name, string(data)))
 		return nil
@@ -97,15 +97,15 @@ func (r roots) read(c *modules.Call, a modules.Args) (any, error) {
 	return out, err
 }
 
-func (r roots) listEnv(c *modules.Call, a modules.Args) (any, error) {
+func (r roots) listEnv(c *loader.Call, a loader.Args) (any, error) {
 	dirs, _ := r.dirs(c, a)
 	return listDirs(c, dirs)
 }
 
-func (r roots) listRoots(c *modules.Call, _ modules.Args) (any, error) {
+func (r roots) listRoots(c *loader.Call, _ loader.Args) (any, error) {
 	out := payload.NewMap(0)
 	for env, v := range c.Opts().Map(r.option).All() {
-		tree, err := listDirs(c, modules.StringList(v))
+		tree, err := listDirs(c, loader.StringList(v))
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (r roots) listRoots(c *modules.Call, _ modules.Args) (any, error) {
 	return out, nil
 }
 
-func (r roots) write(c *modules.Call, a modules.Args) (any, error) {
+func (r roots) write(c *loader.Call, a loader.Args) (any, error) {
 	dirs, ok := r.dirs(c, a)
 	env, path := a.Str("saltenv"), a.Str("path")
 	if !ok {
@@ -129,14 +129,14 @@ func (r roots) write(c *modules.Call, a modules.Args) (any, error) {
 	}
 	if index < 0 { // from the end, as in Python
 		if index += int64(len(dirs)); index < 0 {
-			return nil, modules.Raise("IndexError", "list index out of range")
+			return nil, loader.Raise("IndexError", "list index out of range")
 		}
 	}
 	if filepath.IsAbs(path) {
 		return "The path passed in " + path + " is not relative to the environment " + env, nil
 	}
 	if strings.Contains(path, "\x00") {
-		return nil, modules.Raise("ValueError", "embedded null byte")
+		return nil, loader.Raise("ValueError", "embedded null byte")
 	}
 	data, err := text(a.Get("data"))
 	if err != nil {
@@ -162,9 +162,9 @@ func text(v any) ([]byte, error) {
 		return []byte(v), nil
 	case []byte:
 		if wrong := pytext.UTF8Error(v); wrong != "" {
-			return nil, modules.Raise("UnicodeDecodeError", "%s", wrong)
+			return nil, loader.Raise("UnicodeDecodeError", "%s", wrong)
 		}
 		return v, nil
 	}
-	return nil, modules.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", pytext.Type(v))
+	return nil, loader.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", pytext.Type(v))
 }

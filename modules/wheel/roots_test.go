@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/wire/payload"
 
@@ -27,7 +27,7 @@ var rootsTree = map[string]string{
 var rootsLinks = map[string]string{"a/in": "web", "a/abs": "DIR/a/web", "a/out": "../out", "a/gone": "nothing", "a/leave": "../out/new", "a/file": "top.sls"}
 
 // plantRoots makes the tree, and an environment of wheel functions for it.
-func plantRoots(t *testing.T) (string, *modules.Env) {
+func plantRoots(t *testing.T) (string, *loader.Env) {
 	t.Helper()
 	top := t.TempDir()
 	for name, text := range rootsTree {
@@ -40,13 +40,13 @@ func plantRoots(t *testing.T) (string, *modules.Env) {
 			t.Fatal(err)
 		}
 	}
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := Register(reg, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	envs := payload.M("base", []any{top + "/a", top + "/b", top + "/c"}, "deep", []any{top + "/b/deep/er"})
 	opts := payload.M("file_roots", envs, "pillar_roots", envs)
-	return top, &modules.Env{Registry: reg, Opts: func() *payload.Map { return opts }}
+	return top, &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }}
 }
 
 // plain files of a tree, by their paths in it.
@@ -101,14 +101,14 @@ func TestRootsAsSalt(t *testing.T) {
 					c.Args[i] = int64(a)
 				}
 			}
-			v, err := modules.NewCall(t.Context(), env, "", nil).Call(c.Fun, c.Args, nil)
+			v, err := loader.NewCall(t.Context(), env, "", nil).Call(c.Fun, c.Args, nil)
 			switch nul := c.Raises == "ValueError" && strings.HasSuffix(c.Fun, "find"); {
 			case c.Leaks || nul:
 				if outputters.JSON(v) != "[]" || err != nil {
 					t.Errorf("got %v, %v; want nothing", v, err)
 				}
 			case c.Raises != "":
-				var e *modules.Exception
+				var e *loader.Exception
 				if !errors.As(err, &e) || e.Class != c.Raises || e.Message != strings.ReplaceAll(c.Text, "DIR", top) {
 					t.Errorf("got %v, %v; want %s: %s", v, err, c.Raises, c.Text)
 				}
@@ -154,7 +154,7 @@ func TestRootsAsSalt(t *testing.T) {
 func TestRootsWriteWhole(t *testing.T) {
 	top, env := plantRoots(t)
 	call := func(fun string, args ...any) (any, error) {
-		return modules.NewCall(t.Context(), env, "", nil).Call(fun, args, nil)
+		return loader.NewCall(t.Context(), env, "", nil).Call(fun, args, nil)
 	}
 	if err := errors.Join(os.Chmod(filepath.Join(top, "a/top.sls"), 0o640), syscall.Mkfifo(filepath.Join(top, "a/pipe"), 0o600)); err != nil {
 		t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"context"
 	"slices"
 
-	"brine/modules"
 	"brine/modules/absent"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -23,7 +23,7 @@ type Presence interface {
 	Connected() (map[string]string, error)
 }
 
-// Options are what the functions stand on. The master's options come with the call (modules.Env): conf_file,
+// Options are what the functions stand on. The master's options come with the call (loader.Env): conf_file,
 // config_dir and default_include among them. A nil member makes the functions that need it answer with an error.
 type Options struct {
 	Keys     *keys.Manager
@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Register adds every wheel function to reg.
-func Register(reg *modules.Registry, o Options) error {
+func Register(reg *loader.Registry, o Options) error {
 	w := &wheel{Options: o}
 	reg.Lacks(absent.Of(absent.Wheel))
 	return reg.Register(slices.Concat(w.keyFuncs(), w.makeFuncs(), w.configFuncs(), w.rootFuncs(), w.otherFuncs())...)
@@ -43,20 +43,20 @@ func Register(reg *modules.Registry, o Options) error {
 type wheel struct{ Options }
 
 func unavailable(what string) error {
-	return modules.ExecErr("this process has no %s", what)
+	return loader.ExecErr("this process has no %s", what)
 }
 
-func (w *wheel) otherFuncs() []modules.Func {
-	return []modules.Func{
+func (w *wheel) otherFuncs() []loader.Func {
+	return []loader.Func{
 		{Name: "minions.connected", Source: "salt/wheel/minions.py", Run: w.connected,
 			Doc: "List the minions connected to the master."},
 		{Name: "error.error", Source: "salt/wheel/error.py", Run: raise,
-			Params: []modules.Param{modules.Opt("name", nil), modules.Opt("message", "")},
+			Params: []loader.Param{loader.Opt("name", nil), loader.Opt("message", "")},
 			Doc:    "Raise an exception by its name; without one return an empty map."},
 	}
 }
 
-func (w *wheel) connected(*modules.Call, modules.Args) (any, error) {
+func (w *wheel) connected(*loader.Call, loader.Args) (any, error) {
 	if w.Presence == nil {
 		return nil, unavailable("presence detection")
 	}
@@ -72,9 +72,9 @@ func (w *wheel) connected(*modules.Call, modules.Args) (any, error) {
 	return payload.AnyList(ids), nil
 }
 
-func raise(_ *modules.Call, a modules.Args) (any, error) {
+func raise(_ *loader.Call, a loader.Args) (any, error) {
 	if a.Get("name") == nil {
 		return payload.NewMap(0), nil
 	}
-	return nil, modules.Raise(a.Str("name"), "%s", a.Str("message"))
+	return nil, loader.Raise(a.Str("name"), "%s", a.Str("message"))
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -33,7 +33,7 @@ type presence map[string]string
 func (p presence) Connected() (map[string]string, error) { return p, nil }
 
 type rig struct {
-	env *modules.Env
+	env *loader.Env
 	bus *bus
 	dir string
 }
@@ -54,13 +54,13 @@ func newRig(t *testing.T) *rig {
 	manager := keys.NewManager(keys.NewStore(keys.Options{Dir: filepath.Join(r.dir, "pki")}), keys.ManagerOptions{
 		CacheDir: r.dir, MasterID: "m_master",
 		Generate: func(int) (string, string, error) { return "PRIVATE", pem, nil }})
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := Register(reg, Options{Keys: manager, Events: r.bus, Presence: presence{"web2": "10.0.0.2", "web1": "10.0.0.1"}}); err != nil {
 		t.Fatal(err)
 	}
 	opts := payload.M("conf_file", filepath.Join(r.dir, "master"), "config_dir", r.dir, "hash_type", "md5",
 		"default_include", "master.d/*.conf", "interface", "0.0.0.0")
-	r.env = &modules.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
+	r.env = &loader.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
 	return r
 }
 
@@ -151,12 +151,12 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: retcode %d", tt.fun, res.Retcode)
 		}
 	}
-	bare := modules.NewRegistry()
+	bare := loader.NewRegistry()
 	if err := Register(bare, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, fun := range []string{"key.list_all", "minions.connected"} {
-		res := runners.Run(context.Background(), &modules.Env{Registry: bare}, runners.Request{Kind: runners.KindWheel, Fun: fun}, nil)
+		res := runners.Run(context.Background(), &loader.Env{Registry: bare}, runners.Request{Kind: runners.KindWheel, Fun: fun}, nil)
 		if text, _ := res.Return.(string); !strings.Contains(text, "this process has no") {
 			t.Errorf("%s without a master: %v", fun, res.Return)
 		}

@@ -18,7 +18,7 @@ import (
 	"brine/actors/netapi"
 	"brine/actors/netapi/cherrypy"
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -187,7 +187,7 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 			}
 			return nil
 		},
-		Runners: func(fun string) (*modules.Func, bool) { return nil, fun != "no.such" }, Ours: func() bool { return false },
+		Runners: func(fun string) (*loader.Func, bool) { return nil, fun != "no.such" }, Ours: func() bool { return false },
 		MayRun: func(_ context.Context, tok, low *payload.Map) bool {
 			return tok.Str("token") == known && low.Str("fun") == "test.ping"
 		},

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/host/jobprocess"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -45,7 +45,7 @@ func runJob(t *testing.T, l *jobprocess.Launcher, fun string, args ...any) jobpr
 		t.Fatal(err)
 	}
 	env := modtest.Env(t, payload.M("cachedir", t.TempDir()))
-	out := p.Run(t.Context(), env, modules.Job{Connected: true,
+	out := p.Run(t.Context(), env, loader.Job{Connected: true,
 		Load: payload.M("fun", fun, "arg", args, "tgt", "*", "jid", "20260102030405000001", "ret", "", "user", "root")})
 	p.Wait()
 	return out

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
@@ -17,9 +17,9 @@ import (
 // listsDir is where apt keeps the lists of packages.
 const listsDir = "/var/lib/apt/lists"
 
-func latestVersion(c *modules.Call, a modules.Args) (any, error) {
+func latestVersion(c *loader.Call, a loader.Args) (any, error) {
 	if a.KW.Has("repo") {
-		return nil, modules.InvocErr("The 'repo' argument is invalid, use 'fromrepo' instead")
+		return nil, loader.InvocErr("The 'repo' argument is invalid, use 'fromrepo' instead")
 	}
 	names := make([]string, len(a.Rest))
 	for i, v := range a.Rest {
@@ -32,7 +32,7 @@ func latestVersion(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // latest is the version that each package could have. A text for one package, else a map.
-func latest(c *modules.Call, names []string, kw *payload.Map) (any, error) {
+func latest(c *loader.Call, names []string, kw *payload.Map) (any, error) {
 	there, err := list(c, true)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func latest(c *modules.Call, names []string, kw *payload.Map) (any, error) {
 		}
 	}
 	argv := append([]string{"apt-cache", "-q", "policy"}, names...)
-	if from := kw.Value("fromrepo"); modules.Truthy(from) {
+	if from := kw.Value("fromrepo"); loader.Truthy(from) {
 		argv = append(argv, "-o", "APT::Default-Release="+pytext.Str(from))
 	}
 	out, err := cmdmod.RunAll(c, argv, nil)
@@ -112,7 +112,7 @@ func withForeign(names []string, found *payload.Map) []string {
 }
 
 // newest tells whether one of the installed versions is at least the candidate.
-func newest(c *modules.Call, installed []any, candidate string) bool {
+func newest(c *loader.Call, installed []any, candidate string) bool {
 	return slices.ContainsFunc(installed, func(v any) bool {
 		order, known := compare(c, v, candidate, false).(int64)
 		return known && order >= 0
@@ -120,7 +120,7 @@ func newest(c *modules.Call, installed []any, candidate string) bool {
 }
 
 // upgradeAvailable asks for the version that can be had. Unlike Salt 3008.3: a package that nobody knows has no upgrade.
-func upgradeAvailable(c *modules.Call, a modules.Args) (any, error) {
+func upgradeAvailable(c *loader.Call, a loader.Args) (any, error) {
 	v, err := latest(c, []string{a.Str("name")}, nil)
 	if text, ok := v.(string); err == nil && ok {
 		return text != "", nil
@@ -130,7 +130,7 @@ func upgradeAvailable(c *modules.Call, a modules.Args) (any, error) {
 
 var upgradeLine = pattern.New(`(?m)^Conf ([^ ]+) \(([^ ]+)`)
 
-func listUpgrades(c *modules.Call, a modules.Args) (any, error) {
+func listUpgrades(c *loader.Call, a loader.Args) (any, error) {
 	if dicts.IsTrue(a.Get("refresh")) {
 		if _, err := refresh(c, a.KW.Value("cache_valid_time"), a.KW); err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func listUpgrades(c *modules.Call, a modules.Args) (any, error) {
 		if why == "" {
 			why = out.Stdout
 		}
-		return nil, modules.ExecErr("%s", strings.TrimSuffix("Failed to get upgrades: "+why, ": "))
+		return nil, loader.ExecErr("%s", strings.TrimSuffix("Failed to get upgrades: "+why, ": "))
 	}
 	upgrades := payload.NewMap(0)
 	for _, m := range upgradeLine.FindAllStringSubmatch(out.Stdout, -1) {
@@ -161,7 +161,7 @@ func listUpgrades(c *modules.Call, a modules.Args) (any, error) {
 	return upgrades, nil
 }
 
-func refreshDB(c *modules.Call, a modules.Args) (any, error) {
+func refreshDB(c *loader.Call, a loader.Args) (any, error) {
 	return refresh(c, a.Get("cache_valid_time"), a.KW.Clone().Set("failhard", a.Get("failhard")))
 }
 
@@ -170,8 +170,8 @@ const refreshSeconds = 30
 
 // refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not changed
 // (nil), failed (false).
-func refresh(c *modules.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
-	seconds, ok := modules.ToFloat(validFor)
+func refresh(c *loader.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
+	seconds, ok := loader.ToFloat(validFor)
 	if info, err := os.Stat(listsDir); ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
 		return payload.NewMap(0), nil
 	}
@@ -192,11 +192,11 @@ func refresh(c *modules.Call, validFor any, kw *payload.Map) (*payload.Map, erro
 	case err != nil:
 		return nil, err
 	case out.Code != 0:
-		return nil, modules.ExecErr("%s", out.Stderr)
+		return nil, loader.ExecErr("%s", out.Stderr)
 	}
 	all, failed := repositories(out.Lines())
 	if dicts.IsTrue(kw.Value("failhard")) && len(failed) > 0 {
-		return nil, modules.ExecErr("Error getting repos: %s", strings.Join(failed, ", "))
+		return nil, loader.ExecErr("Error getting repos: %s", strings.Join(failed, ", "))
 	}
 	return all, nil
 }

@@ -4,7 +4,7 @@
 package aptpkg
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 // name is the module's among functions, file its own.
@@ -14,27 +14,23 @@ const (
 )
 
 // Module is pkg for Debian.
-func Module() modules.Module {
-	m := modules.Module{File: file, Name: name, Virtual: virtual, Funcs: append(installed(), available()...)}
-	for i := range m.Funcs {
-		m.Funcs[i].Source = "salt/modules/aptpkg.py"
-	}
-	return m
+func Module() loader.Module {
+	return loader.Module{File: file, Name: name, Virtual: virtual, Funcs: func() []loader.Func { return append(installed(), available()...) }}
 }
 
 // virtual goes by the grain alone, as the reference: a host whose family is not known as Debian's has it set in its
 // configuration.
-func virtual(p modules.Place) (bool, string) {
+func virtual(p loader.Place) (bool, string) {
 	if family, _ := p.Grain("os_family"); family == "Debian" {
 		return true, ""
 	}
 	return false, "The pkg module could not be loaded: unsupported OS family"
 }
 
-func installed() []modules.Func {
-	return []modules.Func{
-		{Name: "pkg.list_pkgs", Params: []modules.Param{modules.Opt("versions_as_list", false), modules.Opt("removed", false),
-			modules.Opt("purge_desired", false)}, KWArgs: true, Run: listPkgs, Doc: `List the installed packages with their versions.
+func installed() []loader.Func {
+	return []loader.Func{
+		{Name: "pkg.list_pkgs", Params: []loader.Param{loader.Opt("versions_as_list", false), loader.Opt("removed", false),
+			loader.Opt("purge_desired", false)}, KWArgs: true, Run: listPkgs, Doc: `List the installed packages with their versions.
 
 CLI Example:
 
@@ -46,7 +42,7 @@ CLI Example:
 
     salt '*' pkg.version bash
     salt '*' pkg.version bash 'lib*'`},
-		{Name: "pkg.version_cmp", Params: []modules.Param{modules.Req("pkg1"), modules.Req("pkg2"), modules.Opt("ignore_epoch", false)},
+		{Name: "pkg.version_cmp", Params: []loader.Param{loader.Req("pkg1"), loader.Req("pkg2"), loader.Opt("ignore_epoch", false)},
 			KWArgs: true, Run: versionCmp, Doc: `Compare two versions: -1, 0 or 1, and None for what is no version.
 
 CLI Example:
@@ -67,18 +63,18 @@ CLI Example:
 CLI Example:
 
     salt '*' pkg.file_dict bash dash`},
-		{Name: "pkg.get_selections", Params: []modules.Param{modules.Opt("pattern", nil), modules.Opt("state", nil)}, Run: selections, Doc: `Show which packages are selected for what.
+		{Name: "pkg.get_selections", Params: []loader.Param{loader.Opt("pattern", nil), loader.Opt("state", nil)}, Run: selections, Doc: `Show which packages are selected for what.
 
 CLI Example:
 
     salt '*' pkg.get_selections
     salt '*' pkg.get_selections 'openssh*' state=hold`},
-		{Name: "pkg.normalize_name", Params: []modules.Param{modules.Req("name")}, Run: normalizeName, Doc: `Strip the architecture from the name of a package when it is that of the host.
+		{Name: "pkg.normalize_name", Params: []loader.Param{loader.Req("name")}, Run: normalizeName, Doc: `Strip the architecture from the name of a package when it is that of the host.
 
 CLI Example:
 
     salt '*' pkg.normalize_name zsh:amd64`},
-		{Name: "pkg.parse_arch", Params: []modules.Param{modules.Req("name")}, Run: parseArch, Doc: `Split the name of a package from its architecture.
+		{Name: "pkg.parse_arch", Params: []loader.Param{loader.Req("name")}, Run: parseArch, Doc: `Split the name of a package from its architecture.
 
 CLI Example:
 
@@ -86,8 +82,8 @@ CLI Example:
 	}
 }
 
-func available() []modules.Func {
-	latest := modules.Func{Name: "pkg.latest_version", VarArgs: true, KWArgs: true, Run: latestVersion, Doc: `Show the version that packages could be installed with or upgraded to; nothing where the newest is there. The lists of
+func available() []loader.Func {
+	latest := loader.Func{Name: "pkg.latest_version", VarArgs: true, KWArgs: true, Run: latestVersion, Doc: `Show the version that packages could be installed with or upgraded to; nothing where the newest is there. The lists of
 packages are fetched first, unless refresh is False.
 
 CLI Example:
@@ -96,19 +92,19 @@ CLI Example:
     salt '*' pkg.latest_version bash zsh refresh=False`}
 	other := latest
 	other.Name, other.PyName = "pkg.available_version", "latest_version"
-	return []modules.Func{latest, other,
-		{Name: "pkg.upgrade_available", Params: []modules.Param{modules.Req("name")}, KWArgs: true, Run: upgradeAvailable, Doc: `Tell whether a package can be upgraded.
+	return []loader.Func{latest, other,
+		{Name: "pkg.upgrade_available", Params: []loader.Param{loader.Req("name")}, KWArgs: true, Run: upgradeAvailable, Doc: `Tell whether a package can be upgraded.
 
 CLI Example:
 
     salt '*' pkg.upgrade_available bash`},
-		{Name: "pkg.list_upgrades", Params: []modules.Param{modules.Opt("refresh", true), modules.Opt("dist_upgrade", true)}, KWArgs: true,
+		{Name: "pkg.list_upgrades", Params: []loader.Param{loader.Opt("refresh", true), loader.Opt("dist_upgrade", true)}, KWArgs: true,
 			Run: listUpgrades, Doc: `List the packages that can be upgraded, with their new versions.
 
 CLI Example:
 
     salt '*' pkg.list_upgrades refresh=False`},
-		{Name: "pkg.refresh_db", Params: []modules.Param{modules.Opt("cache_valid_time", int64(0)), modules.Opt("failhard", false)}, KWArgs: true,
+		{Name: "pkg.refresh_db", Params: []loader.Param{loader.Opt("cache_valid_time", int64(0)), loader.Opt("failhard", false)}, KWArgs: true,
 			Run: refreshDB, Doc: `Fetch the lists of packages from their repositories.
 
 CLI Example:

@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func versionCmp(c *modules.Call, a modules.Args) (any, error) {
+func versionCmp(c *loader.Call, a loader.Args) (any, error) {
 	return compare(c, a.Get("pkg1"), a.Get("pkg2"), a.Bool("ignore_epoch")), nil
 }
 
 // compare asks dpkg. What is no version has no place in the order: nil.
-func compare(c *modules.Call, one, other any, ignoreEpoch bool) any {
+func compare(c *loader.Call, one, other any, ignoreEpoch bool) any {
 	text := func(v any) string {
 		s := pytext.Str(v)
 		if _, rest, ok := strings.Cut(s, ":"); ok && ignoreEpoch {
@@ -41,7 +41,7 @@ func compare(c *modules.Call, one, other any, ignoreEpoch bool) any {
 	return nil
 }
 
-func owner(c *modules.Call, a modules.Args) (any, error) {
+func owner(c *loader.Call, a loader.Args) (any, error) {
 	if len(a.Rest) == 0 {
 		return "", nil
 	}
@@ -63,7 +63,7 @@ func owner(c *modules.Call, a modules.Args) (any, error) {
 
 // files runs do with the files of every installed package of those that are named, or of all. failure is what dpkg-query
 // said where it knows one of them not.
-func files(c *modules.Call, a modules.Args, do func(name string, files []string)) (failure string, err error) {
+func files(c *loader.Call, a loader.Args, do func(name string, files []string)) (failure string, err error) {
 	argv := []string{"dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W"}
 	for _, v := range a.Rest {
 		argv = append(argv, pytext.Str(v))
@@ -92,7 +92,7 @@ func files(c *modules.Call, a modules.Args, do func(name string, files []string)
 	return "", nil
 }
 
-func fileList(c *modules.Call, a modules.Args) (any, error) {
+func fileList(c *loader.Call, a loader.Args) (any, error) {
 	all := map[string]bool{}
 	failure, err := files(c, a, func(_ string, files []string) {
 		for _, f := range files {
@@ -105,7 +105,7 @@ func fileList(c *modules.Call, a modules.Args) (any, error) {
 	return payload.M("errors", []any{}, "files", payload.AnyList(slices.Sorted(maps.Keys(all)))), nil
 }
 
-func fileDict(c *modules.Call, a modules.Args) (any, error) {
+func fileDict(c *loader.Call, a loader.Args) (any, error) {
 	all := payload.NewMap(0)
 	failure, err := files(c, a, func(name string, files []string) { all.Set(name, payload.AnyList(files)) })
 	if err != nil || failure != "" {
@@ -114,9 +114,9 @@ func fileDict(c *modules.Call, a modules.Args) (any, error) {
 	return payload.M("errors", []any{}, "packages", all), nil
 }
 
-func selections(c *modules.Call, a modules.Args) (any, error) {
+func selections(c *loader.Call, a loader.Args) (any, error) {
 	pattern := "*"
-	if v := a.Get("pattern"); modules.Truthy(v) {
+	if v := a.Get("pattern"); loader.Truthy(v) {
 		pattern = pytext.Str(v)
 	}
 	out, err := cmdmod.RunAll(c, []string{"dpkg", "--get-selections", pattern}, nil)
@@ -130,7 +130,7 @@ func selections(c *modules.Call, a modules.Args) (any, error) {
 			states.Set(cols[1], append(of, cols[0]))
 		}
 	}
-	if state := a.Get("state"); modules.Truthy(state) {
+	if state := a.Get("state"); loader.Truthy(state) {
 		of, _ := states.Value(state).([]any)
 		return payload.M(state, append([]any{}, of...)), nil
 	}
@@ -145,7 +145,7 @@ func splitArch(name string) (short string, arch any) {
 	return name, nil
 }
 
-func normalizeName(c *modules.Call, a modules.Args) (any, error) {
+func normalizeName(c *loader.Call, a loader.Args) (any, error) {
 	short, arch := splitArch(a.Str("name"))
 	own, _ := c.Grain("osarch")
 	if arch == nil || arch == own || arch == "all" || arch == "any" {
@@ -154,7 +154,7 @@ func normalizeName(c *modules.Call, a modules.Args) (any, error) {
 	return a.Str("name"), nil
 }
 
-func parseArch(_ *modules.Call, a modules.Args) (any, error) {
+func parseArch(_ *loader.Call, a loader.Args) (any, error) {
 	short, arch := splitArch(a.Str("name"))
 	return payload.M("name", short, "arch", arch), nil
 }

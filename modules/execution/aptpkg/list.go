@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
@@ -24,7 +24,7 @@ type known struct {
 
 // list reads the packages, or takes what an earlier call has kept. Unlike Salt: what was kept does not hold when dpkg has
 // changed something since, by whatever hand.
-func list(c *modules.Call, useContext bool) (*known, error) {
+func list(c *loader.Call, useContext bool) (*known, error) {
 	const key = "list_pkgs"
 	now, sure := stateOfFiles()
 	if v, ok := c.Context().Get(key); ok && useContext && sure && v.(*known).of == now {
@@ -73,7 +73,7 @@ func (k *known) add(cols []string, foreign func(string) bool) {
 }
 
 // foreignArch tells which packages carry their architecture in the name: those of another one on a 64-bit PC.
-func foreignArch(c *modules.Call) func(string) bool {
+func foreignArch(c *loader.Call) func(string) bool {
 	cpu, _ := c.Grain("cpuarch")
 	own, _ := c.Grain("osarch")
 	return func(arch string) bool { return cpu == "x86_64" && own == "amd64" && arch != "all" && arch != "amd64" }
@@ -110,7 +110,7 @@ func stateOfFiles() (string, bool) {
 	return state, true
 }
 
-func listPkgs(c *modules.Call, a modules.Args) (any, error) {
+func listPkgs(c *loader.Call, a loader.Args) (any, error) {
 	k, err := list(c, useContext(a))
 	if err != nil {
 		return nil, err
@@ -129,9 +129,9 @@ func listPkgs(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // useContext is whether the caller takes what an earlier call has kept.
-func useContext(a modules.Args) bool {
+func useContext(a loader.Args) bool {
 	v, given := a.KW.Get("use_context")
-	return !given || modules.Truthy(v)
+	return !given || loader.Truthy(v)
 }
 
 // asWanted writes the versions of each package in one text, unless lists are wanted. The lists of m stay as they are.
@@ -151,7 +151,7 @@ func asWanted(m *payload.Map, asList any) *payload.Map {
 	return m
 }
 
-func version(c *modules.Call, a modules.Args) (any, error) {
+func version(c *loader.Call, a loader.Args) (any, error) {
 	out, glob := payload.NewMap(0), false
 	if len(a.Rest) > 0 {
 		k, err := list(c, useContext(a))

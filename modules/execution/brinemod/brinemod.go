@@ -6,7 +6,7 @@ package brinemod
 import (
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -18,9 +18,9 @@ const (
 )
 
 // Functions are the functions of the module.
-func Functions() []modules.Func {
-	return []modules.Func{
-		{Name: Actors, Params: []modules.Param{modules.Opt("path", ""), modules.Opt("brief", false)}, Run: actors, Outputter: "nested",
+func Functions() []loader.Func {
+	return []loader.Func{
+		{Name: Actors, Params: []loader.Param{loader.Opt("path", ""), loader.Opt("brief", false)}, Run: actors, Outputter: "nested",
 			Doc: `Show the actors of this minion: state, restarts, mailbox, messages, busy share, last deaths.
 brief leaves out stacks and histograms.
 
@@ -28,7 +28,7 @@ CLI Example:
 
     salt '*' brine.actors
     salt web1 brine.actors Dispatcher brief=True`},
-		{Name: Job, Params: []modules.Param{modules.Req("jid")}, Run: job, Outputter: "nested",
+		{Name: Job, Params: []loader.Param{loader.Req("jid")}, Run: job, Outputter: "nested",
 			Doc: `Tell what this minion knows of a job: when it came, was queued, began and ended, how, and where its return is.
 Times are microseconds since 1970 by the clock of the minion. See also brine why and brine trace on the master.
 
@@ -44,14 +44,14 @@ CLI Example:
 	}
 }
 
-func actors(c *modules.Call, a modules.Args) (any, error) {
+func actors(c *loader.Call, a loader.Args) (any, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
 	}
 	tree, err := daemon.Actors(c.Ctx, a.Str("path"))
 	if err != nil {
-		return nil, modules.ExecErr("%s", err)
+		return nil, loader.ExecErr("%s", err)
 	}
 	if a.Bool("brief") {
 		shorten(tree)
@@ -59,28 +59,28 @@ func actors(c *modules.Call, a modules.Args) (any, error) {
 	return tree, nil
 }
 
-func errNoDaemon() error { return modules.ExecErr("No brine minion runs around this function") }
+func errNoDaemon() error { return loader.ExecErr("No brine minion runs around this function") }
 
-func jobs(c *modules.Call, _ modules.Args) (any, error) {
+func jobs(c *loader.Call, _ loader.Args) (any, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
 	}
 	list, err := daemon.JobList(c.Ctx)
 	if err != nil {
-		return nil, modules.ExecErr("%s", err)
+		return nil, loader.ExecErr("%s", err)
 	}
 	return list.Set("running", without(list.List("running"), c.JID)), nil
 }
 
-func job(c *modules.Call, a modules.Args) (any, error) {
+func job(c *loader.Call, a loader.Args) (any, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
 	}
 	facts, err := daemon.JobFacts(c.Ctx, a.Str("jid"))
 	if err != nil {
-		return nil, modules.ExecErr("%s", err)
+		return nil, loader.ExecErr("%s", err)
 	}
 	return facts, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/brinemod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -35,7 +35,7 @@ func (daemon) JobList(context.Context) (*payload.Map, error) {
 
 func TestJobs(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = modules.NewRegistry()
+	env.Registry = loader.NewRegistry()
 	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestJobs(t *testing.T) {
 
 func TestActors(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = modules.NewRegistry()
+	env.Registry = loader.NewRegistry()
 	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestActors(t *testing.T) {
 
 func TestJob(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = modules.NewRegistry()
+	env.Registry = loader.NewRegistry()
 	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
 		t.Fatal(err)
 	}

@@ -11,14 +11,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 )
 
 // runChroot runs a command in another root directory, with the kernel's file systems and the wanted directories
 // mounted there as long as it runs. Processes left inside are ended before anything is unmounted.
-func runChroot(c *modules.Call, a modules.Args) (any, error) {
+func runChroot(c *loader.Call, a loader.Args) (any, error) {
 	o := options{args: a}
 	root := o.text("root")
 	mounted := mountAll(c, root, o.get("binds"))
@@ -56,7 +56,7 @@ func chrootLine(o options, root string) string {
 
 // mountAll mounts /dev, /proc, /sys and the binds below root and lists what it mounted. What does not mount is
 // logged and left out, as in the reference.
-func mountAll(c *modules.Call, root string, binds any) []string {
+func mountAll(c *loader.Call, root string, binds any) []string {
 	type mount struct {
 		source, target, kind string
 		flags                uintptr
@@ -79,7 +79,7 @@ func mountAll(c *modules.Call, root string, binds any) []string {
 	return done
 }
 
-func unmountAll(c *modules.Call, mounted []string) {
+func unmountAll(c *loader.Call, mounted []string) {
 	for i := len(mounted) - 1; i >= 0; i-- {
 		if err := unix.Unmount(mounted[i], 0); err != nil {
 			c.Log(slog.LevelError, fmt.Sprintf("umount %s: %s", mounted[i], err))
@@ -94,7 +94,7 @@ const (
 	endPause    = 50 * time.Millisecond
 )
 
-func endProcesses(c *modules.Call, root string) {
+func endProcesses(c *loader.Call, root string) {
 	for i := range endAttempts {
 		pids := chrootPIDs(root)
 		if len(pids) == 0 {
@@ -114,7 +114,7 @@ func endProcesses(c *modules.Call, root string) {
 	}
 }
 
-func pause(c *modules.Call, d time.Duration) {
+func pause(c *loader.Call, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

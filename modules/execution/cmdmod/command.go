@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/execution/slsutil"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/text/pytext"
@@ -21,7 +21,7 @@ import (
 
 // command is one program run, worked out from its options.
 type command struct {
-	call      *modules.Call
+	call      *loader.Call
 	opt       options
 	original  any      // as the caller gave it
 	shown     any      // as messages show it: the text or the list of words
@@ -47,7 +47,7 @@ type command struct {
 }
 
 // prepare checks and completes the options, in the order in which the reference finds their faults.
-func prepare(c *modules.Call, o options, merge bool) (*command, error) {
+func prepare(c *loader.Call, o options, merge bool) (*command, error) {
 	cmd := &command{call: c, opt: o, original: o.get("cmd"), merge: merge, shell: o.text("shell"), useShell: o.pythonShell(c),
 		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt")}
 	cmd.vt = cmd.vt && !cmd.bg
@@ -66,8 +66,8 @@ func prepare(c *modules.Call, o options, merge bool) (*command, error) {
 // checkArguments refuses arguments that promise what does not exist here. Salt passes over what it does not know.
 func (cmd *command) checkArguments() error {
 	for _, name := range []string{"tty", "pty", "log_callback", "encoded_cmd"} {
-		if v := cmd.opt.get(name); modules.Truthy(v) {
-			return modules.ExecErr("The argument '%s' of cmd functions is not supported on this minion", name)
+		if v := cmd.opt.get(name); loader.Truthy(v) {
+			return loader.ExecErr("The argument '%s' of cmd functions is not supported on this minion", name)
 		}
 	}
 	return nil
@@ -88,14 +88,14 @@ func (cmd *command) checkShell() error {
 	}
 	fi, err := os.Stat(cmd.shell)
 	if err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
-		return modules.ExecErr("The shell %s is not available", cmd.shell)
+		return loader.ExecErr("The shell %s is not available", cmd.shell)
 	}
 	return nil
 }
 
 // setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
 func (cmd *command) setDirectory() error {
-	if v := cmd.opt.get("cwd"); modules.Truthy(v) {
+	if v := cmd.opt.get("cwd"); loader.Truthy(v) {
 		cmd.cwd = pytext.Str(v)
 		return nil
 	}
@@ -112,17 +112,17 @@ const engines = " cheetah genshi jinja mako py wempy "
 // render renders the command and its directory as templates, where that is wanted.
 func (cmd *command) render() (err error) {
 	engine := cmd.opt.get("template")
-	if !modules.Truthy(engine) {
+	if !loader.Truthy(engine) {
 		return nil
 	}
 	name := pytext.Str(engine)
 	switch {
 	case !strings.Contains(engines, " "+name+" "):
-		return modules.ExecErr("Attempted to render file paths with unavailable engine %s", name)
+		return loader.ExecErr("Attempted to render file paths with unavailable engine %s", name)
 	case name != "jinja":
-		return modules.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
-	case modules.Truthy(cmd.opt.get("pillar")) || modules.Truthy(cmd.opt.get("pillarenv")):
-		return modules.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
+		return loader.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
+	case loader.Truthy(cmd.opt.get("pillar")) || loader.Truthy(cmd.opt.get("pillarenv")):
+		return loader.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
 	}
 	if text, ok := cmd.original.(string); ok {
 		if cmd.original, err = cmd.rendered(text); err != nil {
@@ -149,9 +149,9 @@ func (cmd *command) setAccount() (err error) {
 	cmd.account, err = program.LookupAccount(cmd.runas, cmd.group)
 	switch {
 	case errors.Is(err, program.ErrNoUser):
-		return modules.ExecErr("User '%s' is not available", cmd.runas)
+		return loader.ExecErr("User '%s' is not available", cmd.runas)
 	case errors.Is(err, program.ErrNoGroup):
-		return modules.ExecErr("Group '%s' is not available", cmd.group)
+		return loader.ExecErr("Group '%s' is not available", cmd.group)
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func (cmd *command) checkPermitted() error {
 		allowed = matchesAny(white, text)
 	}
 	if !allowed || matchesAny(cmd.globs("cmd_blacklist_glob"), text) {
-		return modules.ExecErr(`The shell command "%s" is not permitted`, pytext.Str(cmd.original))
+		return loader.ExecErr(`The shell command "%s" is not permitted`, pytext.Str(cmd.original))
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func matchesAny(globs []any, text string) bool {
 func (cmd *command) announce() error {
 	name, ok := firstWord(cmd.original)
 	if !ok {
-		return modules.Raise("IndexError", "list index out of range")
+		return loader.Raise("IndexError", "list index out of range")
 	}
 	if cmd.quiet {
 		return nil
@@ -244,7 +244,7 @@ func firstWord(v any) (string, bool) {
 
 func (cmd *command) checkDirectory() error {
 	if fi, err := os.Stat(cmd.cwd); !filepath.IsAbs(cmd.cwd) || err != nil || !fi.IsDir() {
-		return modules.ExecErr("Specified cwd '%s' either not absolute or does not exist", cmd.cwd)
+		return loader.ExecErr("Specified cwd '%s' either not absolute or does not exist", cmd.cwd)
 	}
 	return nil
 }
@@ -273,10 +273,10 @@ func (cmd *command) setWords() error {
 	}
 	words, err := shlex.Split(text)
 	if err != nil {
-		return modules.Raise("ValueError", "%s", err)
+		return loader.Raise("ValueError", "%s", err)
 	}
 	if len(words) == 0 {
-		return modules.Raise("IndexError", "list index out of range")
+		return loader.Raise("IndexError", "list index out of range")
 	}
 	cmd.argv, cmd.shown = words, payload.AnyList(words)
 	return nil
@@ -297,12 +297,12 @@ func (cmd *command) setInput() error {
 
 func (cmd *command) setTimeout() error {
 	cmd.timeoutBy = cmd.opt.get("timeout")
-	if !modules.Truthy(cmd.timeoutBy) {
+	if !loader.Truthy(cmd.timeoutBy) {
 		return nil
 	}
-	seconds, ok := modules.ToFloat(cmd.timeoutBy)
+	seconds, ok := loader.ToFloat(cmd.timeoutBy)
 	if !ok {
-		return modules.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", pytext.Str(cmd.timeoutBy))
+		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", pytext.Str(cmd.timeoutBy))
 	}
 	cmd.timeout = seconds
 	return nil

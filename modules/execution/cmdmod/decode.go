@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
@@ -37,7 +37,7 @@ func decodeAs(b []byte, encoding string) (text string, clean bool, err error) {
 		text, clean = narrow(b)
 		return text, clean, nil
 	}
-	return "", false, modules.Raise("LookupError", "unknown encoding: %s", encoding)
+	return "", false, loader.Raise("LookupError", "unknown encoding: %s", encoding)
 }
 
 func widen(b []byte) string {

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -79,12 +79,12 @@ func (cmd *command) setUmask() error {
 	}
 	digits := strings.TrimLeft(pytext.Str(v), "0")
 	if digits == "" {
-		return modules.ExecErr("Zero umask is not allowed.")
+		return loader.ExecErr("Zero umask is not allowed.")
 	}
 	n := 0
 	for _, d := range digits {
 		if d < '0' || d > '7' || n > 0o777777 {
-			return modules.ExecErr("Invalid umask: '%s'", pytext.Str(v))
+			return loader.ExecErr("Invalid umask: '%s'", pytext.Str(v))
 		}
 		n = n*8 + int(d-'0')
 	}

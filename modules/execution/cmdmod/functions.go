@@ -3,13 +3,13 @@ package cmdmod
 import (
 	"os"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 const source = "salt/modules/cmdmod.py"
 
 // Functions lists the module's functions. The default shell is that of the environment at this moment, as in Salt.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	shell := defaultShell()
 	funcs := append(runners(shell), files(shell)...)
 	funcs = append(funcs, lookups()...)
@@ -54,8 +54,8 @@ const (
 		"success_stdout success_stderr"
 )
 
-func runners(shell string) []modules.Func {
-	return []modules.Func{
+func runners(shell string) []loader.Func {
+	return []loader.Func{
 		{Name: "cmd.run", Params: params(paramsRun, shell, map[string]any{"redirect_stderr": true}), KWArgs: true, Run: run,
 			Doc: `Run a command and return its output, standard error included. The exit code is that of the job.
 
@@ -102,8 +102,8 @@ CLI Example:
 	}
 }
 
-func files(shell string) []modules.Func {
-	return []modules.Func{
+func files(shell string) []loader.Func {
+	return []loader.Func{
 		{Name: "cmd.script", Params: params(paramsScript, shell, nil), KWArgs: true, Run: script,
 			Doc: `Fetch a script, run it with arguments and return what cmd.run_all returns.
 
@@ -138,19 +138,19 @@ CLI Example:
 	}
 }
 
-func lookups() []modules.Func {
-	return []modules.Func{
-		{Name: "cmd.which", Params: []modules.Param{modules.Req("cmd")}, Run: whichFunc, Doc: `Return the path of a program, None when it is not installed.
+func lookups() []loader.Func {
+	return []loader.Func{
+		{Name: "cmd.which", Params: []loader.Param{loader.Req("cmd")}, Run: whichFunc, Doc: `Return the path of a program, None when it is not installed.
 
 CLI Example:
 
     salt '*' cmd.which cat`},
-		{Name: "cmd.which_bin", Params: []modules.Param{modules.Req("cmds")}, Run: whichBin, Doc: `Return the path of the first program of a list that is installed.
+		{Name: "cmd.which_bin", Params: []loader.Param{loader.Req("cmds")}, Run: whichBin, Doc: `Return the path of the first program of a list that is installed.
 
 CLI Example:
 
     salt '*' cmd.which_bin '[pip2, pip, pip-python]'`},
-		{Name: "cmd.has_exec", Params: []modules.Param{modules.Req("cmd")}, Run: hasExec, Doc: `Tell whether a program is installed.
+		{Name: "cmd.has_exec", Params: []loader.Param{loader.Req("cmd")}, Run: hasExec, Doc: `Tell whether a program is installed.
 
 CLI Example:
 
@@ -160,13 +160,13 @@ CLI Example:
 CLI Example:
 
     salt '*' cmd.shells`},
-		{Name: "cmd.shell_info", Params: []modules.Param{modules.Req("shell"), modules.Opt("list_modules", false)}, Run: shellInfo,
+		{Name: "cmd.shell_info", Params: []loader.Param{loader.Req("shell"), loader.Opt("list_modules", false)}, Run: shellInfo,
 			Doc: `Tell whether a shell or script language is installed, and its version.
 
 CLI Example:
 
     salt '*' cmd.shell_info bash`},
-		{Name: "cmd.tty", Params: []modules.Param{modules.Req("device"), modules.Opt("echo", "")}, Run: tty,
+		{Name: "cmd.tty", Params: []loader.Param{loader.Req("device"), loader.Opt("echo", "")}, Run: tty,
 			Doc: `Write a text to a terminal.
 
 CLI Example:
@@ -176,6 +176,6 @@ CLI Example:
 	}
 }
 
-func codeParams() []modules.Param {
-	return []modules.Param{modules.Req("lang"), modules.Req("code"), modules.Opt("cwd", nil), modules.Opt("args", nil)}
+func codeParams() []loader.Param {
+	return []loader.Param{loader.Req("lang"), loader.Req("code"), loader.Opt("cwd", nil), loader.Opt("args", nil)}
 }

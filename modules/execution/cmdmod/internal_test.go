@@ -3,7 +3,7 @@ package cmdmod
 import (
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -44,7 +44,7 @@ func FuzzReplaceInvalid(f *testing.F) {
 }
 
 func TestChrootLine(t *testing.T) {
-	f := modules.Func{Name: "cmd.run_chroot", Params: params(paramsChroot, "/bin/sh", nil), KWArgs: true}
+	f := loader.Func{Name: "cmd.run_chroot", Params: params(paramsChroot, "/bin/sh", nil), KWArgs: true}
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		kw   *payload.Map
@@ -54,7 +54,7 @@ func TestChrootLine(t *testing.T) {
 		{payload.M("cmd", []any{"echo", int64(1)}, "runas", "u"), "chroot --userspec u: " + dir + " /bin/sh -c 'echo 1'"},
 		{payload.M("cmd", "ls", "runas", "u", "group", "g"), "chroot --userspec u:g " + dir + " /bin/sh -c ls"},
 	} {
-		bound, err := modules.Bind(&f, []any{dir}, tt.kw)
+		bound, err := loader.Bind(&f, []any{dir}, tt.kw)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
@@ -37,7 +37,7 @@ func levelOf(v any) (level slog.Level, known bool) {
 	return slog.LevelInfo, false
 }
 
-func logUnknownLevel(c *modules.Call, v any) {
+func logUnknownLevel(c *loader.Call, v any) {
 	c.Log(slog.LevelError, fmt.Sprintf("Invalid output_loglevel '%s'. Valid levels are: warning, trace, quiet, profile, info, garbage, "+
 		"error, debug, critical, all. Falling back to 'info'.", pytext.Str(v)))
 }

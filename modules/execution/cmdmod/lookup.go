@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func whichFunc(c *modules.Call, a modules.Args) (any, error) {
+func whichFunc(c *loader.Call, a loader.Args) (any, error) {
 	name := a.Str("cmd")
 	if name == "" {
 		c.Log(slog.LevelError, "No executable was passed to be searched by salt.utils.path.which()")
@@ -25,7 +25,7 @@ func whichFunc(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // which finds a program on the PATH of the job.
-func which(c *modules.Call, name string) string {
+func which(c *loader.Call, name string) string {
 	path, _ := environ.Of(c.Ctx).Get("PATH")
 	return program.WhichOn(path, name)
 }
@@ -37,7 +37,7 @@ func textOrNil(s string) any {
 	return s
 }
 
-func whichBin(c *modules.Call, a modules.Args) (any, error) {
+func whichBin(c *loader.Call, a loader.Args) (any, error) {
 	var names []any
 	switch x := a.Get("cmds").(type) {
 	case string:
@@ -53,7 +53,7 @@ func whichBin(c *modules.Call, a modules.Args) (any, error) {
 	return nil, nil
 }
 
-func hasExec(c *modules.Call, a modules.Args) (any, error) {
+func hasExec(c *loader.Call, a loader.Args) (any, error) {
 	return which(c, a.Str("cmd")) != "", nil
 }
 
@@ -84,7 +84,7 @@ func validShell(shell string) bool {
 	return !ok
 }
 
-func shells(*modules.Call, modules.Args) (any, error) {
+func shells(*loader.Call, loader.Args) (any, error) {
 	lines, _ := shellLines()
 	out := []any{}
 	for _, l := range lines {
@@ -96,7 +96,7 @@ func shells(*modules.Call, modules.Args) (any, error) {
 }
 
 // tty writes to a terminal. Unlike Salt: a device that is not there is not created as a file.
-func tty(_ *modules.Call, a modules.Args) (any, error) {
+func tty(_ *loader.Call, a loader.Args) (any, error) {
 	device := a.Str("device")
 	path := ""
 	switch {
@@ -144,7 +144,7 @@ var versionNumber = pattern.New(`^\d[\d.]*`)
 
 // shellInfo asks a shell for its version. Unlike Salt 3008.3, whose function fails on the bytes it reads, it
 // returns what its documentation says.
-func shellInfo(c *modules.Call, a modules.Args) (any, error) {
+func shellInfo(c *loader.Call, a loader.Args) (any, error) {
 	name := a.Str("shell")
 	probe, ok := shellProbes()[name]
 	if !ok {

@@ -3,7 +3,7 @@ package cmdmod
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 // defaultOf is the default of a parameter by its name.
@@ -22,16 +22,16 @@ func defaultOf(name, shell string) any {
 }
 
 // params builds a parameter list of names; cmd, root and source are required.
-func params(names, shell string, special map[string]any) []modules.Param {
-	var out []modules.Param
+func params(names, shell string, special map[string]any) []loader.Param {
+	var out []loader.Param
 	for _, name := range strings.Fields(names) {
 		switch def, ok := special[name]; {
 		case name == "cmd" || name == "source" || name == "root":
-			out = append(out, modules.Req(name))
+			out = append(out, loader.Req(name))
 		case ok:
-			out = append(out, modules.Opt(name, def))
+			out = append(out, loader.Opt(name, def))
 		default:
-			out = append(out, modules.Opt(name, defaultOf(name, shell)))
+			out = append(out, loader.Opt(name, defaultOf(name, shell)))
 		}
 	}
 	return out
@@ -40,7 +40,7 @@ func params(names, shell string, special map[string]any) []modules.Param {
 // options are the arguments of one call by name: a declared parameter, or a keyword beside them, since the
 // functions pass what they do not know on to the common part.
 type options struct {
-	args  modules.Args
+	args  loader.Args
 	fixed map[string]any // set by the function itself, win over the rest
 }
 
@@ -58,9 +58,9 @@ func (o options) get(name string) any {
 	return defaultOf(name, defaultShell())
 }
 
-func (o options) flag(name string) bool { return modules.Truthy(o.get(name)) }
+func (o options) flag(name string) bool { return loader.Truthy(o.get(name)) }
 
-func (o options) text(name string) string { return modules.Text(o.get(name)) }
+func (o options) text(name string) string { return loader.Text(o.get(name)) }
 
 // with adds fixed values.
 func (o options) with(kv map[string]any) options {
@@ -76,16 +76,16 @@ func (o options) with(kv map[string]any) options {
 }
 
 // remote tells whether the call came from a publication or from salt-call, not from another function.
-func (o options) remote() bool { return modules.Truthy(o.args.KW.Value("__pub_jid")) }
+func (o options) remote() bool { return loader.Truthy(o.args.KW.Value("__pub_jid")) }
 
 // pythonShell is whether a shell runs the command: by default for calls from outside, and for all with cmd_safe
 // set to False.
-func (o options) pythonShell(c *modules.Call) bool {
+func (o options) pythonShell(c *loader.Call) bool {
 	v := o.get("python_shell")
 	if v == nil {
 		safe, isBool := c.Opts().Value("cmd_safe").(bool)
 		return o.remote() || isBool && !safe
 	}
 	b, isBool := v.(bool)
-	return b || !isBool && modules.Truthy(v)
+	return b || !isBool && loader.Truthy(v)
 }

@@ -3,7 +3,7 @@ package cmdmod
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -22,10 +22,10 @@ func (o Output) Lines() []string {
 // shell, with the same environment, exit code of the job and log lines. more are further arguments of cmd.run_all; they
 // may be nil. Unlike Salt: the function needs no cmd.run_all, so that disable_modules may take that from those who call
 // it by name.
-func RunAll(c *modules.Call, argv []string, more *payload.Map) (Output, error) {
+func RunAll(c *loader.Call, argv []string, more *payload.Map) (Output, error) {
 	kw := payload.M("cmd", payload.AnyList(argv), "python_shell", false, "output_loglevel", "trace")
 	kw.Update(more)
-	bound, err := modules.Bind(&modules.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
+	bound, err := loader.Bind(&loader.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
 	if err != nil {
 		return Output{}, err
 	}

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/cpmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
-func env(t testing.TB, opts *payload.Map) *modules.Env {
+func env(t testing.TB, opts *payload.Map) *loader.Env {
 	t.Helper()
 	t.Setenv("SHELL", "/bin/sh")
 	return modtest.Env(t, opts, cmdmod.Functions(), cpmod.Functions())
@@ -249,7 +249,7 @@ func TestPermitted(t *testing.T) {
 
 // TestNestedCall shows that a command of another function is split into words, not given to a shell.
 func TestNestedCall(t *testing.T) {
-	nested := modules.Func{Name: "x.y", Run: func(c *modules.Call, _ modules.Args) (any, error) {
+	nested := loader.Func{Name: "x.y", Run: func(c *loader.Call, _ loader.Args) (any, error) {
 		return c.Call("cmd.run", []any{"echo $HOME ; pwd"}, nil)
 	}}
 	for safe, want := range map[bool]string{true: "$HOME ; pwd", false: "/x\n/"} {

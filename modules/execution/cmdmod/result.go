@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -23,7 +23,7 @@ type ran struct {
 func (r ran) retcode() (int64, bool) { return r.Int("retcode") }
 
 // perform runs a command with these options, sets the job's exit code and logs as the reference does.
-func perform(c *modules.Call, o options, merge bool) (ran, error) {
+func perform(c *loader.Call, o options, merge bool) (ran, error) {
 	cmd, err := prepare(c, o, merge)
 	if err != nil {
 		return ran{}, err
@@ -164,11 +164,11 @@ func (cmd *command) startError(err error) error {
 	if cmd.account != nil && number == syscall.EACCES && program.Executable(file) {
 		file = cmd.cwd // the user may run the program, but not enter the directory
 	}
-	reason := modules.OSErrorText(number, file)
+	reason := loader.OSErrorText(number, file)
 	if file == "" {
 		reason += ": ''"
 	}
-	return modules.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown, pytext.Repr(cmd.context()), reason)
+	return loader.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown, pytext.Repr(cmd.context()), reason)
 }
 
 // context is what the reference passes to subprocess, as far as its message shows it: -1 is a pipe, -2 stdout.
@@ -202,14 +202,14 @@ func (cmd *command) logResult(r ran) {
 	if s := r.Str("stderr"); s != "" {
 		cmd.call.Log(level, "stderr: "+s)
 	}
-	if modules.Truthy(code) {
+	if loader.Truthy(code) {
 		cmd.call.Log(level, "retcode: "+pytext.Str(code))
 	}
 }
 
 func (cmd *command) logFailure(code any) { logFailure(cmd.call, cmd.original, code) }
 
-func logFailure(c *modules.Call, original, code any) {
+func logFailure(c *loader.Call, original, code any) {
 	name, _ := firstWord(original)
 	c.Log(slog.LevelError, fmt.Sprintf("Command '%s' failed with return code: %s", name, pytext.Str(code)))
 }

@@ -3,16 +3,16 @@ package cmdmod
 import (
 	"log/slog"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
-func run(c *modules.Call, a modules.Args) (any, error) {
+func run(c *loader.Call, a loader.Args) (any, error) {
 	return runMerged(c, options{args: a})
 }
 
 // runMerged is cmd.run: output with standard error in it.
-func runMerged(c *modules.Call, o options) (any, error) {
+func runMerged(c *loader.Call, o options) (any, error) {
 	r, err := perform(c, o, o.flag("redirect_stderr"))
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func runMerged(c *modules.Call, o options) (any, error) {
 }
 
 // logRun writes the lines cmd.run adds to those of the common part, and turns a failure into an error when asked.
-func logRun(c *modules.Call, o options, r ran) error {
+func logRun(c *loader.Call, o options, r ran) error {
 	level, known := levelOf(o.get("output_loglevel"))
 	if !known {
 		logUnknownLevel(c, o.get("output_loglevel"))
@@ -41,29 +41,29 @@ func logRun(c *modules.Call, o options, r ran) error {
 		logFailure(c, o.get("cmd"), code)
 		if o.flag("raise_err") {
 			if o.flag("hide_output") {
-				return modules.ExecErr("")
+				return loader.ExecErr("")
 			}
-			return modules.ExecErr("%s", r.Str("stdout"))
+			return loader.ExecErr("%s", r.Str("stdout"))
 		}
 	}
 	c.Log(level, "output: "+r.Str("stdout"))
 	return nil
 }
 
-func runShell(c *modules.Call, a modules.Args) (any, error) {
+func runShell(c *loader.Call, a loader.Args) (any, error) {
 	o := options{args: a}
 	shell := true
 	if v, ok := a.KW.Get("python_shell"); ok && v != nil {
-		shell = modules.Truthy(v)
+		shell = loader.Truthy(v)
 	}
 	return runMerged(c, o.with(map[string]any{"python_shell": shell, "redirect_stderr": true}))
 }
 
-func runStdout(c *modules.Call, a modules.Args) (any, error) { return oneStream(c, a, "stdout") }
+func runStdout(c *loader.Call, a loader.Args) (any, error) { return oneStream(c, a, "stdout") }
 
-func runStderr(c *modules.Call, a modules.Args) (any, error) { return oneStream(c, a, "stderr") }
+func runStderr(c *loader.Call, a loader.Args) (any, error) { return oneStream(c, a, "stderr") }
 
-func oneStream(c *modules.Call, a modules.Args, name string) (any, error) {
+func oneStream(c *loader.Call, a loader.Args, name string) (any, error) {
 	o := options{args: a}
 	r, err := perform(c, o, false)
 	if err != nil {
@@ -75,7 +75,7 @@ func oneStream(c *modules.Call, a modules.Args, name string) (any, error) {
 	return r.Str(name), nil
 }
 
-func runAll(c *modules.Call, a modules.Args) (any, error) {
+func runAll(c *loader.Call, a loader.Args) (any, error) {
 	o := options{args: a}
 	r, err := perform(c, o, o.flag("redirect_stderr"))
 	if err != nil {
@@ -92,7 +92,7 @@ func hidden(o options, m *payload.Map) *payload.Map {
 	return m
 }
 
-func retcode(c *modules.Call, a modules.Args) (any, error) {
+func retcode(c *loader.Call, a loader.Args) (any, error) {
 	r, err := perform(c, options{args: a}, true)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func retcode(c *modules.Call, a modules.Args) (any, error) {
 	return r.Value("retcode"), nil
 }
 
-func runBG(c *modules.Call, a modules.Args) (any, error) {
+func runBG(c *loader.Call, a loader.Args) (any, error) {
 	o := options{args: a}
 	r, err := perform(c, o.with(map[string]any{"bg": true}), false)
 	if err != nil {

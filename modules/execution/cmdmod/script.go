@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
 )
 
-func script(c *modules.Call, a modules.Args) (any, error) {
+func script(c *loader.Call, a loader.Args) (any, error) {
 	r, err := runScript(c, options{args: a})
 	if err != nil {
 		return nil, err
@@ -24,14 +24,14 @@ func script(c *modules.Call, a modules.Args) (any, error) {
 	return r, nil
 }
 
-func scriptRetcode(c *modules.Call, a modules.Args) (any, error) {
+func scriptRetcode(c *loader.Call, a loader.Args) (any, error) {
 	r, err := runScript(c, options{args: a})
 	if err != nil {
 		return nil, err
 	}
 	code, ok := r.Get("retcode")
 	if !ok {
-		return nil, &modules.Exception{Class: "KeyError", Message: "'retcode'"}
+		return nil, &loader.Exception{Class: "KeyError", Message: "'retcode'"}
 	}
 	return code, nil
 }
@@ -42,7 +42,7 @@ func cacheError() *payload.Map {
 }
 
 // runScript fetches a script into a temporary file that only its user can run, runs it and removes it.
-func runScript(c *modules.Call, o options) (*payload.Map, error) {
+func runScript(c *loader.Call, o options) (*payload.Map, error) {
 	source := o.text("source")
 	local, remove, err := fetch(c, o)
 	if err != nil {
@@ -73,7 +73,7 @@ func runScript(c *modules.Call, o options) (*payload.Map, error) {
 	switch err.(type) {
 	case nil:
 		return hidden(o, r.Map), nil
-	case *modules.CommandExecutionError, *modules.InvocationError:
+	case *loader.CommandExecutionError, *loader.InvocationError:
 		c.Log(slog.LevelError, fmt.Sprintf("cmd.script: Unable to run script '%s': %s", pytext.Repr(words), err))
 		return hidden(o, payload.NewMap(0)), nil
 	}
@@ -87,10 +87,10 @@ func queryOf(source string) string {
 
 // fetch makes the source a local file, rendered where it is a template; "" when it is not to be had. remove is called when the
 // file is not needed any more.
-func fetch(c *modules.Call, o options) (path string, remove func(), err error) {
+func fetch(c *loader.Call, o options) (path string, remove func(), err error) {
 	remove = func() {}
 	source, env := o.text("source"), cmp.Or(o.text("saltenv"), "base")
-	if engine := o.get("template"); modules.Truthy(engine) {
+	if engine := o.get("template"); loader.Truthy(engine) {
 		dir, err := os.MkdirTemp("", "__salt.tmp.")
 		if err != nil {
 			return "", remove, fmt.Errorf("fetch the script: %w", err)
@@ -108,25 +108,25 @@ func fetch(c *modules.Call, o options) (path string, remove func(), err error) {
 }
 
 // scriptWords are the script and its arguments; arguments rule out the shell.
-func scriptWords(c *modules.Call, o options, path string) ([]any, bool, error) {
+func scriptWords(c *loader.Call, o options, path string) ([]any, bool, error) {
 	words := []any{path}
 	switch x := o.get("args").(type) {
 	case nil:
 	case string:
 		more, err := shlex.Split(x)
 		if err != nil {
-			return nil, false, modules.Raise("ValueError", "%s", err)
+			return nil, false, loader.Raise("ValueError", "%s", err)
 		}
 		words = append(words, payload.AnyList(more)...)
 	case []any:
 		words = append(words, x...)
 	default:
-		return nil, false, &modules.ArgumentError{Message: "Value after * must be an iterable, not " + pytext.Type(x)}
+		return nil, false, &loader.ArgumentError{Message: "Value after * must be an iterable, not " + pytext.Type(x)}
 	}
 	return words, len(words) == 1 && o.pythonShell(c), nil
 }
 
-func execCode(c *modules.Call, a modules.Args) (any, error) {
+func execCode(c *loader.Call, a loader.Args) (any, error) {
 	r, err := runCode(c, options{args: a})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func execCode(c *modules.Call, a modules.Args) (any, error) {
 	return r.Str("stdout"), nil
 }
 
-func execCodeAll(c *modules.Call, a modules.Args) (any, error) {
+func execCodeAll(c *loader.Call, a loader.Args) (any, error) {
 	r, err := runCode(c, options{args: a})
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func execCodeAll(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // runCode writes the code to a file and runs the interpreter on it.
-func runCode(c *modules.Call, o options) (*payload.Map, error) {
+func runCode(c *loader.Call, o options) (*payload.Map, error) {
 	file, err := makeScript("", "", o.text("runas"), strings.NewReader(o.text("code")), true)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 )
 
 // scriptFile is a file that is there for one run of a command.
@@ -67,7 +67,7 @@ func ownerOf(runas string) (*syscall.Credential, error) {
 	a, err := program.LookupAccount(runas, "")
 	switch {
 	case errors.Is(err, program.ErrNoUser):
-		return nil, modules.ExecErr("User '%s' is not available", runas)
+		return nil, loader.ExecErr("User '%s' is not available", runas)
 	case err != nil || a.Credential == nil || int(a.Credential.Uid) == os.Geteuid():
 		return nil, err
 	}

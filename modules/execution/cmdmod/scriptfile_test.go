@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -43,7 +43,7 @@ func whereAmI(t *testing.T) string {
 	return path
 }
 
-func runScript(t *testing.T, e *modules.Env, source string, kw *payload.Map) []string {
+func runScript(t *testing.T, e *loader.Env, source string, kw *payload.Map) []string {
 	t.Helper()
 	got, _, err := modtest.Call(t, e, "cmd.script", []any{source}, kw)
 	out, _ := got.(*payload.Map)

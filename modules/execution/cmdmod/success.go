@@ -3,7 +3,7 @@ package cmdmod
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
@@ -18,9 +18,9 @@ func (cmd *command) setSuccess() error {
 	if v := cmd.opt.get("success_retcodes"); v != nil {
 		cmd.success.codes = nil
 		for _, w := range splitInput(v) {
-			n, err := modules.ToInt(w)
+			n, err := loader.ToInt(w)
 			if err != nil {
-				return modules.InvocErr("success_retcodes must be a list of integers")
+				return loader.InvocErr("success_retcodes must be a list of integers")
 			}
 			cmd.success.codes = append(cmd.success.codes, n)
 		}

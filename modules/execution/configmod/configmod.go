@@ -6,13 +6,13 @@ import (
 	"net/url"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the module's functions.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	funcs := append(readers(), others()...)
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/config.py"
@@ -20,24 +20,24 @@ func Functions() []modules.Func {
 	return funcs
 }
 
-func readers() []modules.Func {
-	omits := func(names ...string) []modules.Param {
-		var out []modules.Param
+func readers() []loader.Func {
+	omits := func(names ...string) []loader.Param {
+		var out []loader.Param
 		for _, n := range names {
-			out = append(out, modules.Opt(n, false))
+			out = append(out, loader.Opt(n, false))
 		}
 		return out
 	}
-	return []modules.Func{
-		{Name: "config.get", Params: append([]modules.Param{modules.Req("key"), modules.Opt("default", ""), modules.Opt("delimiter", ":"),
-			modules.Opt("merge", nil)}, omits("omit_opts", "omit_pillar", "omit_master", "omit_grains")...), Run: get,
+	return []loader.Func{
+		{Name: "config.get", Params: append([]loader.Param{loader.Req("key"), loader.Opt("default", ""), loader.Opt("delimiter", ":"),
+			loader.Opt("merge", nil)}, omits("omit_opts", "omit_pillar", "omit_master", "omit_grains")...), Run: get,
 			Doc: `Get a value by its path out of options, grains, pillar and the master's options, the first that has it.
 
 CLI Example:
 
     salt '*' config.get pkg:apache
     salt '*' config.get lxc.container_profile:centos merge=recurse`},
-		{Name: "config.option", Params: append([]modules.Param{modules.Req("value"), modules.Opt("default", nil)},
+		{Name: "config.option", Params: append([]loader.Param{loader.Req("value"), loader.Opt("default", nil)},
 			omits("omit_opts", "omit_grains", "omit_pillar", "omit_master", "omit_all", "wildcard")...), Run: option,
 			Doc: `Get a value by its name out of options, grains, pillar and the master's options; all that match a glob with wildcard=True.
 
@@ -45,14 +45,14 @@ CLI Example:
 
     salt '*' config.option redis.host
     salt '*' config.option '*backup*' wildcard=True`},
-		{Name: "config.merge", Params: append([]modules.Param{modules.Req("value"), modules.Opt("default", "")},
+		{Name: "config.merge", Params: append([]loader.Param{loader.Req("value"), loader.Opt("default", "")},
 			omits("omit_opts", "omit_master", "omit_pillar")...), Run: merge,
 			Doc: `Get an option from all places at once: maps and lists are joined.
 
 CLI Example:
 
     salt '*' config.merge schedule`},
-		{Name: "config.dot_vals", Params: []modules.Param{modules.Req("value")}, Run: dotVals,
+		{Name: "config.dot_vals", Params: []loader.Param{loader.Req("value")}, Run: dotVals,
 			Doc: `Get all options whose names begin with a name and a dot.
 
 CLI Example:
@@ -66,27 +66,27 @@ CLI Example:
 	}
 }
 
-func others() []modules.Func {
-	return []modules.Func{
-		{Name: "config.backup_mode", Params: []modules.Param{modules.Opt("backup", "")}, Run: backupMode,
+func others() []loader.Func {
+	return []loader.Func{
+		{Name: "config.backup_mode", Params: []loader.Param{loader.Opt("backup", "")}, Run: backupMode,
 			Doc: `Get the way files are backed up: the argument, else the option backup_mode.
 
 CLI Example:
 
     salt '*' config.backup_mode`},
-		{Name: "config.manage_mode", Params: []modules.Param{modules.Req("mode")}, Run: manageMode,
+		{Name: "config.manage_mode", Params: []loader.Param{loader.Req("mode")}, Run: manageMode,
 			Doc: `Write a file mode with four digits.
 
 CLI Example:
 
     salt '*' config.manage_mode 644`},
-		{Name: "config.valid_fileproto", Params: []modules.Param{modules.Req("uri")}, Run: validFileproto,
+		{Name: "config.valid_fileproto", Params: []loader.Param{loader.Req("uri")}, Run: validFileproto,
 			Doc: `Tell whether files can be had by a URI of this kind.
 
 CLI Example:
 
     salt '*' config.valid_fileproto salt://path/to/file`},
-		{Name: "config.gather_bootstrap_script", Params: []modules.Param{modules.Opt("bootstrap", nil)}, Run: gatherBootstrap,
+		{Name: "config.gather_bootstrap_script", Params: []loader.Param{loader.Opt("bootstrap", nil)}, Run: gatherBootstrap,
 			Doc: `Not offered: the bootstrap script belongs to salt-cloud, which is not part of this program.
 
 CLI Example:
@@ -113,14 +113,14 @@ func defaults() *payload.Map {
 }
 
 // masterOpts are the master's options, when it puts them into the pillar.
-func masterOpts(c *modules.Call) *payload.Map { return c.Pillar().Map("master") }
+func masterOpts(c *loader.Call) *payload.Map { return c.Pillar().Map("master") }
 
 // items are the options, with grains and pillar among them as in the reference.
-func items(c *modules.Call, _ modules.Args) (any, error) {
-	return modules.WithResources(c.Opts()).Set("grains", c.Grains()).Set("pillar", c.Pillar()), nil
+func items(c *loader.Call, _ loader.Args) (any, error) {
+	return loader.WithResources(c.Opts()).Set("grains", c.Grains()).Set("pillar", c.Pillar()), nil
 }
 
-func dotVals(c *modules.Call, a modules.Args) (any, error) {
+func dotVals(c *loader.Call, a loader.Args) (any, error) {
 	prefix := a.Str("value") + "."
 	out := payload.NewMap(0)
 	for _, m := range []*payload.Map{masterOpts(c), c.Opts()} {
@@ -133,14 +133,14 @@ func dotVals(c *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
-func backupMode(c *modules.Call, a modules.Args) (any, error) {
-	if v := a.Get("backup"); modules.Truthy(v) {
+func backupMode(c *loader.Call, a loader.Args) (any, error) {
+	if v := a.Get("backup"); loader.Truthy(v) {
 		return v, nil
 	}
 	return c.Call("config.option", []any{"backup_mode"}, nil)
 }
 
-func manageMode(_ *modules.Call, a modules.Args) (any, error) {
+func manageMode(_ *loader.Call, a loader.Args) (any, error) {
 	v := a.Get("mode")
 	if v == nil {
 		return nil, nil
@@ -149,7 +149,7 @@ func manageMode(_ *modules.Call, a modules.Args) (any, error) {
 	return strings.Repeat("0", max(0, 4-len(digits))) + digits, nil
 }
 
-func validFileproto(_ *modules.Call, a modules.Args) (any, error) {
+func validFileproto(_ *loader.Call, a loader.Args) (any, error) {
 	u, err := url.Parse(a.Str("uri"))
 	if err != nil {
 		return false, nil
@@ -161,6 +161,6 @@ func validFileproto(_ *modules.Call, a modules.Args) (any, error) {
 	return false, nil
 }
 
-func gatherBootstrap(*modules.Call, modules.Args) (any, error) {
+func gatherBootstrap(*loader.Call, loader.Args) (any, error) {
 	return []any{false, "config.gather_bootstrap_script is unavailable"}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
@@ -19,7 +19,7 @@ type place struct {
 }
 
 // places lists the maps in the order in which they are asked.
-func places(c *modules.Call, a modules.Args) []place {
+func places(c *loader.Call, a loader.Args) []place {
 	return []place{
 		{a.Bool("omit_opts"), c.Opts},
 		{a.Bool("omit_grains"), c.Grains},
@@ -29,7 +29,7 @@ func places(c *modules.Call, a modules.Args) []place {
 	}
 }
 
-func get(c *modules.Call, a modules.Args) (any, error) {
+func get(c *loader.Call, a loader.Args) (any, error) {
 	key, delimiter := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter"))
 	if v := a.Get("merge"); v != nil {
 		return merged(c, a, key, delimiter, pytext.Str(v))
@@ -51,7 +51,7 @@ func get(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // insideOpts finds paths that begin with grains or pillar, which count as options too.
-func insideOpts(c *modules.Call, key, delimiter string) (any, bool) {
+func insideOpts(c *loader.Call, key, delimiter string) (any, bool) {
 	for name, read := range map[string]func() *payload.Map{"grains": c.Grains, "pillar": c.Pillar} {
 		if key == name {
 			return read(), true
@@ -64,7 +64,7 @@ func insideOpts(c *modules.Call, key, delimiter string) (any, bool) {
 }
 
 // merged joins all places, the strongest last, and looks the path up in the result.
-func merged(c *modules.Call, a modules.Args, key, delimiter, strategy string) (any, error) {
+func merged(c *loader.Call, a loader.Args, key, delimiter, strategy string) (any, error) {
 	if strategy != "recurse" && strategy != "overwrite" {
 		c.Log(slog.LevelWarn, fmt.Sprintf("Unsupported merge strategy '%s'. Falling back to 'recurse'.", strategy))
 		strategy = "recurse"
@@ -87,7 +87,7 @@ func merged(c *modules.Call, a modules.Args, key, delimiter, strategy string) (a
 	return a.Get("default"), nil
 }
 
-func option(c *modules.Call, a modules.Args) (any, error) {
+func option(c *loader.Call, a loader.Args) (any, error) {
 	all := places(c, a)
 	if a.Bool("omit_all") {
 		for i := range all[:4] {
@@ -137,7 +137,7 @@ func matching(all []place, glob string, def any) any {
 	return payload.NewMap(0)
 }
 
-func merge(c *modules.Call, a modules.Args) (any, error) {
+func merge(c *loader.Call, a loader.Args) (any, error) {
 	name := a.Get("value")
 	var found any
 	for _, p := range []place{

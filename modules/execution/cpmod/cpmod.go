@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileclient"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -17,7 +17,7 @@ import (
 const source = "salt/modules/cp.py"
 
 // Functions lists the functions.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	funcs := append(append(listers(), fetchers()...), movers()...)
 	for i := range funcs {
 		funcs[i].Source = source
@@ -26,19 +26,19 @@ func Functions() []modules.Func {
 }
 
 // envOf is the environment of a call: the argument, the option saltenv, base.
-func envOf(c *modules.Call, a modules.Args) string {
-	if a.Declared("saltenv") && modules.Truthy(a.Get("saltenv")) {
+func envOf(c *loader.Call, a loader.Args) string {
+	if a.Declared("saltenv") && loader.Truthy(a.Get("saltenv")) {
 		return pytext.Str(a.Get("saltenv"))
 	}
-	if v := c.Opts().Value("saltenv"); modules.Truthy(v) {
+	if v := c.Opts().Value("saltenv"); loader.Truthy(v) {
 		return pytext.Str(v)
 	}
 	return "base"
 }
 
 // with gives a function the client and the environment of its call.
-func with(f func(c *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error)) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func with(f func(c *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error)) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		client, err := fileclient.For(c)
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func with(f func(c *modules.Call, a modules.Args, client *fileclient.Client, env
 }
 
 // urlIn takes the environment out of a URL, over that of the call.
-func urlIn(a modules.Args, env string) (string, string) {
+func urlIn(a loader.Args, env string) (string, string) {
 	url, own := fileclient.SplitEnv(a.Str("path"))
 	if own != "" {
 		env = own
@@ -56,56 +56,56 @@ func urlIn(a modules.Args, env string) (string, string) {
 	return url, env
 }
 
-func listers() []modules.Func {
-	saltenv, prefix := modules.Opt("saltenv", nil), modules.Opt("prefix", "")
-	list := func(name, cmd, what string) modules.Func {
-		return modules.Func{Name: "cp." + name, Params: []modules.Param{saltenv, prefix},
-			Run: with(func(c *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error) {
+func listers() []loader.Func {
+	saltenv, prefix := loader.Opt("saltenv", nil), loader.Opt("prefix", "")
+	list := func(name, cmd, what string) loader.Func {
+		return loader.Func{Name: "cp." + name, Params: []loader.Param{saltenv, prefix},
+			Run: with(func(c *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error) {
 				return client.List(c.Ctx, cmd, env, a.Str("prefix"))
 			}), Doc: "List the " + what + " of an environment of the file server.\n\nCLI Example:\n\n    salt '*' cp." + name}
 	}
-	return []modules.Func{
+	return []loader.Func{
 		list("list_master", payload.CmdFileList, "files"), list("list_master_dirs", payload.CmdDirList, "directories"),
 		list("list_master_symlinks", payload.CmdSymlinkList, "symbolic links"),
-		{Name: "cp.envs", Run: with(func(c *modules.Call, _ modules.Args, client *fileclient.Client, _ string) (any, error) {
+		{Name: "cp.envs", Run: with(func(c *loader.Call, _ loader.Args, client *fileclient.Client, _ string) (any, error) {
 			return client.Envs(c.Ctx)
 		}), Doc: "List the environments of the file server.\n\nCLI Example:\n\n    salt '*' cp.envs"},
-		{Name: "cp.list_states", Params: []modules.Param{saltenv}, Run: with(func(c *modules.Call, _ modules.Args, client *fileclient.Client, env string) (any, error) {
+		{Name: "cp.list_states", Params: []loader.Param{saltenv}, Run: with(func(c *loader.Call, _ loader.Args, client *fileclient.Client, env string) (any, error) {
 			names, err := client.States(c.Ctx, env)
 			return payload.AnyList(names), err
 		}), Doc: "List the states of an environment.\n\nCLI Example:\n\n    salt '*' cp.list_states"},
-		{Name: "cp.list_minion", Params: []modules.Param{saltenv}, Run: with(func(_ *modules.Call, _ modules.Args, client *fileclient.Client, env string) (any, error) {
+		{Name: "cp.list_minion", Params: []loader.Param{saltenv}, Run: with(func(_ *loader.Call, _ loader.Args, client *fileclient.Client, env string) (any, error) {
 			names, err := client.LocalList(env)
 			return payload.AnyList(names), err
 		}), Doc: "List the files in the caches of this minion.\n\nCLI Example:\n\n    salt '*' cp.list_minion"},
-		{Name: "cp.is_cached", Params: []modules.Param{modules.Req("path"), saltenv}, Run: with(func(_ *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error) {
+		{Name: "cp.is_cached", Params: []loader.Param{loader.Req("path"), saltenv}, Run: with(func(_ *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error) {
 			url, env := urlIn(a, env)
 			return client.IsCached(url, env), nil
 		}), Doc: "Tell where a file is in the caches of this minion.\n\nCLI Example:\n\n    salt '*' cp.is_cached salt://path/to/file"},
-		{Name: "cp.cache_dest", Params: []modules.Param{modules.Req("url"), saltenv}, Run: with(func(_ *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error) {
+		{Name: "cp.cache_dest", Params: []loader.Param{loader.Req("url"), saltenv}, Run: with(func(_ *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error) {
 			return client.CacheDest(a.Str("url"), env)
 		}), Doc: "Tell where a file would be in the caches of this minion.\n\nCLI Example:\n\n    salt '*' cp.cache_dest salt://my/file"},
 		hashFile("cp.hash_file"), hashFile("cp.hash_file_ssh"),
-		{Name: "cp.stat_file", Params: []modules.Param{modules.Req("path"), saltenv, modules.Opt("octal", true)}, Run: with(statFile),
+		{Name: "cp.stat_file", Params: []loader.Param{loader.Req("path"), saltenv, loader.Opt("octal", true)}, Run: with(statFile),
 			Doc: "Tell the permissions of a file.\n\nCLI Example:\n\n    salt '*' cp.stat_file salt://path/to/file"},
 	}
 }
 
-func hashFile(name string) modules.Func {
-	return modules.Func{Name: name, Params: []modules.Param{modules.Req("path"), modules.Opt("saltenv", nil)},
-		Run: with(func(c *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error) {
+func hashFile(name string) loader.Func {
+	return loader.Func{Name: name, Params: []loader.Param{loader.Req("path"), loader.Opt("saltenv", nil)},
+		Run: with(func(c *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error) {
 			url, env := urlIn(a, env)
 			return client.Hash(c.Ctx, url, env)
 		}), Doc: "Tell the hash of a file: of the file server by salt://, else of this minion.\n\nCLI Example:\n\n    salt '*' cp.hash_file salt://path/to/file"}
 }
 
-func statFile(c *modules.Call, a modules.Args, client *fileclient.Client, env string) (any, error) {
+func statFile(c *loader.Call, a loader.Args, client *fileclient.Client, env string) (any, error) {
 	url, env := urlIn(a, env)
 	stat, err := client.Stat(c.Ctx, url, env)
 	if err != nil || len(stat) == 0 {
 		return nil, err
 	}
-	mode, err := modules.ToInt(stat[0])
+	mode, err := loader.ToInt(stat[0])
 	if err != nil || a.Get("octal") != true {
 		return stat[0], err
 	}
@@ -113,13 +113,13 @@ func statFile(c *modules.Call, a modules.Args, client *fileclient.Client, env st
 }
 
 // notFetched says in the log that a file could not be fetched.
-func notFetched(c *modules.Call, verb, url, env string) {
+func notFetched(c *loader.Call, verb, url, env string) {
 	c.Log(slog.LevelError, fmt.Sprintf("Unable to %s file %s from saltenv %s.", verb, fileclient.Redact(url), env))
 }
 
 // level is an argument gzip as a number.
-func level(a modules.Args) (int, error) {
-	if !modules.Truthy(a.Get("gzip")) {
+func level(a loader.Args) (int, error) {
+	if !loader.Truthy(a.Get("gzip")) {
 		return 0, nil
 	}
 	n, err := a.Int("gzip")
@@ -131,5 +131,5 @@ func pathsOf(v any) []string {
 	if list, ok := v.([]any); ok {
 		return payload.Texts(list)
 	}
-	return strings.Split(modules.Text(v), ",")
+	return strings.Split(loader.Text(v), ",")
 }

@@ -13,23 +13,23 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func movers() []modules.Func {
-	path, dest := modules.Req("path"), modules.Req("dest")
-	upload := modules.Opt("upload_path", nil)
-	return []modules.Func{
-		{Name: "cp.push", Params: []modules.Param{path, modules.Opt("keep_symlinks", false), upload, modules.Opt("remove_source", false)}, Run: push,
+func movers() []loader.Func {
+	path, dest := loader.Req("path"), loader.Req("dest")
+	upload := loader.Opt("upload_path", nil)
+	return []loader.Func{
+		{Name: "cp.push", Params: []loader.Param{path, loader.Opt("keep_symlinks", false), upload, loader.Opt("remove_source", false)}, Run: push,
 			Doc: "Send a file of this minion to the master, which must allow it (file_recv).\n\nCLI Example:\n\n    salt '*' cp.push /etc/fstab"},
-		{Name: "cp.push_dir", Params: []modules.Param{path, modules.Opt("glob", nil), upload}, Run: pushDir,
+		{Name: "cp.push_dir", Params: []loader.Param{path, loader.Opt("glob", nil), upload}, Run: pushDir,
 			Doc: "Send a directory of this minion to the master, which must allow it (file_recv).\n\nCLI Example:\n\n    salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'"},
-		{Name: "cp.recv", Params: []modules.Param{modules.Req("files"), dest}, Run: recv,
+		{Name: "cp.recv", Params: []loader.Param{loader.Req("files"), dest}, Run: recv,
 			Doc: "Write the files that salt-cp sends. It is not meant to be called by hand.\n\nCLI Example:\n\n    salt '*' cp.recv"},
-		{Name: "cp.recv_chunked", Params: []modules.Param{dest, modules.Req("chunk"), modules.Opt("append", false), modules.Opt("compressed", true), modules.Opt("mode", nil)},
+		{Name: "cp.recv_chunked", Params: []loader.Param{dest, loader.Req("chunk"), loader.Opt("append", false), loader.Opt("compressed", true), loader.Opt("mode", nil)},
 			Run: recvChunked, Doc: "Write a piece of a file that salt-cp sends. It is not meant to be called by hand.\n\nCLI Example:\n\n    salt '*' cp.recv_chunked"},
 	}
 }
@@ -37,11 +37,11 @@ func movers() []modules.Func {
 // pushPiece is how many bytes of a file go to the master at a time, if file_buffer_size does not say so.
 const pushPiece = 1 << 20
 
-func push(c *modules.Call, a modules.Args) (any, error) {
+func push(c *loader.Call, a loader.Args) (any, error) {
 	return pushFile(c, a.Str("path"), a.Get("upload_path"), a.Bool("keep_symlinks"), a.Bool("remove_source"))
 }
 
-func pushFile(c *modules.Call, path string, upload any, links, remove bool) (any, error) {
+func pushFile(c *loader.Call, path string, upload any, links, remove bool) (any, error) {
 	if strings.Contains(path, "../") || !filepath.IsAbs(path) {
 		return false, nil
 	}
@@ -49,7 +49,7 @@ func pushFile(c *modules.Call, path string, upload any, links, remove bool) (any
 		path = real
 	}
 	to := path
-	if modules.Truthy(upload) {
+	if loader.Truthy(upload) {
 		if to = pytext.Str(upload); strings.Contains(to, "../") {
 			return false, nil
 		}
@@ -72,7 +72,7 @@ func pushFile(c *modules.Call, path string, upload any, links, remove bool) (any
 		return false, err
 	}
 	if c.Host().Master == nil {
-		return nil, &modules.ClientError{Message: "there is no master to send files to"}
+		return nil, &loader.ClientError{Message: "there is no master to send files to"}
 	}
 	ok, err := send(c, f, payload.M("cmd", payload.CmdFileRecv, "id", c.Env.ID, "path", parts, "size", info.Size()))
 	if err != nil || ok != true || !remove {
@@ -86,7 +86,7 @@ func pushFile(c *modules.Call, path string, upload any, links, remove bool) (any
 }
 
 // send sends a file piece by piece, an empty one as one empty piece.
-func send(c *modules.Call, f io.Reader, load *payload.Map) (any, error) {
+func send(c *loader.Call, f io.Reader, load *payload.Map) (any, error) {
 	size, ok := c.Opts().Int("file_buffer_size")
 	if !ok || size <= 0 {
 		size = pushPiece
@@ -104,7 +104,7 @@ func send(c *modules.Call, f io.Reader, load *payload.Map) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !modules.Truthy(v) {
+		if !loader.Truthy(v) {
 			c.Log(slog.LevelError, "cp.push Failed transfer failed. Ensure master has 'file_recv' set to 'True' and that the file "+
 				"is not larger than the 'file_recv_max_size' setting on the master.")
 			return v, nil
@@ -115,7 +115,7 @@ func send(c *modules.Call, f io.Reader, load *payload.Map) (any, error) {
 	}
 }
 
-func pushDir(c *modules.Call, a modules.Args) (any, error) {
+func pushDir(c *loader.Call, a loader.Args) (any, error) {
 	path := a.Str("path")
 	if strings.Contains(path, "../") || !filepath.IsAbs(path) {
 		return false, nil
@@ -139,10 +139,10 @@ func pushDir(c *modules.Call, a modules.Args) (any, error) {
 	}
 	for _, name := range files {
 		to := upload
-		if modules.Truthy(upload) {
+		if loader.Truthy(upload) {
 			to = "/" + strings.Trim(pytext.Str(upload), "/") + "/" + strings.Trim(strings.TrimPrefix(name, path), "/")
 		}
-		if ok, err := pushFile(c, name, to, false, false); err != nil || !modules.Truthy(ok) {
+		if ok, err := pushFile(c, name, to, false, false); err != nil || !loader.Truthy(ok) {
 			return ok, err
 		}
 	}
@@ -150,10 +150,10 @@ func pushDir(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // recv writes whole files: path as it was on the master to content.
-func recv(_ *modules.Call, a modules.Args) (any, error) {
+func recv(_ *loader.Call, a loader.Args) (any, error) {
 	files, ok := a.Get("files").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Get("files")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Get("files")))
 	}
 	dest, out := a.Str("dest"), payload.NewMap(files.Len())
 	for name, data := range files.All() {
@@ -178,13 +178,13 @@ func isDir(path string) bool {
 }
 
 // recvChunked writes one piece, or makes a folder where there is none.
-func recvChunked(c *modules.Call, a modules.Args) (any, error) {
+func recvChunked(c *loader.Call, a loader.Args) (any, error) {
 	dest := a.Str("dest")
 	failed := func(err error) (any, error) {
 		c.SetRetcode(1)
 		var number syscall.Errno
 		if errors.As(err, &number) {
-			return modules.OSErrorText(number, dest), nil
+			return loader.OSErrorText(number, dest), nil
 		}
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func recvChunked(c *modules.Call, a modules.Args) (any, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(payload.AsBytes(a.Get("chunk")))))
 	if err != nil {
-		return nil, modules.Raise("binascii.Error", "%s", err)
+		return nil, loader.Raise("binascii.Error", "%s", err)
 	}
 	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if a.Bool("append") {
@@ -222,7 +222,7 @@ func recvChunked(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // writePiece writes a piece, through gzip if it is packed; the first one has the mode of the file with it.
-func writePiece(f *os.File, data []byte, a modules.Args) error {
+func writePiece(f *os.File, data []byte, a loader.Args) error {
 	var from io.Reader = bytes.NewReader(data)
 	if a.Bool("compressed") {
 		zip, err := gzip.NewReader(from)
@@ -238,7 +238,7 @@ func writePiece(f *os.File, data []byte, a modules.Args) error {
 	if a.Bool("append") || mode == nil {
 		return nil
 	}
-	n, err := modules.ToInt(mode)
+	n, err := loader.ToInt(mode)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ package environmod
 import (
 	"log/slog"
 
-	"brine/modules"
 	"brine/modules/host/environ"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -15,7 +15,7 @@ import (
 const logger = "salt.loaded.int.module.environ"
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	all := append(readers(), writers()...)
 	for i := range all {
 		all[i].Source = "salt/modules/environ.py"
@@ -23,23 +23,23 @@ func Functions() []modules.Func {
 	return all
 }
 
-func readers() []modules.Func {
-	return []modules.Func{
-		{Name: "environ.get", Params: []modules.Param{modules.Req("key"), modules.Opt("default", "")}, Run: get,
+func readers() []loader.Func {
+	return []loader.Func{
+		{Name: "environ.get", Params: []loader.Param{loader.Req("key"), loader.Opt("default", "")}, Run: get,
 			Doc: `Show an environment variable.
 
 CLI Example:
 
     salt '*' environ.get HOME
     salt '*' environ.get baz default=False`},
-		{Name: "environ.has_value", Params: []modules.Param{modules.Req("key"), modules.Opt("value", nil)},
+		{Name: "environ.has_value", Params: []loader.Param{loader.Req("key"), loader.Opt("value", nil)},
 			Run: hasValue,
 			Doc: `Tell whether there is an environment variable, and whether it has this value.
 
 CLI Example:
 
     salt '*' environ.has_value foo`},
-		{Name: "environ.item", Params: []modules.Param{modules.Req("keys"), modules.Opt("default", "")}, Run: item,
+		{Name: "environ.item", Params: []loader.Param{loader.Req("keys"), loader.Opt("default", "")}, Run: item,
 			Doc: `Show some environment variables.
 
 CLI Example:
@@ -53,7 +53,7 @@ CLI Example:
 	}
 }
 
-func get(c *modules.Call, a modules.Args) (any, error) {
+func get(c *loader.Call, a loader.Args) (any, error) {
 	key, ok := a.Get("key").(string)
 	if !ok {
 		return noText(c, "key", a.Get("key")), nil
@@ -62,19 +62,19 @@ func get(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // noText notes an argument that is no text. The answer is False then.
-func noText(c *modules.Call, name string, v any) bool {
+func noText(c *loader.Call, name string, v any) bool {
 	c.Log(slog.LevelDebug, logger+": '"+name+"' argument is not a string type: '"+pytext.Str(v)+"'")
 	return false
 }
 
-func valueOf(c *modules.Call, key string, otherwise any) any {
+func valueOf(c *loader.Call, key string, otherwise any) any {
 	if value, ok := environ.Of(c.Ctx).Get(key); ok {
 		return value
 	}
 	return otherwise
 }
 
-func hasValue(c *modules.Call, a modules.Args) (any, error) {
+func hasValue(c *loader.Call, a loader.Args) (any, error) {
 	key, ok := a.Get("key").(string)
 	if !ok {
 		return noText(c, "key", a.Get("key")), nil
@@ -83,7 +83,7 @@ func hasValue(c *modules.Call, a modules.Args) (any, error) {
 	return there && (a.Get("value") == nil || a.Get("value") == any(value)), nil
 }
 
-func item(c *modules.Call, a modules.Args) (any, error) {
+func item(c *loader.Call, a loader.Args) (any, error) {
 	var keys []any
 	switch x := a.Get("keys").(type) {
 	case string:
@@ -106,7 +106,7 @@ func item(c *modules.Call, a modules.Args) (any, error) {
 
 // notText is the error of Python's os.environ.
 func notText(v any) error {
-	return &modules.ArgumentError{Message: "str expected, not " + pytext.Type(v)}
+	return &loader.ArgumentError{Message: "str expected, not " + pytext.Type(v)}
 }
 
-func items(c *modules.Call, _ modules.Args) (any, error) { return all(c), nil }
+func items(c *loader.Call, _ loader.Args) (any, error) { return all(c), nil }

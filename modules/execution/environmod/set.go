@@ -4,25 +4,25 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/environ"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-func writers() []modules.Func {
-	return []modules.Func{
-		{Name: "environ.setval", Params: []modules.Param{modules.Req("key"), modules.Req("val"),
-			modules.Opt("false_unsets", false),
-			modules.Opt("permanent", false)}, Run: setVal, Doc: `Set an environment variable of this job.
+func writers() []loader.Func {
+	return []loader.Func{
+		{Name: "environ.setval", Params: []loader.Param{loader.Req("key"), loader.Req("val"),
+			loader.Opt("false_unsets", false),
+			loader.Opt("permanent", false)}, Run: setVal, Doc: `Set an environment variable of this job.
 
 CLI Example:
 
     salt '*' environ.setval foo bar
     salt '*' environ.setval baz val=False false_unsets=True`},
-		{Name: "environ.setenv", Params: []modules.Param{modules.Req("environ"), modules.Opt("false_unsets", false),
-			modules.Opt("clear_all", false), modules.Opt("update_minion", false), modules.Opt("permanent", false)},
+		{Name: "environ.setenv", Params: []loader.Param{loader.Req("environ"), loader.Opt("false_unsets", false),
+			loader.Opt("clear_all", false), loader.Opt("update_minion", false), loader.Opt("permanent", false)},
 			Run: setEnv,
 			Doc: `Set environment variables of this job, with update_minion those of the minion too.
 
@@ -33,14 +33,14 @@ CLI Example:
 	}
 }
 
-func setVal(c *modules.Call, a modules.Args) (any, error) {
+func setVal(c *loader.Call, a loader.Args) (any, error) {
 	a.Get("permanent") // is for Windows
 	return set(c, a.Get("key"), a.Get("val"), a.Get("false_unsets") == true), nil
 }
 
 // set gives a variable its value; False is an empty one, or none. It tells the value, nil for none, and False for what
 // cannot be.
-func set(c *modules.Call, key, val any, unsets bool) any {
+func set(c *loader.Call, key, val any, unsets bool) any {
 	if _, ok := key.(string); !ok {
 		noText(c, "key", key)
 	}
@@ -63,11 +63,11 @@ func set(c *modules.Call, key, val any, unsets bool) any {
 	return text
 }
 
-func remove(c *modules.Call, key any) any {
+func remove(c *loader.Call, key any) any {
 	name, ok := key.(string)
 	if !ok {
 		c.Log(slog.LevelError,
-			logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+modules.Message(notText(key))+"'")
+			logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+loader.Message(notText(key))+"'")
 		return false
 	}
 	environ.Of(c.Ctx).Unset(name)
@@ -84,7 +84,7 @@ func refused(key any, value string) string {
 	name, ok := key.(string)
 	switch {
 	case !ok:
-		return modules.Message(notText(key))
+		return loader.Message(notText(key))
 	case strings.ContainsRune(name, 0) || strings.ContainsRune(value, 0):
 		return "embedded null byte"
 	case strings.ContainsRune(name, '='):
@@ -95,7 +95,7 @@ func refused(key any, value string) string {
 	return ""
 }
 
-func setEnv(c *modules.Call, a modules.Args) (any, error) {
+func setEnv(c *loader.Call, a loader.Args) (any, error) {
 	a.Get("permanent") // is for Windows
 	given, ok := a.Get("environ").(*payload.Map)
 	if !ok {
@@ -127,7 +127,7 @@ func setEnv(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // all are the variables in the order of the environment.
-func all(c *modules.Call) *payload.Map {
+func all(c *loader.Call) *payload.Map {
 	out := payload.NewMap(0)
 	for _, pair := range environ.Of(c.Ctx).List() {
 		name, value, _ := strings.Cut(pair, "=")

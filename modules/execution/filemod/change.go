@@ -5,25 +5,25 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 
 	"golang.org/x/sys/unix"
 )
 
 // writers are the functions that change owners and modes, and remove.
-func writers() []modules.Func {
-	own := []modules.Param{modules.Req("path"), modules.Req("user"), modules.Req("group")}
-	return []modules.Func{
-		{Name: "file.chown", Params: own, Run: func(c *modules.Call, a modules.Args) (any, error) {
+func writers() []loader.Func {
+	own := []loader.Param{loader.Req("path"), loader.Req("user"), loader.Req("group")}
+	return []loader.Func{
+		{Name: "file.chown", Params: own, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			return chown(c, a.Get("path"), a.Get("user"), a.Get("group"))
 		}, Doc: `Give a path to a user and a group.
 
 CLI Example:
 
     salt '*' file.chown /etc/passwd root root`},
-		{Name: "file.lchown", Params: own, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.lchown", Params: own, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			o, err := ownersOf(c, a.Get("path"), a.Get("user"), a.Get("group"))
 			if err != nil {
 				return nil, err
@@ -34,8 +34,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.chown /etc/passwd root root`},
-		{Name: "file.chgrp", Params: []modules.Param{modules.Req("path"), modules.Req("group")},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.chgrp", Params: []loader.Param{loader.Req("path"), loader.Req("group")},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				m, err := stats(c, a.Get("path"), nil, true)
 				if err != nil {
 					return nil, err
@@ -46,17 +46,17 @@ CLI Example:
 CLI Example:
 
     salt '*' file.chgrp /etc/passwd root`},
-		{Name: "file.set_mode", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: setMode,
+		{Name: "file.set_mode", Params: []loader.Param{loader.Req("path"), loader.Req("mode")}, Run: setMode,
 			Doc: `Set the mode of a path.
 
 CLI Example:
 
     salt '*' file.set_mode /etc/passwd 0644`},
-		{Name: "file.remove", Params: []modules.Param{modules.Req("path")}, KWArgs: true,
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.remove", Params: []loader.Param{loader.Req("path")}, KWArgs: true,
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				name, err := path(c, a.Get("path"))
 				if err == nil && !strings.HasPrefix(name, "/") {
-					err = modules.InvocErr("File path must be absolute: %s", name)
+					err = loader.InvocErr("File path must be absolute: %s", name)
 				}
 				if err != nil {
 					return nil, err
@@ -65,7 +65,7 @@ CLI Example:
 					return false, nil
 				}
 				if err := remove(name); err != nil {
-					return nil, modules.ExecErr("Could not remove '%s': %s", name, modules.Message(err))
+					return nil, loader.ExecErr("Could not remove '%s': %s", name, loader.Message(err))
 				}
 				return true, nil
 			}, Doc: `Remove a file, a link, or a directory with all that is in it.
@@ -83,7 +83,7 @@ type ownership struct {
 	uid, gid any
 }
 
-func ownersOf(c *modules.Call, v, user, group any) (o ownership, err error) {
+func ownersOf(c *loader.Call, v, user, group any) (o ownership, err error) {
 	if o.name, err = path(c, v); err != nil {
 		return o, err
 	}
@@ -94,7 +94,7 @@ func ownersOf(c *modules.Call, v, user, group any) (o ownership, err error) {
 		return o, err
 	}
 	for _, id := range []struct{ found, given *any }{{&o.uid, &user}, {&o.gid, &group}} {
-		if *id.found == "" && !modules.Truthy(*id.given) {
+		if *id.found == "" && !loader.Truthy(*id.given) {
 			*id.found = int64(-1)
 		}
 	}
@@ -120,7 +120,7 @@ func (o ownership) give(how func(name string, uid, gid int) error) error {
 		v    any
 	}{{"uid", o.uid}, {"gid", o.gid}} {
 		if _, ok := whole(id.v); !ok {
-			return &modules.ArgumentError{Message: id.what + " should be integer, not " + pytext.Type(id.v)}
+			return &loader.ArgumentError{Message: id.what + " should be integer, not " + pytext.Type(id.v)}
 		}
 	}
 	uid, _ := whole(o.uid)
@@ -128,7 +128,7 @@ func (o ownership) give(how func(name string, uid, gid int) error) error {
 	return how(o.name, int(uid), int(gid))
 }
 
-func chown(c *modules.Call, v, user, group any) (any, error) {
+func chown(c *loader.Call, v, user, group any) (any, error) {
 	o, err := ownersOf(c, v, user, group)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func chown(c *modules.Call, v, user, group any) (any, error) {
 	return nil, o.give(os.Chown)
 }
 
-func setMode(c *modules.Call, a modules.Args) (any, error) {
+func setMode(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func setMode(c *modules.Call, a modules.Args) (any, error) {
 		digits = "0"
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, modules.ExecErr("%s: File not found", name)
+		return nil, loader.ExecErr("%s: File not found", name)
 	}
 	bits, err := strconv.ParseUint(strings.TrimSpace(digits), 8, 31)
 	if err != nil || unix.Chmod(name, uint32(bits)&0o7777) != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
@@ -20,22 +20,22 @@ import (
 )
 
 // contents are the functions that read files.
-func contents() []modules.Func {
-	form := []modules.Param{modules.Req("path"), modules.Opt("form", "sha256")}
-	return append([]modules.Func{
-		{Name: "file.read", Params: []modules.Param{modules.Req("path"), modules.Opt("binary", false)}, Run: read,
+func contents() []loader.Func {
+	form := []loader.Param{loader.Req("path"), loader.Opt("form", "sha256")}
+	return append([]loader.Func{
+		{Name: "file.read", Params: []loader.Param{loader.Req("path"), loader.Opt("binary", false)}, Run: read,
 			Doc: `Show what is in a file.
 
 CLI Example:
 
     salt '*' file.read /path/to/file`},
-		{Name: "file.seek_read", Params: []modules.Param{modules.Req("path"), modules.Req("size"),
-			modules.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
+		{Name: "file.seek_read", Params: []loader.Param{loader.Req("path"), loader.Req("size"),
+			loader.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
 
 CLI Example:
 
     salt '*' file.seek_read /path/to/file 4096 0`},
-		{Name: "file.get_sum", Params: form, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.get_sum", Params: form, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			name, err := path(c, a.Get("path"))
 			if err != nil {
 				return nil, err
@@ -49,8 +49,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.get_sum /etc/passwd sha512`},
-		{Name: "file.get_hash", Params: append(form, modules.Opt("chunk_size", int64(65536))),
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.get_hash", Params: append(form, loader.Opt("chunk_size", int64(65536))),
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				a.Get("chunk_size") // of how many bytes at once is no matter
 				name, err := path(c, a.Get("path"))
 				if err != nil {
@@ -62,13 +62,13 @@ CLI Example:
 CLI Example:
 
     salt '*' file.get_hash /etc/shadow`},
-		{Name: "file.check_hash", Params: []modules.Param{modules.Req("path"), modules.Req("file_hash")},
+		{Name: "file.check_hash", Params: []loader.Param{loader.Req("path"), loader.Req("file_hash")},
 			Run: checkHash, Doc: `Tell whether a file has a hash sum, with or without the name of the hash before it.
 
 CLI Example:
 
     salt '*' file.check_hash /etc/fstab md5:<md5sum>`},
-		{Name: "file.grep", Params: []modules.Param{modules.Req("path"), modules.Req("pattern")}, VarArgs: true,
+		{Name: "file.grep", Params: []loader.Param{loader.Req("path"), loader.Req("pattern")}, VarArgs: true,
 			Run: grep, Doc: `Run grep on a file, or on those that fit a pattern.
 
 CLI Example:
@@ -85,12 +85,12 @@ func textOf(name string) (string, error) {
 		return "", err
 	}
 	if wrong := pytext.UTF8Error(data); wrong != "" {
-		return "", modules.Raise("UnicodeDecodeError", "%s", wrong)
+		return "", loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	return string(data), nil
 }
 
-func read(_ *modules.Call, a modules.Args) (any, error) {
+func read(_ *loader.Call, a loader.Args) (any, error) {
 	name, err := raw(a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func read(_ *modules.Call, a modules.Args) (any, error) {
 	return text, nil
 }
 
-func seekRead(c *modules.Call, a modules.Args) (any, error) {
+func seekRead(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func seekRead(c *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	if offset < 0 || size < 0 {
-		return nil, modules.Raise("OSError", "%s", modules.OSErrorText(syscall.EINVAL, ""))
+		return nil, loader.Raise("OSError", "%s", loader.OSErrorText(syscall.EINVAL, ""))
 	}
 	if most := program.MaxOutput(); size > most {
 		size = most
@@ -138,14 +138,14 @@ var lengths = []struct {
 	form   string
 }{{32, "md5"}, {40, "sha1"}, {56, "sha224"}, {64, "sha256"}, {96, "sha384"}, {128, "sha512"}}
 
-func checkHash(c *modules.Call, a modules.Args) (any, error) {
+func checkHash(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
 	}
 	sum, ok := a.Get("file_hash").(string)
 	if !ok {
-		return nil, modules.InvocErr("hash must be a string")
+		return nil, loader.InvocErr("hash must be a string")
 	}
 	form, value, named := strings.Cut(sum, ":")
 	if !named {
@@ -161,7 +161,7 @@ func checkHash(c *modules.Call, a modules.Args) (any, error) {
 			}
 		}
 		if form == "" {
-			return nil, modules.InvocErr("Hash %s (length: %d) could not be matched to a supported hash type. The supported hash types and lengths are: %s",
+			return nil, loader.InvocErr("Hash %s (length: %d) could not be matched to a supported hash type. The supported hash types and lengths are: %s",
 				sum, len([]rune(sum)), strings.Join(known, ", "))
 		}
 	}
@@ -169,7 +169,7 @@ func checkHash(c *modules.Call, a modules.Args) (any, error) {
 	return got == any(value), err
 }
 
-func grep(c *modules.Call, a modules.Args) (any, error) {
+func grep(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -178,10 +178,10 @@ func grep(c *modules.Call, a modules.Args) (any, error) {
 	for _, opt := range a.Rest {
 		words, err := shlex.Split(pytext.Str(opt))
 		if err != nil {
-			return nil, modules.Raise("ValueError", "%s", err)
+			return nil, loader.Raise("ValueError", "%s", err)
 		}
 		if len(words) > 1 {
-			return nil, modules.InvocErr("Passing multiple command line arguments in a single string is not supported, please pass the following "+
+			return nil, loader.InvocErr("Passing multiple command line arguments in a single string is not supported, please pass the following "+
 				"arguments separately: %s", pytext.Str(opt))
 		}
 		for _, w := range words {
@@ -201,7 +201,7 @@ func grep(c *modules.Call, a modules.Args) (any, error) {
 
 // search is what the functions for one text in one file have in common: what is not there, or cannot be read, has it
 // not.
-func search(c *modules.Call, v any, in func(text string) (bool, error)) (any, error) {
+func search(c *loader.Call, v any, in func(text string) (bool, error)) (any, error) {
 	name, err := path(c, v)
 	if err != nil {
 		return nil, err
@@ -218,13 +218,13 @@ func search(c *modules.Call, v any, in func(text string) (bool, error)) (any, er
 }
 
 // badPattern is Python's error of a pattern that is none.
-func badPattern(err error) error { return modules.Raise("re.error", "%s", err) }
+func badPattern(err error) error { return loader.Raise("re.error", "%s", err) }
 
 // regexp is a pattern of Python for the lines of a file.
 func regexpOf(v any) (*matchers.Regexp, error) {
 	text, ok := v.(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "first argument must be string or compiled pattern"}
+		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
 	re, err := matchers.CompileSearch(text)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
@@ -16,19 +16,19 @@ import (
 )
 
 // facts are the functions that tell what the system knows of a path.
-func facts() []modules.Func {
-	follow := []modules.Param{modules.Req("path"), modules.Opt("follow_symlinks", true)}
-	get := func(name, key string, doc string) modules.Func {
-		return modules.Func{Name: "file." + name, Params: follow,
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+func facts() []loader.Func {
+	follow := []loader.Param{loader.Req("path"), loader.Opt("follow_symlinks", true)}
+	get := func(name, key string, doc string) loader.Func {
+		return loader.Func{Name: "file." + name, Params: follow,
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				m, err := stats(c, a.Get("path"), nil, a.Bool("follow_symlinks"))
 				return m.Value(key), err
 			}, Doc: doc + "\n\nCLI Example:\n\n    salt '*' file." + name + " /etc/passwd"}
 	}
-	return []modules.Func{
-		{Name: "file.stats", Params: []modules.Param{modules.Req("path"), modules.Opt("hash_type", nil),
-			modules.Opt("follow_symlinks", true)},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+	return []loader.Func{
+		{Name: "file.stats", Params: []loader.Param{loader.Req("path"), loader.Opt("hash_type", nil),
+			loader.Opt("follow_symlinks", true)},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				m, err := stats(c, a.Get("path"), a.Get("hash_type"), a.Bool("follow_symlinks"))
 				if err != nil {
 					return nil, err
@@ -44,7 +44,7 @@ CLI Example:
 		get("get_user", "user", "Show the user that a path is of."),
 		get("get_group", "group", "Show the group that a path is of."),
 		get("get_mode", "mode", "Show the mode of a path."),
-		one("lstat", "path", func(c *modules.Call, a modules.Args) (any, error) { return lstatOf(c, a.Get("path")) },
+		one("lstat", "path", func(c *loader.Call, a loader.Args) (any, error) { return lstatOf(c, a.Get("path")) },
 			`Show what lstat tells of a path.
 
 CLI Example:
@@ -60,7 +60,7 @@ CLI Example:
 CLI Example:
 
     salt '*' file.readdir /path/to/dir/`),
-		{Name: "file.readlink", Params: []modules.Param{modules.Req("path"), modules.Opt("canonicalize", false)},
+		{Name: "file.readlink", Params: []loader.Param{loader.Req("path"), loader.Opt("canonicalize", false)},
 			Run: readlink, Doc: `Show where a link leads.
 
 CLI Example:
@@ -75,7 +75,7 @@ CLI Example:
 }
 
 // stats is what file.stats tells, and what file.get_mode and its like take theirs from.
-func stats(c *modules.Call, v, hashType any, follow bool) (*payload.Map, error) {
+func stats(c *loader.Call, v, hashType any, follow bool) (*payload.Map, error) {
 	name, err := path(c, v)
 	if err != nil {
 		return nil, err
@@ -83,14 +83,14 @@ func stats(c *modules.Call, v, hashType any, follow bool) (*payload.Map, error) 
 	var st unix.Stat_t
 	if !follow || unix.Stat(name, &st) != nil {
 		if err := unix.Lstat(name, &st); err != nil {
-			return nil, modules.ExecErr("Path not found: %s", name)
+			return nil, loader.ExecErr("Path not found: %s", name)
 		}
 	}
 	out := payload.M("inode", int64(st.Ino), "uid", int64(st.Uid), "gid", int64(st.Gid),
 		"group", groupName(int64(st.Gid)), "user", userName(int64(st.Uid)),
 		"atime", seconds(st.Atim), "mtime", seconds(st.Mtim), "ctime", seconds(st.Ctim), "size", st.Size, "mode",
 		fmt.Sprintf("%04o", st.Mode&0o7777))
-	if modules.Truthy(hashType) {
+	if loader.Truthy(hashType) {
 		sum, err := hashOf(c, name, hashType)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func stats(c *modules.Call, v, hashType any, follow bool) (*payload.Map, error) 
 func seconds(t unix.Timespec) float64 { return float64(t.Sec) + 1e-9*float64(t.Nsec) }
 
 // lstatOf is what file.lstat tells; nothing of what is not there.
-func lstatOf(c *modules.Call, v any) (*payload.Map, error) {
+func lstatOf(c *loader.Call, v any) (*payload.Map, error) {
 	name, err := absolute(c, v, "Path to file must be absolute.")
 	if err != nil {
 		return nil, err
@@ -128,14 +128,14 @@ func lstatOf(c *modules.Call, v any) (*payload.Map, error) {
 		"st_mtime", seconds(st.Mtim), "st_nlink", int64(st.Nlink), "st_size", st.Size, "st_uid", int64(st.Uid)), nil
 }
 
-func statvfs(c *modules.Call, a modules.Args) (any, error) {
+func statvfs(c *loader.Call, a loader.Args) (any, error) {
 	name, err := absolute(c, a.Get("path"), "File path must be absolute.")
 	if err != nil {
 		return nil, err
 	}
 	var fs unix.Statfs_t
 	if unix.Statfs(name, &fs) != nil {
-		return nil, modules.ExecErr("Could not statvfs '%s'", name)
+		return nil, loader.ExecErr("Could not statvfs '%s'", name)
 	}
 	return payload.M("f_bavail", int64(fs.Bavail), "f_bfree", int64(fs.Bfree), "f_blocks", int64(fs.Blocks),
 		"f_bsize", int64(fs.Bsize),
@@ -147,13 +147,13 @@ func statvfs(c *modules.Call, a modules.Args) (any, error) {
 // validFlags is ST_VALID of the kernel, which the C library takes out.
 const validFlags = 0x20
 
-func readdir(c *modules.Call, a modules.Args) (any, error) {
+func readdir(c *loader.Call, a loader.Args) (any, error) {
 	name, err := absolute(c, a.Get("path"), "Dir path must be absolute.")
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return nil, modules.InvocErr("A valid directory was not specified: %s", name)
+		return nil, loader.InvocErr("A valid directory was not specified: %s", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -171,18 +171,18 @@ func readdir(c *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
-func readlink(c *modules.Call, a modules.Args) (any, error) {
+func readlink(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
 	}
 	name = pypath.ExpandVars(name, environ.Of(c.Ctx).Get)
 	if name == "" || name[0] != '/' {
-		return nil, modules.InvocErr("Path to link must be absolute: %s", name)
+		return nil, loader.InvocErr("Path to link must be absolute: %s", name)
 	}
 	target, err := os.Readlink(name)
 	if err != nil {
-		return nil, modules.InvocErr("A valid link was not specified: %s", name)
+		return nil, loader.InvocErr("A valid link was not specified: %s", name)
 	}
 	if a.Bool("canonicalize") {
 		return pypath.Real(name), nil
@@ -191,10 +191,10 @@ func readlink(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // diskUsage counts a file with several names once.
-func diskUsage(c *modules.Call, a modules.Args) (any, error) {
+func diskUsage(c *loader.Call, a loader.Args) (any, error) {
 	name, ok := a.Get("path").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " +
+		return nil, &loader.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " +
 			pytext.Type(a.Get("path"))}
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -215,14 +215,14 @@ func diskUsage(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // hashOf is the sum of a file by the name of a hash.
-func hashOf(c *modules.Call, name string, form any) (any, error) {
+func hashOf(c *loader.Call, name string, form any) (any, error) {
 	text, ok := form.(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(form) + "'"}
+		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(form) + "'"}
 	}
 	sum, err := plainfile.Hash(c.Ctx, name, text)
 	if errors.Is(err, plainfile.ErrForm) {
-		return nil, modules.Raise("ValueError", "Invalid hash type: %s", text)
+		return nil, loader.Raise("ValueError", "Invalid hash type: %s", text)
 	}
 	if err != nil {
 		return nil, err

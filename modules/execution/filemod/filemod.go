@@ -6,17 +6,17 @@
 package filemod
 
 import (
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // Functions lists the functions.
-func Functions() []modules.Func {
-	var all []modules.Func
-	for _, list := range [][]modules.Func{names(), kinds(), facts(), owners(), contents(), finders(), writers()} {
+func Functions() []loader.Func {
+	var all []loader.Func
+	for _, list := range [][]loader.Func{names(), kinds(), facts(), owners(), contents(), finders(), writers()} {
 		all = append(all, list...)
 	}
 	for i := range all {
@@ -26,8 +26,8 @@ func Functions() []modules.Func {
 }
 
 // one declares a function of one argument.
-func one(name, param string, run func(*modules.Call, modules.Args) (any, error), doc string) modules.Func {
-	return modules.Func{Name: "file." + name, Params: []modules.Param{modules.Req(param)}, Run: run, Doc: doc}
+func one(name, param string, run func(*loader.Call, loader.Args) (any, error), doc string) loader.Func {
+	return loader.Func{Name: "file." + name, Params: []loader.Param{loader.Req(param)}, Run: run, Doc: doc}
 }
 
 // raw is an argument that is a path, as it was given. The error is Python's of os.fspath.
@@ -38,11 +38,11 @@ func raw(v any) (string, error) {
 	case []byte:
 		return string(x), nil
 	}
-	return "", &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(v)}
+	return "", &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(v)}
 }
 
 // path is an argument that is a path, with the home directory in the place of ~.
-func path(c *modules.Call, v any) (string, error) {
+func path(c *loader.Call, v any) (string, error) {
 	text, err := raw(v)
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func path(c *modules.Call, v any) (string, error) {
 }
 
 // homeOf goes by the job's HOME for the own user.
-func homeOf(c *modules.Call, name string) string {
+func homeOf(c *loader.Call, name string) string {
 	if home, ok := environ.Of(c.Ctx).Get("HOME"); ok && name == "" {
 		return home
 	}
@@ -59,10 +59,10 @@ func homeOf(c *modules.Call, name string) string {
 }
 
 // absolute is a path that must begin with a slash.
-func absolute(c *modules.Call, v any, otherwise string) (string, error) {
+func absolute(c *loader.Call, v any, otherwise string) (string, error) {
 	name, err := path(c, v)
 	if err == nil && (name == "" || name[0] != '/') {
-		err = modules.InvocErr("%s", otherwise)
+		err = loader.InvocErr("%s", otherwise)
 	}
 	return name, err
 }

@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
 )
 
-func finders() []modules.Func {
-	return []modules.Func{
-		{Name: "file.find", Params: []modules.Param{modules.Req("path")}, VarArgs: true, KWArgs: true, Run: runFind,
+func finders() []loader.Func {
+	return []loader.Func{
+		{Name: "file.find", Params: []loader.Param{loader.Req("path")}, VarArgs: true, KWArgs: true, Run: runFind,
 			Doc: `Find files below a directory by name (name, iname, regex, iregex), type, owner, group, size, mtime and content (grep), and
 print, delete or exec what was found.
 
@@ -43,8 +43,8 @@ func (f *found) stat() (*unix.Stat_t, error) {
 	var st unix.Stat_t
 	if unix.Stat(f.path, &st) != nil {
 		if err := unix.Lstat(f.path, &st); err != nil {
-			return nil, modules.Raise(modules.OSErrorClass(err.(unix.Errno)), "%s",
-				modules.OSErrorText(err.(unix.Errno), f.path))
+			return nil, loader.Raise(loader.OSErrorClass(err.(unix.Errno)), "%s",
+				loader.OSErrorText(err.(unix.Errno), f.path))
 		}
 	}
 	f.st = &st
@@ -58,7 +58,7 @@ type (
 
 // finder is a find with its options read.
 type finder struct {
-	call     *modules.Call
+	call     *loader.Call
 	min, max float64 // levels below the path
 	bounded  bool    // by max
 	test     bool
@@ -67,7 +67,7 @@ type finder struct {
 	out      []any
 }
 
-func runFind(c *modules.Call, a modules.Args) (any, error) {
+func runFind(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func runFind(c *modules.Call, a modules.Args) (any, error) {
 	}
 	f := &finder{call: c}
 	if err := f.read(options); err != nil {
-		if modules.ClassOf(err) == "ValueError" {
+		if loader.ClassOf(err) == "ValueError" {
 			return "error: " + err.Error(), nil
 		}
 		return nil, err
@@ -99,18 +99,18 @@ func (f *finder) read(options *payload.Map) error {
 	if err := f.depths(options); err != nil {
 		return err
 	}
-	f.test = modules.Truthy(options.Value("test"))
+	f.test = loader.Truthy(options.Value("test"))
 	for k, v := range options.All() {
 		key := pytext.Str(k)
 		if strings.HasPrefix(key, "_") || key == "mindepth" || key == "maxdepth" || key == "test" {
 			continue
 		}
-		if !modules.Truthy(v) {
-			return modules.Raise("ValueError", `missing value for "%s" option`, key)
+		if !loader.Truthy(v) {
+			return loader.Raise("ValueError", `missing value for "%s" option`, key)
 		}
 		make, ok := findOptions()[strings.ToLower(key)]
 		if !ok {
-			return modules.Raise("ValueError", `invalid option "%s"`, key)
+			return loader.Raise("ValueError", `invalid option "%s"`, key)
 		}
 		if err := make(f, v); err != nil {
 			return err
@@ -131,9 +131,9 @@ func (f *finder) depths(options *payload.Map) error {
 		if !given || v == nil && d.name == "maxdepth" {
 			continue
 		}
-		n, ok := modules.ToFloat(v)
+		n, ok := loader.ToFloat(v)
 		if !ok {
-			return &modules.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
+			return &loader.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
 				d.sign, pytext.Type(v))}
 		}
 		*d.into = n
@@ -225,6 +225,6 @@ func compare(a, b any) (int, error) {
 			return cmp.Compare(len(x), len(y)), nil
 		}
 	}
-	return 0, &modules.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" +
+	return 0, &loader.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" +
 		pytext.Type(a) + "'"}
 }

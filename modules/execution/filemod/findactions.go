@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
 
@@ -89,7 +89,7 @@ func (f *finder) told(p *found, what string) (v any, known bool, err error) {
 func deleteOption(f *finder, v any) error {
 	kinds, ok := v.(string)
 	if !ok {
-		return &modules.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
+		return &loader.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
 	}
 	if strings.Contains(kinds, "a") {
 		kinds = "bcdpfls"
@@ -137,7 +137,7 @@ func execOption(f *finder, v any) error {
 		}
 		if err != nil || len(argv) == 0 {
 			f.call.Log(slog.LevelError, fmt.Sprintf("Exception while executing command \"%s\":\n\n%s", command,
-				modules.Message(err)))
+				loader.Message(err)))
 			return p.path + ": Failed", true, nil
 		}
 		if len(out.Stderr) > 0 {

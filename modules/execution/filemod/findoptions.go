@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
@@ -37,7 +37,7 @@ func findOptions() map[string]func(*finder, any) error {
 func textFor(v any, method string) (string, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", modules.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), method)
+		return "", loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), method)
 	}
 	return text, nil
 }
@@ -73,11 +73,11 @@ func regexOption(fold bool) func(*finder, any) error {
 	return func(f *finder, v any) error {
 		text, ok := v.(string)
 		if !ok {
-			return &modules.ArgumentError{Message: "first argument must be string or compiled pattern"}
+			return &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 		}
 		re, err := matchers.CompileGroups(text, fold, false)
 		if err != nil {
-			return modules.Raise("ValueError", `invalid regular expression: "%s"`, text)
+			return loader.Raise("ValueError", `invalid regular expression: "%s"`, text)
 		}
 		f.want(ofName, atStart(re))
 		return nil
@@ -100,7 +100,7 @@ func typeOption(f *finder, v any) error {
 	var kinds []uint32
 	for _, c := range strings.Join(strings.Fields(strings.ReplaceAll(text, ",", "")), "") {
 		if !strings.ContainsRune(kindLetters, c) {
-			return modules.Raise("ValueError", `invalid file type "%c"`, c)
+			return loader.Raise("ValueError", `invalid file type "%c"`, c)
 		}
 		kinds = append(kinds, kindOf(byte(c)))
 	}
@@ -150,7 +150,7 @@ func (f *finder) idOption(v any, what string, of func(*unix.Stat_t) uint32, look
 		}
 		n, err := strconv.ParseUint(id, 10, 32)
 		if !known || err != nil && id != word {
-			return modules.Raise("ValueError", `no such %s "%s"`, what, word)
+			return loader.Raise("ValueError", `no such %s "%s"`, what, word)
 		}
 		if err == nil {
 			ids[uint32(n)] = true
@@ -170,7 +170,7 @@ func sizeOption(f *finder, v any) error {
 	}
 	least, most, ok := sizes(text)
 	if !ok {
-		return modules.Raise("ValueError", `invalid size: "%s"`, text)
+		return loader.Raise("ValueError", `invalid size: "%s"`, text)
 	}
 	f.want(ofSystem, func(p *found) (bool, error) {
 		st, err := p.stat()
@@ -215,7 +215,7 @@ func mtimeOption(f *finder, v any) error {
 	text := pytext.Str(v)
 	m := interval.FindStringSubmatch(text)
 	if m == nil {
-		return modules.Raise("ValueError", "invalid time interval: '%s'", text)
+		return loader.Raise("ValueError", "invalid time interval: '%s'", text)
 	}
 	total, unit := 0.0, 0.0
 	for i, size := range [...]float64{1, 60, 3600, 86400, 604800} {
@@ -227,7 +227,7 @@ func mtimeOption(f *finder, v any) error {
 		}
 	}
 	if unit == 0 {
-		return &modules.ArgumentError{Message: "unsupported operand type(s) for /: 'int' and 'NoneType'"}
+		return &loader.ArgumentError{Message: "unsupported operand type(s) for /: 'int' and 'NoneType'"}
 	}
 	border := float64(time.Now().UnixNano())/1e9 - float64(int64(total/unit))*unit
 	f.want(ofSystem, func(p *found) (bool, error) {
@@ -247,11 +247,11 @@ func mtimeOption(f *finder, v any) error {
 func grepOption(f *finder, v any) error {
 	text, ok := v.(string)
 	if !ok {
-		return &modules.ArgumentError{Message: "first argument must be string or compiled pattern"}
+		return &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
 	re, err := matchers.CompileText(text, "")
 	if err != nil {
-		return modules.Raise("ValueError", `invalid regular expression: "%s"`, text)
+		return loader.Raise("ValueError", `invalid regular expression: "%s"`, text)
 	}
 	f.want(ofContent, func(p *found) (bool, error) {
 		st, err := p.stat()

@@ -5,15 +5,15 @@ import (
 	"io/fs"
 	"os"
 
-	"brine/modules"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 
 	"golang.org/x/sys/unix"
 )
 
 // kinds are the functions that tell whether there is something, and of what kind it is.
-func kinds() []modules.Func {
-	return append([]modules.Func{
+func kinds() []loader.Func {
+	return append([]loader.Func{
 		one("file_exists", "path", is(fs.FileMode.IsRegular), `Tell whether there is a file, or a link to one.
 
 CLI Example:
@@ -24,7 +24,7 @@ CLI Example:
 CLI Example:
 
     salt '*' file.directory_exists /etc`),
-		one("path_exists_glob", "path", func(c *modules.Call, a modules.Args) (any, error) {
+		one("path_exists_glob", "path", func(c *loader.Call, a loader.Args) (any, error) {
 			name, err := path(c, a.Get("path"))
 			return err == nil && len(pypath.Glob(name)) > 0, err
 		}, `Tell whether there is a path that fits a pattern.
@@ -32,13 +32,13 @@ CLI Example:
 CLI Example:
 
     salt '*' file.path_exists_glob '/etc/pam*/pass*'`),
-		{Name: "file.is_link", Params: []modules.Param{modules.Req("path"), modules.Opt("nostat", false)}, Run: isLink,
+		{Name: "file.is_link", Params: []loader.Param{loader.Req("path"), loader.Opt("nostat", false)}, Run: isLink,
 			Doc: `Tell whether a path is a link.
 
 CLI Example:
 
     salt '*' file.is_link /path/to/link`},
-		one("is_hardlink", "path", func(c *modules.Call, a modules.Args) (any, error) {
+		one("is_hardlink", "path", func(c *loader.Call, a loader.Args) (any, error) {
 			m, err := lstatOf(c, a.Get("path"))
 			if err != nil || m.Len() == 0 {
 				return m, err
@@ -50,7 +50,7 @@ CLI Example:
 CLI Example:
 
     salt '*' file.is_hardlink /path/to/link`),
-		{Name: "file.access", Params: []modules.Param{modules.Req("path"), modules.Req("mode")}, Run: access,
+		{Name: "file.access", Params: []loader.Param{loader.Req("path"), loader.Req("mode")}, Run: access,
 			Doc: `Tell whether this process may read (r), write (w) or run (x) a file, or whether it is there (f).
 
 CLI Example:
@@ -59,8 +59,8 @@ CLI Example:
 	}, devices()...)
 }
 
-func is(kind func(fs.FileMode) bool) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func is(kind func(fs.FileMode) bool) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		name, err := path(c, a.Get("path"))
 		if err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func is(kind func(fs.FileMode) bool) func(*modules.Call, modules.Args) (any, err
 }
 
 // isLink looks at the path, with nostat at the directory that it is in.
-func isLink(c *modules.Call, a modules.Args) (any, error) {
+func isLink(c *loader.Call, a loader.Args) (any, error) {
 	if a.Bool("nostat") {
 		name, err := raw(a.Get("path"))
 		if err != nil {
@@ -100,7 +100,7 @@ func linkIn(dir, name string) (any, error) {
 	return false, nil
 }
 
-func access(c *modules.Call, a modules.Args) (any, error) {
+func access(c *loader.Call, a loader.Args) (any, error) {
 	name, err := absolute(c, a.Get("path"), "Path to link must be absolute.")
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func access(c *modules.Call, a modules.Args) (any, error) {
 		known := map[string]uint32{"f": unix.F_OK, "r": unix.R_OK, "w": unix.W_OK, "x": unix.X_OK}
 		found, ok := known[mode]
 		if !ok {
-			return nil, modules.InvocErr("Invalid mode specified.")
+			return nil, loader.InvocErr("Invalid mode specified.")
 		}
 		bits = found
 	case []any, interface{ Len() int }:
@@ -119,21 +119,21 @@ func access(c *modules.Call, a modules.Args) (any, error) {
 	default:
 		n, ok := whole(mode)
 		if !ok || n != unix.F_OK && n != unix.R_OK && n != unix.W_OK && n != unix.X_OK {
-			return nil, modules.InvocErr("Invalid mode specified.")
+			return nil, loader.InvocErr("Invalid mode specified.")
 		}
 		bits = uint32(n)
 	}
 	return unix.Access(name, bits) == nil, nil
 }
 
-func devices() []modules.Func {
-	kind := func(want uint32) func(*modules.Call, modules.Args) (any, error) {
-		return func(c *modules.Call, a modules.Args) (any, error) {
+func devices() []loader.Func {
+	kind := func(want uint32) func(*loader.Call, loader.Args) (any, error) {
+		return func(c *loader.Call, a loader.Args) (any, error) {
 			st, err := statOf(c, a.Get("name"))
 			return err == nil && st != nil && st.Mode&unix.S_IFMT == want, err
 		}
 	}
-	return []modules.Func{
+	return []loader.Func{
 		one("is_chrdev", "name", kind(unix.S_IFCHR), `Tell whether a path is a character device.
 
 CLI Example:
@@ -149,8 +149,8 @@ CLI Example:
 CLI Example:
 
     salt '*' file.is_fifo /dev/fifo`),
-		{Name: "file.get_devmm", Params: []modules.Param{modules.Req("name")}, Tuple: true,
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.get_devmm", Params: []loader.Param{loader.Req("name")}, Tuple: true,
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				st, err := statOf(c, a.Get("name"))
 				if err != nil || st == nil || st.Mode&unix.S_IFMT != unix.S_IFCHR && st.Mode&unix.S_IFMT != unix.S_IFBLK {
 					return []any{int64(0), int64(0)}, err
@@ -165,7 +165,7 @@ CLI Example:
 }
 
 // statOf follows links; nil where there is nothing.
-func statOf(c *modules.Call, v any) (*unix.Stat_t, error) {
+func statOf(c *loader.Call, v any) (*unix.Stat_t, error) {
 	name, err := path(c, v)
 	if err != nil {
 		return nil, err

@@ -1,15 +1,15 @@
 package filemod
 
 import (
-	"brine/modules"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // names are the functions that take paths apart and look at nothing.
-func names() []modules.Func {
-	of := func(f func(string) string) func(*modules.Call, modules.Args) (any, error) {
-		return func(_ *modules.Call, a modules.Args) (any, error) {
+func names() []loader.Func {
+	of := func(f func(string) string) func(*loader.Call, loader.Args) (any, error) {
+		return func(_ *loader.Call, a loader.Args) (any, error) {
 			name, err := raw(a.Get("path"))
 			if err != nil {
 				return nil, err
@@ -17,7 +17,7 @@ func names() []modules.Func {
 			return f(name), nil
 		}
 	}
-	return []modules.Func{
+	return []loader.Func{
 		one("basename", "path", of(pypath.Base), `Show what stands behind the last slash of a path.
 
 CLI Example:
@@ -38,7 +38,7 @@ CLI Example:
 CLI Example:
 
     salt '*' file.join '/' 'usr' 'local' 'bin'`},
-		{Name: "file.pardir", Run: func(*modules.Call, modules.Args) (any, error) { return "..", nil },
+		{Name: "file.pardir", Run: func(*loader.Call, loader.Args) (any, error) { return "..", nil },
 			Doc: `Show what stands for the directory above.
 
 CLI Example:
@@ -47,9 +47,9 @@ CLI Example:
 	}
 }
 
-func join(_ *modules.Call, a modules.Args) (any, error) {
+func join(_ *loader.Call, a loader.Args) (any, error) {
 	if len(a.Rest) == 0 {
-		return nil, &modules.ArgumentError{Message: "join() missing 1 required positional argument: 'a'"}
+		return nil, &loader.ArgumentError{Message: "join() missing 1 required positional argument: 'a'"}
 	}
 	if _, err := raw(a.Rest[0]); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func join(_ *modules.Call, a modules.Args) (any, error) {
 	for i, v := range a.Rest {
 		text, ok := v.(string)
 		if !ok {
-			return nil, &modules.ArgumentError{Message: "join() argument must be str, bytes, or os.PathLike object, not " + pytext.Repr(pytext.Type(v))}
+			return nil, &loader.ArgumentError{Message: "join() argument must be str, bytes, or os.PathLike object, not " + pytext.Repr(pytext.Type(v))}
 		}
 		parts[i] = text
 	}

@@ -5,17 +5,17 @@ import (
 	"os/user"
 	"strconv"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // owners are the functions that tell names and numbers of users and groups.
-func owners() []modules.Func {
-	return []modules.Func{
-		one("uid_to_user", "uid", func(_ *modules.Call, a modules.Args) (any, error) {
+func owners() []loader.Func {
+	return []loader.Func{
+		one("uid_to_user", "uid", func(_ *loader.Call, a loader.Args) (any, error) {
 			id, ok := a.Get("uid").(int64)
 			if !ok {
-				return nil, &modules.ArgumentError{Message: "uid should be integer, not " + pytext.Type(a.Get("uid"))}
+				return nil, &loader.ArgumentError{Message: "uid should be integer, not " + pytext.Type(a.Get("uid"))}
 			}
 			return userName(id), nil
 		}, `Show the name of a user by its number.
@@ -23,7 +23,7 @@ func owners() []modules.Func {
 CLI Example:
 
     salt '*' file.uid_to_user 0`),
-		one("user_to_uid", "user", func(_ *modules.Call, a modules.Args) (any, error) { return userID(a.Get("user")) },
+		one("user_to_uid", "user", func(_ *loader.Call, a loader.Args) (any, error) { return userID(a.Get("user")) },
 			`Show the number of a user by its name.
 
 CLI Example:
@@ -35,7 +35,7 @@ CLI Example:
 
     salt '*' file.gid_to_group 0`),
 		one("group_to_gid", "group",
-			func(_ *modules.Call, a modules.Args) (any, error) { return groupID(a.Get("group")) },
+			func(_ *loader.Call, a loader.Args) (any, error) { return groupID(a.Get("group")) },
 			`Show the number of a group by its name.
 
 CLI Example:
@@ -73,7 +73,7 @@ func userID(v any) (any, error) {
 		}
 		return "", nil
 	}
-	return nil, &modules.ArgumentError{Message: "getpwnam() argument must be str, not " + pytext.Type(v)}
+	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + pytext.Type(v)}
 }
 
 // groupID is the number of a group, "" of one that is not there.
@@ -89,13 +89,13 @@ func groupID(v any) (any, error) {
 		}
 		return "", nil
 	}
-	return nil, &modules.ArgumentError{Message: "getgrnam() argument must be str, not " + pytext.Type(v)}
+	return nil, &loader.ArgumentError{Message: "getgrnam() argument must be str, not " + pytext.Type(v)}
 }
 
 // gidToGroup takes a name, too.
-func gidToGroup(_ *modules.Call, a modules.Args) (any, error) {
+func gidToGroup(_ *loader.Call, a loader.Args) (any, error) {
 	v := a.Get("gid")
-	id, err := modules.ToInt(v)
+	id, err := loader.ToInt(v)
 	if _, isText := v.(string); err != nil && isText {
 		found, _ := groupID(v)
 		known, ok := found.(int64)

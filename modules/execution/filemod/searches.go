@@ -4,20 +4,20 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // searches are the functions that tell whether something is in a file.
-func searches() []modules.Func {
-	return []modules.Func{
-		{Name: "file.contains", Params: []modules.Param{modules.Req("path"), modules.Req("text")},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+func searches() []loader.Func {
+	return []loader.Func{
+		{Name: "file.contains", Params: []loader.Param{loader.Req("path"), loader.Req("text")},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				wanted := strings.TrimSpace(pytext.Str(a.Get("text")))
 				return search(c, a.Get("path"), func(text string) (bool, error) {
 					return text != "" &&
@@ -28,15 +28,15 @@ func searches() []modules.Func {
 CLI Example:
 
     salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.contains_regex", Params: []modules.Param{modules.Req("path"), modules.Req("regex"),
-			modules.Opt("lchar", "")}, Run: containsRegex,
+		{Name: "file.contains_regex", Params: []loader.Param{loader.Req("path"), loader.Req("regex"),
+			loader.Opt("lchar", "")}, Run: containsRegex,
 			Doc: `Tell whether a regular expression fits somewhere in a line of a file.
 
 CLI Example:
 
     salt '*' file.contains_regex /etc/crontab '^maint'`},
-		{Name: "file.contains_glob", Params: []modules.Param{modules.Req("path"), modules.Req("glob_expr")},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "file.contains_glob", Params: []loader.Param{loader.Req("path"), loader.Req("glob_expr")},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				glob, err := raw(a.Get("glob_expr"))
 				if err != nil {
 					return nil, err
@@ -50,16 +50,16 @@ CLI Example:
 CLI Example:
 
     salt '*' file.contains_glob /etc/foobar '*cheese*'`},
-		{Name: "file.sed_contains", Params: []modules.Param{modules.Req("path"), modules.Req("text"),
-			modules.Opt("limit", ""), modules.Opt("flags", "g")},
+		{Name: "file.sed_contains", Params: []loader.Param{loader.Req("path"), loader.Req("text"),
+			loader.Opt("limit", ""), loader.Opt("flags", "g")},
 			Run: sedContains, Doc: `Tell whether sed finds a text in a file.
 
 CLI Example:
 
     salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.search", Params: []modules.Param{modules.Req("path"), modules.Req("pattern"), modules.Opt("flags",
-			int64(8)), modules.Opt("bufsize", int64(1)),
-			modules.Opt("ignore_if_missing", false), modules.Opt("multiline", false)}, Run: searchFile,
+		{Name: "file.search", Params: []loader.Param{loader.Req("path"), loader.Req("pattern"), loader.Opt("flags",
+			int64(8)), loader.Opt("bufsize", int64(1)),
+			loader.Opt("ignore_if_missing", false), loader.Opt("multiline", false)}, Run: searchFile,
 			Doc: `Tell whether a regular expression fits somewhere in a file.
 
 CLI Example:
@@ -91,7 +91,7 @@ func inWindows(text string, fits func(string) bool) bool {
 	}
 }
 
-func containsRegex(c *modules.Call, a modules.Args) (any, error) {
+func containsRegex(c *loader.Call, a loader.Args) (any, error) {
 	strip := pytext.Str(a.Get("lchar"))
 	re, reErr := regexpOf(a.Get("regex"))
 	return search(c, a.Get("path"), func(text string) (bool, error) {
@@ -102,7 +102,7 @@ func containsRegex(c *modules.Call, a modules.Args) (any, error) {
 			if reErr != nil {
 				return false, reErr
 			}
-			if modules.Truthy(a.Get("lchar")) {
+			if loader.Truthy(a.Get("lchar")) {
 				line = strings.TrimLeft(line, strip)
 			}
 			if fits, err := re.Match(line); fits || err != nil {
@@ -126,7 +126,7 @@ func lineEnd(text string) int {
 }
 
 // sedContains asks sed as the reference does.
-func sedContains(c *modules.Call, a modules.Args) (any, error) {
+func sedContains(c *loader.Call, a loader.Args) (any, error) {
 	name, err := path(c, a.Get("path"))
 	if err != nil {
 		return nil, err
@@ -141,11 +141,11 @@ func sedContains(c *modules.Call, a modules.Args) (any, error) {
 	}
 	script := limit + "s/" + quote(pytext.Str(a.Get("text"))) + "/$/p" + pytext.Str(a.Get("flags"))
 	out, err := c.Call("cmd.run", []any{[]any{"sed", "-n", "-r", "-e", script, name}}, payload.M("python_shell", false))
-	return modules.Truthy(out), err
+	return loader.Truthy(out), err
 }
 
 // searchFile looks at bytes, as the reference does: a class of characters has those of ASCII.
-func searchFile(c *modules.Call, a modules.Args) (any, error) {
+func searchFile(c *loader.Call, a loader.Args) (any, error) {
 	a.Get("bufsize") // how a file is read is no matter
 	letters, err := flagLetters(a.Get("flags"))
 	if err != nil {
@@ -163,11 +163,11 @@ func searchFile(c *modules.Call, a modules.Args) (any, error) {
 		if a.Bool("ignore_if_missing") {
 			return false, nil
 		}
-		return nil, modules.InvocErr("File not found: %s", name)
+		return nil, loader.InvocErr("File not found: %s", name)
 	}
 	const block = 512 // by which text is told from what is none
 	if begin, err := plainfile.Begin(name, block); err != nil || plainfile.Binary(begin) {
-		return nil, modules.InvocErr("Cannot perform string replacements on a binary file: %s", name)
+		return nil, loader.InvocErr("Cannot perform string replacements on a binary file: %s", name)
 	}
 	pattern, err := raw(a.Get("pattern"))
 	if err != nil {
@@ -206,7 +206,7 @@ func flagLetters(v any) (string, error) {
 	}
 	const unicode = 32
 	if bits&unicode != 0 {
-		return "", modules.Raise("ValueError", "cannot use UNICODE flag with a bytes pattern")
+		return "", loader.Raise("ValueError", "cannot use UNICODE flag with a bytes pattern")
 	}
 	letters := ""
 	for _, f := range []struct {
@@ -233,7 +233,7 @@ func flagBits(v any) (int64, error) {
 		names = x
 	default:
 		return 0,
-			modules.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
+			loader.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
 				pytext.Str(v))
 	}
 	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32,
@@ -243,7 +243,7 @@ func flagBits(v any) (int64, error) {
 	for _, name := range names {
 		bit, ok := known[strings.ToUpper(pytext.Str(name))]
 		if !ok {
-			return 0, modules.ExecErr("Invalid re flag given: %s", pytext.Str(name))
+			return 0, loader.ExecErr("Invalid re flag given: %s", pytext.Str(name))
 		}
 		bits |= bit
 	}

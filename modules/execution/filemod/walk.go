@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 
-	"brine/modules"
 	"brine/modules/host/pypath"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
@@ -21,7 +21,7 @@ func walk(ctx context.Context, dir string, depth int, into func(dir string, dirs
 		return err
 	}
 	if depth > maxDepth {
-		return modules.Raise("RecursionError", "directories lie in each other too deeply")
+		return loader.Raise("RecursionError", "directories lie in each other too deeply")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -75,5 +75,5 @@ func whole(v any) (int64, bool) {
 }
 
 func notHashable(v any) error {
-	return &modules.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
+	return &loader.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
 }

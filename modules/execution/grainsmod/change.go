@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -22,7 +22,7 @@ func cutLast(key, delim string) (head, tail string, ok bool) {
 	return key[:i], key[i+len(delim):], true
 }
 
-func appendVal(c *modules.Call, a modules.Args) (any, error) {
+func appendVal(c *loader.Call, a loader.Args) (any, error) {
 	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
 	old, found := own(c, key, delim)
 	if !found {
@@ -49,7 +49,7 @@ func appendVal(c *modules.Call, a modules.Args) (any, error) {
 	return storeInside(c, key, delim, list)
 }
 
-func remove(c *modules.Call, a modules.Args) (any, error) {
+func remove(c *loader.Call, a loader.Args) (any, error) {
 	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
 	old, found := own(c, key, delim)
 	if !found {
@@ -68,7 +68,7 @@ func remove(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // storeInside puts a value at its place inside the maps above it and stores the whole grain.
-func storeInside(c *modules.Call, key, delim string, value any) (any, error) {
+func storeInside(c *loader.Call, key, delim string, value any) (any, error) {
 	for {
 		head, tail, ok := cutLast(key, delim)
 		if !ok {
@@ -85,15 +85,15 @@ func storeInside(c *modules.Call, key, delim string, value any) (any, error) {
 	}
 }
 
-func delkey(c *modules.Call, a modules.Args) (any, error) {
+func delkey(c *loader.Call, a loader.Args) (any, error) {
 	return change(c, a.Get("key"), nil, a.Bool("force"), true, ":")
 }
 
-func delval(c *modules.Call, a modules.Args) (any, error) {
+func delval(c *loader.Call, a loader.Args) (any, error) {
 	return change(c, a.Get("key"), nil, a.Bool("force"), a.Bool("destructive"), ":")
 }
 
-func set(c *modules.Call, a modules.Args) (any, error) {
+func set(c *loader.Call, a loader.Args) (any, error) {
 	return change(c, a.Get("key"), a.Get("val"), a.Bool("force"), a.Bool("destructive"), pytext.Str(a.Get("delimiter")))
 }
 
@@ -104,7 +104,7 @@ func outcome(comment string, changes any, ok bool) *payload.Map {
 
 // change is grains.set: it refuses to put a simple value in the place of a map or list, or the other way round,
 // unless forced.
-func change(c *modules.Call, name, val any, force, destructive bool, delim string) (any, error) {
+func change(c *loader.Call, name, val any, force, destructive bool, delim string) (any, error) {
 	key := pytext.Str(name)
 	old, found := lookup(c, key, delim)
 	if found && payload.Equal(old, val) && (val != nil || !destructive) {
@@ -148,7 +148,7 @@ func complexValue(v any) bool {
 }
 
 // wrap puts the value into the maps and lists above it, up to the grain itself.
-func wrap(c *modules.Call, key string, value any, force, destructive bool, delim string) (top string, whole any, refused string) {
+func wrap(c *loader.Call, key string, value any, force, destructive bool, delim string) (top string, whole any, refused string) {
 	for {
 		head, tail, ok := cutLast(key, delim)
 		if !ok {

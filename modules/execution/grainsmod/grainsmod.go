@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the module's functions.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	funcs := append(readers(), writers()...)
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/grains.py"
@@ -22,25 +22,25 @@ func Functions() []modules.Func {
 	return funcs
 }
 
-func delimiter() modules.Param { return modules.Opt("delimiter", ":") }
+func delimiter() loader.Param { return loader.Opt("delimiter", ":") }
 
-func readers() []modules.Func {
-	getParams := []modules.Param{modules.Req("key"), modules.Opt("default", ""), delimiter(), modules.Opt("ordered", true)}
+func readers() []loader.Func {
+	getParams := []loader.Param{loader.Req("key"), loader.Opt("default", ""), delimiter(), loader.Opt("ordered", true)}
 	getDoc := `Get a grain, or a value inside of one by its path.
 
 CLI Example:
 
     salt '*' grains.get pkg:apache
     salt '*' grains.get abc::def|ghi delimiter='|'`
-	return []modules.Func{
+	return []loader.Func{
 		{Name: "grains.get", Params: getParams, Run: get, Doc: getDoc},
 		{Name: "grains.fetch", PyName: "get", Params: getParams, Run: get, Doc: getDoc},
-		{Name: "grains.has_value", Params: []modules.Param{modules.Req("key")}, Run: hasValue, Doc: `Tell whether there is such a grain or path.
+		{Name: "grains.has_value", Params: []loader.Param{loader.Req("key")}, Run: hasValue, Doc: `Tell whether there is such a grain or path.
 
 CLI Example:
 
     salt '*' grains.has_value pkg:apache`},
-		{Name: "grains.items", Params: []modules.Param{modules.Opt("sanitize", false)}, Outputter: "nested", Run: items,
+		{Name: "grains.items", Params: []loader.Param{loader.Opt("sanitize", false)}, Outputter: "nested", Run: items,
 			Doc: `Get all grains; with sanitize=True without names and serial numbers.
 
 CLI Example:
@@ -59,14 +59,14 @@ CLI Example:
 CLI Example:
 
     salt '*' grains.ls`},
-		{Name: "grains.equals", Params: []modules.Param{modules.Req("key"), modules.Req("value")}, Run: equals,
+		{Name: "grains.equals", Params: []loader.Param{loader.Req("key"), loader.Req("value")}, Run: equals,
 			Doc: `Tell whether a grain has a value, compared as text.
 
 CLI Example:
 
     salt '*' grains.equals fqdn web1.example.com`},
-		{Name: "grains.filter_by", Params: []modules.Param{modules.Req("lookup_dict"), modules.Opt("grain", "os_family"), modules.Opt("merge", nil),
-			modules.Opt("default", "default"), modules.Opt("base", nil)}, Run: filterBy,
+		{Name: "grains.filter_by", Params: []loader.Param{loader.Req("lookup_dict"), loader.Opt("grain", "os_family"), loader.Opt("merge", nil),
+			loader.Opt("default", "default"), loader.Opt("base", nil)}, Run: filterBy,
 			Doc: `Pick from a table by the value of a grain.
 
 CLI Example:
@@ -75,7 +75,7 @@ CLI Example:
 	}
 }
 
-func get(c *modules.Call, a modules.Args) (any, error) {
+func get(c *loader.Call, a loader.Args) (any, error) {
 	if v, ok := lookup(c, pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter"))); ok {
 		return v, nil
 	}
@@ -83,7 +83,7 @@ func get(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // lookup follows a path through the grains. Only the grain the path begins with is computed.
-func lookup(c *modules.Call, key, delim string) (any, bool) {
+func lookup(c *loader.Call, key, delim string) (any, bool) {
 	top := key
 	if delim != "" {
 		top, _, _ = strings.Cut(key, delim)
@@ -97,19 +97,19 @@ func lookup(c *modules.Call, key, delim string) (any, bool) {
 	return dicts.Traverse(c.Grains(), key, delim) // a static grain whose name is a number
 }
 
-func hasValue(c *modules.Call, a modules.Args) (any, error) {
+func hasValue(c *loader.Call, a loader.Args) (any, error) {
 	_, ok := lookup(c, pytext.Str(a.Get("key")), ":")
 	return ok, nil
 }
 
-func items(c *modules.Call, a modules.Args) (any, error) {
+func items(c *loader.Call, a loader.Args) (any, error) {
 	if !dicts.IsTrue(a.Get("sanitize")) {
 		return c.Grains(), nil
 	}
 	return sanitize(c.Grains().Clone()), nil
 }
 
-func item(c *modules.Call, a modules.Args) (any, error) {
+func item(c *loader.Call, a loader.Args) (any, error) {
 	def, ok := a.KW.Get("default")
 	if !ok {
 		def = ""
@@ -150,7 +150,7 @@ func sanitize(grains *payload.Map) *payload.Map {
 	return grains
 }
 
-func ls(c *modules.Call, _ modules.Args) (any, error) {
+func ls(c *loader.Call, _ loader.Args) (any, error) {
 	var names []string
 	for k := range c.Grains().All() {
 		names = append(names, pytext.Str(k))
@@ -160,7 +160,7 @@ func ls(c *modules.Call, _ modules.Args) (any, error) {
 	return out, nil
 }
 
-func equals(c *modules.Call, a modules.Args) (any, error) {
+func equals(c *loader.Call, a loader.Args) (any, error) {
 	v, ok := lookup(c, pytext.Str(a.Get("key")), ":")
 	if !ok {
 		v = ""
@@ -168,15 +168,15 @@ func equals(c *modules.Call, a modules.Args) (any, error) {
 	return pytext.Str(a.Get("value")) == pytext.Str(v), nil
 }
 
-func filterBy(c *modules.Call, a modules.Args) (any, error) {
+func filterBy(c *loader.Call, a loader.Args) (any, error) {
 	table, ok := a.Get("lookup_dict").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
 	}
 	v, errText := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Str("grain"), In: c.Grains(), Merge: a.Get("merge"), Default: a.Get("default"),
 		Base: a.Get("base")}.Pick()
 	if errText != "" {
-		return nil, modules.Raise("salt.exceptions.SaltException", "%s", errText)
+		return nil, loader.Raise("salt.exceptions.SaltException", "%s", errText)
 	}
 	return v, nil
 }

@@ -11,55 +11,55 @@ import (
 	"syscall"
 
 	"brine/config/yaml"
-	"brine/modules"
 	"brine/modules/grains"
 	"brine/modules/host/wholefile"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
 )
 
-func writers() []modules.Func {
-	destructive, refresh := modules.Opt("destructive", false), modules.Opt("refresh_pillar", true)
-	return []modules.Func{
-		{Name: "grains.setvals", Params: []modules.Param{modules.Req("grains"), destructive, refresh}, Run: setvals,
+func writers() []loader.Func {
+	destructive, refresh := loader.Opt("destructive", false), loader.Opt("refresh_pillar", true)
+	return []loader.Func{
+		{Name: "grains.setvals", Params: []loader.Param{loader.Req("grains"), destructive, refresh}, Run: setvals,
 			Doc: `Set several static grains; a value of None deletes with destructive=True.
 
 CLI Example:
 
     salt '*' grains.setvals '{"key1": "val1", "key2": "val2"}'`},
-		{Name: "grains.setval", Params: []modules.Param{modules.Req("key"), modules.Req("val"), destructive, refresh}, Outputter: "nested",
+		{Name: "grains.setval", Params: []loader.Param{loader.Req("key"), loader.Req("val"), destructive, refresh}, Outputter: "nested",
 			Run: setval, Doc: `Set a static grain.
 
 CLI Example:
 
     salt '*' grains.setval key val
     salt '*' grains.setval key '{"sub-key": "val", "sub-key2": "val2"}'`},
-		{Name: "grains.append", Params: []modules.Param{modules.Req("key"), modules.Req("val"), modules.Opt("convert", false), delimiter()},
+		{Name: "grains.append", Params: []loader.Param{loader.Req("key"), loader.Req("val"), loader.Opt("convert", false), delimiter()},
 			Run: appendVal, Doc: `Append to a static grain that is a list; convert=True makes a list of one that is not.
 
 CLI Example:
 
     salt '*' grains.append key val`},
-		{Name: "grains.remove", Params: []modules.Param{modules.Req("key"), modules.Req("val"), delimiter()}, Run: remove,
+		{Name: "grains.remove", Params: []loader.Param{loader.Req("key"), loader.Req("val"), delimiter()}, Run: remove,
 			Doc: `Remove a value from a static grain that is a list.
 
 CLI Example:
 
     salt '*' grains.remove key val`},
-		{Name: "grains.delkey", Params: []modules.Param{modules.Req("key"), modules.Opt("force", false)}, Run: delkey,
+		{Name: "grains.delkey", Params: []loader.Param{loader.Req("key"), loader.Opt("force", false)}, Run: delkey,
 			Doc: `Delete a static grain; a map or list only with force=True.
 
 CLI Example:
 
     salt '*' grains.delkey key`},
-		{Name: "grains.delval", Params: []modules.Param{modules.Req("key"), destructive, modules.Opt("force", false)}, Run: delval,
+		{Name: "grains.delval", Params: []loader.Param{loader.Req("key"), destructive, loader.Opt("force", false)}, Run: delval,
 			Doc: `Set a static grain to None, or delete it with destructive=True.
 
 CLI Example:
 
     salt '*' grains.delval key`},
-		{Name: "grains.set", Params: []modules.Param{modules.Req("key"), modules.Opt("val", ""), modules.Opt("force", false), destructive, delimiter()},
+		{Name: "grains.set", Params: []loader.Param{loader.Req("key"), loader.Opt("val", ""), loader.Opt("force", false), destructive, delimiter()},
 			Run: set, Doc: `Set a static grain by its path; maps and lists are only overwritten with force=True.
 
 CLI Example:
@@ -69,21 +69,21 @@ CLI Example:
 	}
 }
 
-func setvals(c *modules.Call, a modules.Args) (any, error) {
+func setvals(c *loader.Call, a loader.Args) (any, error) {
 	values, ok := a.Get("grains").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("salt.exceptions.SaltException", "setvals grains must be a dictionary.")
+		return nil, loader.Raise("salt.exceptions.SaltException", "setvals grains must be a dictionary.")
 	}
 	return store(c, values, a.Bool("destructive"), a.Get("refresh_pillar"))
 }
 
-func setval(c *modules.Call, a modules.Args) (any, error) {
+func setval(c *loader.Call, a loader.Args) (any, error) {
 	return store(c, payload.M(a.Get("key"), a.Get("val")), a.Bool("destructive"), a.Get("refresh_pillar"))
 }
 
 // store writes values into the grains file and lets the minion read it again. It returns the values, or a text
 // where the file that is there cannot be read.
-func store(c *modules.Call, values *payload.Map, destructive bool, refreshPillar any) (any, error) {
+func store(c *loader.Call, values *payload.Map, destructive bool, refreshPillar any) (any, error) {
 	path := grains.File(c.Opts().Str("conf_file"))
 	old, err := readFile(path)
 	if err != nil {
@@ -103,7 +103,7 @@ func store(c *modules.Call, values *payload.Map, destructive bool, refreshPillar
 	if err := wholefile.Write(mark, nil, wholefile.Options{Mode: 0o644}); err != nil {
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to cache file %s. Check permissions.", mark))
 	}
-	if !modules.Truthy(c.Opts().Value("local")) {
+	if !loader.Truthy(c.Opts().Value("local")) {
 		if _, err := c.Call("saltutil.refresh_grains", nil, payload.M("refresh_pillar", refreshPillar)); err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func replaceFile(path, text string) error {
 }
 
 // own is a copy of what stands at a path, to be changed and written back.
-func own(c *modules.Call, key, delim string) (any, bool) {
+func own(c *loader.Call, key, delim string) (any, bool) {
 	v, ok := lookup(c, key, delim)
 	return dicts.Clone(v), ok
 }

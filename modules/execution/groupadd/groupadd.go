@@ -3,22 +3,22 @@
 package groupadd
 
 import (
-	"brine/modules"
 	"brine/modules/host/accounts"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
-	root := modules.Opt("root", nil)
-	all := []modules.Func{
-		{Name: "group.info", Params: []modules.Param{modules.Req("name"), root}, Run: info, Doc: `Show a group; nothing for one that is not there.
+func Functions() []loader.Func {
+	root := loader.Opt("root", nil)
+	all := []loader.Func{
+		{Name: "group.info", Params: []loader.Param{loader.Req("name"), root}, Run: info, Doc: `Show a group; nothing for one that is not there.
 
 CLI Example:
 
     salt '*' group.info foo`},
-		{Name: "group.getent", Params: []modules.Param{modules.Opt("refresh", false), root}, Run: getent, Doc: `List all groups.
+		{Name: "group.getent", Params: []loader.Param{loader.Opt("refresh", false), root}, Run: getent, Doc: `List all groups.
 
 CLI Example:
 
@@ -30,7 +30,7 @@ CLI Example:
 	return all
 }
 
-func rootOf(a modules.Args) string {
+func rootOf(a loader.Args) string {
 	root, _ := a.Get("root").(string)
 	if root == "" && a.Get("root") != nil {
 		return "/"
@@ -42,10 +42,10 @@ func described(g accounts.Group) *payload.Map {
 	return payload.M("name", g.Name, "passwd", g.Passwd, "gid", g.GID, "members", g.Members)
 }
 
-func info(c *modules.Call, a modules.Args) (any, error) {
+func info(c *loader.Call, a loader.Args) (any, error) {
 	name, ok := a.Get("name").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "getgrnam() argument 'name' must be str, not " + pytext.Type(a.Get("name"))}
+		return nil, &loader.ArgumentError{Message: "getgrnam() argument 'name' must be str, not " + pytext.Type(a.Get("name"))}
 	}
 	g, ok, err := accounts.GroupNamed(c.Ctx, rootOf(a), name)
 	if err != nil {
@@ -57,7 +57,7 @@ func info(c *modules.Call, a modules.Args) (any, error) {
 	return described(g), nil
 }
 
-func getent(c *modules.Call, a modules.Args) (any, error) {
+func getent(c *loader.Call, a loader.Args) (any, error) {
 	groups, err := accounts.Groups(c.Ctx, rootOf(a))
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -24,7 +24,7 @@ func toBytes(v any) ([]byte, error) {
 	case []byte:
 		return x, nil
 	}
-	return nil, &modules.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + pytext.Type(v) +
+	return nil, &loader.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + pytext.Type(v) +
 		"'>"}
 }
 
@@ -51,43 +51,55 @@ func supported(v any) (string, error) {
 	case "md5", "sha256", "sha512":
 		return v.(string), nil
 	}
-	return "", modules.ExecErr("Hash func '%s' is not supported.", pytext.Str(v))
+	return "", loader.ExecErr("Hash func '%s' is not supported.", pytext.Str(v))
 }
 
 // hashable refuses what no dict of Python has as a key.
 func hashable(v any) error {
 	switch v.(type) {
 	case []any, *payload.Map:
-		return &modules.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
+		return &loader.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
 	}
 	return nil
 }
 
-func digest(_ *modules.Call, a modules.Args) (any, error) {
-	if err := hashable(a.Get("checksum")); err != nil {
+// summed are the arguments of a sum.
+type (
+	summedText struct {
+		Text     any `arg:"instr"`
+		Checksum any `arg:"checksum=md5"`
+	}
+	summedFile struct {
+		File     any `arg:"infile"`
+		Checksum any `arg:"checksum=md5"`
+	}
+)
+
+func digest(_ *loader.Call, a summedText) (any, error) {
+	if err := hashable(a.Checksum); err != nil {
 		return nil, err
 	}
-	form, err := supported(a.Get("checksum"))
+	form, err := supported(a.Checksum)
 	if err != nil {
 		return nil, err
 	}
-	data, err := toBytes(a.Get("instr"))
+	data, err := toBytes(a.Text)
 	if err != nil {
 		return nil, err
 	}
 	return sum(form, data)
 }
 
-func digestFile(c *modules.Call, a modules.Args) (any, error) {
-	there, err := c.Call("file.file_exists", []any{a.Get("infile")}, nil)
+func digestFile(c *loader.Call, a summedFile) (any, error) {
+	there, err := c.Call("file.file_exists", []any{a.File}, nil)
 	if err != nil {
 		return nil, err
 	}
-	name, ok := a.Get("infile").(string)
+	name, ok := a.File.(string)
 	if !ok || there != true {
-		return nil, modules.ExecErr("File path '%s' not found.", pytext.Str(a.Get("infile")))
+		return nil, loader.ExecErr("File path '%s' not found.", pytext.Str(a.File))
 	}
-	if err := hashable(a.Get("checksum")); err != nil {
+	if err := hashable(a.Checksum); err != nil {
 		return nil, err
 	}
 	f, err := plainfile.Open(name)
@@ -95,14 +107,25 @@ func digestFile(c *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	f.Close()
-	form, err := supported(a.Get("checksum"))
+	form, err := supported(a.Checksum)
 	if err != nil {
 		return nil, err
 	}
 	return plainfile.Hash(c.Ctx, name, form)
 }
 
-func hmacCompute(_ *modules.Call, a modules.Args) (any, error) {
+type (
+	signedText struct {
+		Text   any `arg:"string"`
+		Secret any `arg:"shared_secret"`
+	}
+	challenge struct {
+		signedText
+		HMAC any `arg:"challenge_hmac"`
+	}
+)
+
+func hmacCompute(_ *loader.Call, a signedText) (any, error) {
 	mac, err := macOf(sha256.New, a)
 	if err != nil {
 		return nil, err
@@ -110,25 +133,25 @@ func hmacCompute(_ *modules.Call, a modules.Args) (any, error) {
 	return hex.EncodeToString(mac), nil
 }
 
-func hmacSignature(_ *modules.Call, a modules.Args) (any, error) {
-	challenge, challengeErr := toBytes(a.Get("challenge_hmac"))
-	mac, err := macOf(sha256.New, a)
+func hmacSignature(_ *loader.Call, a challenge) (any, error) {
+	want, wantErr := toBytes(a.HMAC)
+	mac, err := macOf(sha256.New, a.signedText)
 	if err != nil {
 		return nil, err
 	}
-	if challengeErr != nil {
-		return nil, challengeErr
+	if wantErr != nil {
+		return nil, wantErr
 	}
-	return hmac.Equal([]byte(oneLine(mac)), challenge), nil
+	return hmac.Equal([]byte(oneLine(mac)), want), nil
 }
 
 // macOf signs the text with the secret.
-func macOf(with func() hash.Hash, a modules.Args) ([]byte, error) {
-	msg, err := toBytes(a.Get("string"))
+func macOf(with func() hash.Hash, a signedText) ([]byte, error) {
+	msg, err := toBytes(a.Text)
 	if err != nil {
 		return nil, err
 	}
-	key, err := toBytes(a.Get("shared_secret"))
+	key, err := toBytes(a.Secret)
 	if err != nil {
 		return nil, err
 	}
@@ -137,34 +160,34 @@ func macOf(with func() hash.Hash, a modules.Args) ([]byte, error) {
 	return mac.Sum(nil), nil
 }
 
-func githubSignature(_ *modules.Call, a modules.Args) (any, error) {
-	text, ok := a.Get("challenge_hmac").(string)
+func githubSignature(_ *loader.Call, a challenge) (any, error) {
+	text, ok := a.HMAC.(string)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'split'",
-			pytext.Type(a.Get("challenge_hmac")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'",
+			pytext.Type(a.HMAC))
 	}
 	parts := strings.Split(text, "=")
 	switch {
 	case len(parts) == 1:
-		return nil, modules.Raise("ValueError", "not enough values to unpack (expected 2, got 1)")
+		return nil, loader.Raise("ValueError", "not enough values to unpack (expected 2, got 1)")
 	case len(parts) > 2:
-		return nil, modules.Raise("ValueError", "too many values to unpack (expected 2)")
+		return nil, loader.Raise("ValueError", "too many values to unpack (expected 2)")
 	}
 	if _, err := plainfile.NewHash(parts[0]); err != nil {
-		return nil, modules.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", parts[0])
+		return nil, loader.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", parts[0])
 	}
-	switch key := a.Get("shared_secret").(type) {
+	switch key := a.Secret.(type) {
 	case string, []byte:
 	default:
-		return nil, &modules.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + pytext.Type(key) +
+		return nil, &loader.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + pytext.Type(key) +
 			"'"}
 	}
 	mac, err := macOf(func() hash.Hash {
 		h, _ := plainfile.NewHash(parts[0]) // it was made before
 		return h
-	}, a)
+	}, a.signedText)
 	if err != nil {
-		return nil, &modules.ArgumentError{Message: "object supporting the buffer API required"}
+		return nil, &loader.ArgumentError{Message: "object supporting the buffer API required"}
 	}
 	return hmac.Equal([]byte(hex.EncodeToString(mac)), []byte(parts[1])), nil
 }
@@ -186,16 +209,20 @@ func inLines(data []byte) string {
 func decoded(data []byte) (any, error) {
 	raw, err := pytext.DecodeBase64(data)
 	if err != nil {
-		return nil, modules.Raise("binascii.Error", "%s", err)
+		return nil, loader.Raise("binascii.Error", "%s", err)
 	}
 	return fromBytes(raw), nil
 }
 
-func encodeFile(_ *modules.Call, a modules.Args) (any, error) {
-	name, ok := a.Get("fname").(string)
+type encodedFile struct {
+	File any `arg:"fname"`
+}
+
+func encodeFile(_ *loader.Call, a encodedFile) (any, error) {
+	name, ok := a.File.(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
-			pytext.Type(a.Get("fname"))}
+		return nil, &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
+			pytext.Type(a.File)}
 	}
 	data, err := plainfile.Read(name, program.MaxOutput())
 	if err != nil {
@@ -205,24 +232,29 @@ func encodeFile(_ *modules.Call, a modules.Args) (any, error) {
 }
 
 // decodeFile writes a file. Unlike Salt, it writes none where the text is no base64.
-func decodeFile(_ *modules.Call, a modules.Args) (any, error) {
-	text, ok := a.Get("instr").(string)
-	if v := a.Get("instr"); v != nil && !ok {
-		return nil, &modules.ArgumentError{Message: "initial_value must be str or None, not " + pytext.Type(v)}
+type decodedFile struct {
+	Text any `arg:"instr"`
+	File any `arg:"outfile"`
+}
+
+func decodeFile(_ *loader.Call, a decodedFile) (any, error) {
+	text, ok := a.Text.(string)
+	if v := a.Text; v != nil && !ok {
+		return nil, &loader.ArgumentError{Message: "initial_value must be str or None, not " + pytext.Type(v)}
 	}
-	name, ok := a.Get("outfile").(string)
+	name, ok := a.File.(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
-			pytext.Type(a.Get("outfile"))}
+		return nil, &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
+			pytext.Type(a.File)}
 	}
 	var out []byte
 	for line := range strings.Lines(text) {
 		if strings.ContainsFunc(line, func(r rune) bool { return r >= 0x80 }) {
-			return nil, modules.Raise("ValueError", "string argument should contain only ASCII characters")
+			return nil, loader.Raise("ValueError", "string argument should contain only ASCII characters")
 		}
 		raw, err := pytext.DecodeBase64([]byte(line))
 		if err != nil {
-			return nil, modules.Raise("binascii.Error", "%s", err)
+			return nil, loader.Raise("binascii.Error", "%s", err)
 		}
 		out = append(out, raw...)
 	}

@@ -10,20 +10,20 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
 	"brine/modules/host/webquery"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
-	url := modules.Req("url")
-	all := []modules.Func{
-		{Name: "http.query", Params: []modules.Param{url}, KWArgs: true,
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+func Functions() []loader.Func {
+	url := loader.Req("url")
+	all := []loader.Func{
+		{Name: "http.query", Params: []loader.Param{url}, KWArgs: true,
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				return query(c, a.Get("url"), a.KW)
 			}, Doc: `Ask a web server, and decode what it answers.
 
@@ -31,15 +31,15 @@ CLI Example:
 
     salt '*' http.query http://somelink.com/
     salt '*' http.query http://somelink.com/ method=POST params='{"key1": "val1", "key2": "val2"}'`},
-		{Name: "http.wait_for_successful_query", Params: []modules.Param{url, modules.Opt("wait_for", int64(300))},
+		{Name: "http.wait_for_successful_query", Params: []loader.Param{url, loader.Opt("wait_for", int64(300))},
 			KWArgs: true, Run: wait,
 			Doc: `Ask a web server until it answers without an error.
 
 CLI Example:
 
     salt '*' http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1`},
-		{Name: "http.update_ca_bundle", Params: []modules.Param{modules.Opt("target", nil), modules.Opt("source", nil),
-			modules.Opt("merge_files", nil)},
+		{Name: "http.update_ca_bundle", Params: []loader.Param{loader.Opt("target", nil), loader.Opt("source", nil),
+			loader.Opt("merge_files", nil)},
 			Run: updateBundle, Doc: `Fetch the file of the authorities of web servers, and add files of one's own to it.
 
 CLI Example:
@@ -53,7 +53,7 @@ CLI Example:
 }
 
 // query asks once. Every error is a CommandExecutionError, but for the end of the job.
-func query(c *modules.Call, at any, kw *payload.Map) (*payload.Map, error) {
+func query(c *loader.Call, at any, kw *payload.Map) (*payload.Map, error) {
 	opts := c.Opts()
 	if more, ok := kw.Value("opts").(*payload.Map); ok {
 		opts = opts.Clone()
@@ -62,7 +62,7 @@ func query(c *modules.Call, at any, kw *payload.Map) (*payload.Map, error) {
 	out, err := webquery.Ask(c.Ctx, webquery.Options{Name: "http.query", Opts: opts, Most: program.MaxOutput(),
 		Files: true}, at, kw)
 	if err != nil && c.Ctx.Err() == nil {
-		return nil, modules.ExecErr("%s", modules.Message(err))
+		return nil, loader.ExecErr("%s", loader.Message(err))
 	}
 	return out, err
 }
@@ -70,17 +70,17 @@ func query(c *modules.Call, at any, kw *payload.Map) (*payload.Map, error) {
 // pause is the time between two questions that nobody has set. Unlike Salt, which asks again at once.
 const pause = 200 * time.Millisecond
 
-func wait(c *modules.Call, a modules.Args) (any, error) {
-	patience, ok := modules.ToFloat(a.Get("wait_for"))
+func wait(c *loader.Call, a loader.Args) (any, error) {
+	patience, ok := loader.ToFloat(a.Get("wait_for"))
 	if !ok {
-		return nil, &modules.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
+		return nil, &loader.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
 			pytext.Type(a.Get("wait_for")))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
-		seconds, ok := modules.ToFloat(v)
+		seconds, ok := loader.ToFloat(v)
 		if !ok {
-			return nil, &modules.ArgumentError{Message: "'" + pytext.Type(v) +
+			return nil, &loader.ArgumentError{Message: "'" + pytext.Type(v) +
 				"' object cannot be interpreted as an integer"}
 		}
 		between = time.Duration(seconds * float64(time.Second))
@@ -88,7 +88,7 @@ func wait(c *modules.Call, a modules.Args) (any, error) {
 	end := time.Now().Add(time.Duration(patience * float64(time.Second)))
 	for {
 		out, err := query(c, a.Get("url"), a.KW)
-		if err == nil && !modules.Truthy(out.Value("Error")) && !modules.Truthy(out.Value("error")) {
+		if err == nil && !loader.Truthy(out.Value("Error")) && !loader.Truthy(out.Value("error")) {
 			return out, nil
 		}
 		if time.Now().After(end) {
@@ -109,7 +109,7 @@ func wait(c *modules.Call, a modules.Args) (any, error) {
 const bundles = "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/tls/certs/ca-bundle.trust.crt " +
 	"/etc/ssl/certs/ca-bundle.crt /var/lib/ca-certificates/ca-bundle.pem /etc/ssl/cert.pem"
 
-func updateBundle(c *modules.Call, a modules.Args) (any, error) {
+func updateBundle(c *loader.Call, a loader.Args) (any, error) {
 	option := func(given any, name, otherwise string) string {
 		if v := c.Opts().Value(name); given == nil && v != nil {
 			given = v
@@ -126,7 +126,7 @@ func updateBundle(c *modules.Call, a modules.Args) (any, error) {
 		}
 	}
 	if target == "" {
-		return nil, modules.ExecErr("Unable to detect location to write CA bundle to")
+		return nil, loader.ExecErr("Unable to detect location to write CA bundle to")
 	}
 	source := option(a.Get("source"), "ca_bundle_url", "http://curl.haxx.se/ca/cacert.pem")
 	out, err := query(c, source, payload.M("text", true, "text_out", target))
@@ -134,7 +134,7 @@ func updateBundle(c *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	if out.Has("error") { // Unlike Salt, which tells nobody
-		return nil, modules.ExecErr("%s: %s", source, out.Str("error"))
+		return nil, loader.ExecErr("%s: %s", source, out.Str("error"))
 	}
 	return nil, merge(target, a.Get("merge_files"))
 }
@@ -142,7 +142,7 @@ func updateBundle(c *modules.Call, a modules.Args) (any, error) {
 // merge adds files to a bundle.
 func merge(target string, files any) error {
 	var text strings.Builder
-	for _, file := range modules.StringList(files) {
+	for _, file := range loader.StringList(files) {
 		data, err := plainfile.Read(file, program.MaxOutput())
 		if err != nil {
 			return err

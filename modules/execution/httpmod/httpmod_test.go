@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/httpmod"
 	"brine/modules/host/webquery/webtest"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
@@ -43,7 +43,7 @@ func TestQuery(t *testing.T) {
 		{5, nil, nil, "http.query wants a URL, not int"},
 	} {
 		v, _, err := modtest.Call(t, env, "http.query", []any{tt.at}, tt.kw)
-		var told *modules.CommandExecutionError
+		var told *loader.CommandExecutionError
 		if (err != nil || tt.err != "") && (!errors.As(err, &told) || told.Message != tt.err) {
 			t.Errorf("%v %v: %v, want %q", tt.at, tt.kw, err, tt.err)
 			continue

@@ -5,7 +5,7 @@ package logmod
 import (
 	"log/slog"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
@@ -19,8 +19,8 @@ const levelCritical = slog.Level(12)
 //
 // Unlike Salt: log.exception writes no second line "NoneType: None". No function is called while Python handles an
 // exception.
-func Functions() []modules.Func {
-	var out []modules.Func
+func Functions() []loader.Func {
+	var out []loader.Func
 	for _, f := range []struct {
 		name  string
 		level slog.Level
@@ -29,9 +29,9 @@ func Functions() []modules.Func {
 		{"critical", levelCritical}, {"exception", slog.LevelError},
 	} {
 		name := "log." + f.name
-		out = append(out, modules.Func{Name: name, Source: "salt/modules/logmod.py",
-			Params: []modules.Param{modules.Req("message")},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		out = append(out, loader.Func{Name: name, Source: "salt/modules/logmod.py",
+			Params: []loader.Param{loader.Req("message")},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				c.LogAs(logger, f.level, pytext.Str(a.Get("message")))
 				return true, nil
 			},

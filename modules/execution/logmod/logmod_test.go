@@ -3,8 +3,8 @@ package logmod_test
 import (
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/logmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +14,7 @@ import (
 func TestLevels(t *testing.T) {
 	env := modtest.Env(t, nil, logmod.Functions())
 	log := &modtest.Log{}
-	env.Host = modules.Host{Log: log}
+	env.Host = loader.Host{Log: log}
 	for _, name := range []string{"debug", "info", "warning", "error", "critical", "exception"} {
 		if v, _, err := modtest.Call(t, env, "log."+name, []any{[]any{"x", int64(1)}}, nil); v != true || err != nil {
 			t.Errorf("log.%s: %v, %v", name, v, err)

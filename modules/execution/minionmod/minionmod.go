@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fleet/keys"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions.
-func Functions() []modules.Func {
-	return []modules.Func{{Name: "minion.list", PyName: "list_", Source: "salt/modules/minion.py", Run: list,
+func Functions() []loader.Func {
+	return []loader.Func{{Name: "minion.list", PyName: "list_", Source: "salt/modules/minion.py", Run: list,
 		Doc: `List the minions whose keys are accepted, pending, rejected and denied: what salt-key -L shows.
 
 CLI Example:
@@ -25,7 +25,7 @@ CLI Example:
 }
 
 // list goes by the minion's directory of keys, with master in the place of minion.
-func list(c *modules.Call, _ modules.Args) (any, error) {
+func list(c *loader.Call, _ loader.Args) (any, error) {
 	dir := strings.ReplaceAll(pytext.Str(c.Opts().Value("pki_dir")), "minion", "master")
 	out := payload.NewMap(4)
 	for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/links"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/ipaddress"
 	"brine/modules/text/pytext"
@@ -70,9 +70,9 @@ func texts(addrs []netip.Addr, want func(netip.Addr) bool) []any {
 	return out
 }
 
-func ipAddrs(c *modules.Call, a modules.Args) (any, error) {
+func ipAddrs(c *loader.Call, a loader.Args) (any, error) {
 	addrs := own(a.Get("interface"), a.Bool("include_loopback"), 4)
-	if cidr := a.Get("cidr"); modules.Truthy(cidr) {
+	if cidr := a.Get("cidr"); loader.Truthy(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	switch a.Get("type") {
@@ -84,9 +84,9 @@ func ipAddrs(c *modules.Call, a modules.Args) (any, error) {
 	return texts(addrs, nil), nil
 }
 
-func ipAddrs6(c *modules.Call, a modules.Args) (any, error) {
+func ipAddrs6(c *loader.Call, a loader.Args) (any, error) {
 	addrs := own(a.Get("interface"), a.Bool("include_loopback"), 6)
-	if cidr := a.Get("cidr"); modules.Truthy(cidr) {
+	if cidr := a.Get("cidr"); loader.Truthy(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	return texts(addrs, nil), nil
@@ -111,7 +111,7 @@ func networks(addrs []links.Address, loopback bool) []netip.Prefix {
 }
 
 func ipNetworks(version int) run {
-	return func(_ *modules.Call, a modules.Args) (any, error) {
+	return func(_ *loader.Call, a loader.Args) (any, error) {
 		nets := networks(chosen(a.Get("interface"), version), a.Bool("include_loopback"))
 		if !a.Bool("verbose") {
 			return prefixTexts(nets), nil
@@ -133,7 +133,7 @@ func prefixTexts(nets []netip.Prefix) []any {
 }
 
 // subnets are the networks of interfaces that are named in full: one name, a list of names, or nil for all.
-func subnets(_ *modules.Call, a modules.Args) (any, error) {
+func subnets(_ *loader.Call, a loader.Args) (any, error) {
 	var addrs []links.Address
 	for _, i := range links.All() {
 		switch want := a.Get("interfaces").(type) {
@@ -152,17 +152,17 @@ func subnets(_ *modules.Call, a modules.Args) (any, error) {
 	return prefixTexts(networks(addrs, false)), nil
 }
 
-func subnets6(*modules.Call, modules.Args) (any, error) {
+func subnets6(*loader.Call, loader.Args) (any, error) {
 	return prefixTexts(networks(chosen(nil, 6), false)), nil
 }
 
-func inSubnet(c *modules.Call, a modules.Args) (any, error) {
+func inSubnet(c *loader.Call, a loader.Args) (any, error) {
 	addrs := append(own(nil, false, 4), own(nil, false, 6)...)
 	return slices.ContainsFunc(addrs, within(c, a.Get("cidr"))), nil
 }
 
 // within tells of an address whether it lies in a network. What is no network holds none, as in Salt, and is logged.
-func within(c *modules.Call, cidr any) func(netip.Addr) bool {
+func within(c *loader.Call, cidr any) func(netip.Addr) bool {
 	p, ok := strict(cidr)
 	if !ok {
 		c.Log(slog.LevelError, "Invalid CIDR '"+pytext.Str(cidr)+"'")

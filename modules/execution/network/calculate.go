@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/ipaddress"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -34,7 +34,7 @@ func loose(v any) (netip.Prefix, error) {
 	return netip.Prefix{}, notAddress(v, "network")
 }
 
-func ipInSubnet(c *modules.Call, a modules.Args) (any, error) {
+func ipInSubnet(c *loader.Call, a loader.Args) (any, error) {
 	in := within(c, a.Get("cidr"))
 	if _, ok := strict(a.Get("cidr")); !ok {
 		return false, nil
@@ -55,7 +55,7 @@ func ipInSubnet(c *modules.Call, a modules.Args) (any, error) {
 	return false, nil
 }
 
-func convertCIDR(_ *modules.Call, a modules.Args) (any, error) {
+func convertCIDR(_ *loader.Call, a loader.Args) (any, error) {
 	p, err := loose(a.Get("cidr"))
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func count(p netip.Prefix) any {
 	return n
 }
 
-func calcNet(_ *modules.Call, a modules.Args) (any, error) {
+func calcNet(_ *loader.Call, a loader.Args) (any, error) {
 	v := a.Get("ip_addr")
 	if mask := a.Get("netmask"); mask != nil {
 		v = pytext.Str(v) + "/" + pytext.Str(mask)
@@ -101,7 +101,7 @@ func calcNet(_ *modules.Call, a modules.Args) (any, error) {
 
 // test makes a function that tells something of an address.
 func test(holds func(netip.Addr) bool) run {
-	return func(_ *modules.Call, a modules.Args) (any, error) {
+	return func(_ *loader.Call, a loader.Args) (any, error) {
 		n, err := address(a.Get("ip_addr"))
 		return err == nil && holds(n.Addr()), err
 	}
@@ -111,7 +111,7 @@ func privateAddr(a netip.Addr) bool { return ipaddress.Private(a) }
 
 func loopbackAddr(a netip.Addr) bool { return ipaddress.Loopback(a) }
 
-func reverseIP(_ *modules.Call, a modules.Args) (any, error) {
+func reverseIP(_ *loader.Call, a loader.Args) (any, error) {
 	n, err := address(a.Get("ip_addr"))
 	if err != nil {
 		return nil, err
@@ -129,10 +129,10 @@ func reverseIP(_ *modules.Call, a modules.Args) (any, error) {
 	return strings.Join(parts, ".") + ".ip6.arpa", nil
 }
 
-func hexValue(_ *modules.Call, a modules.Args) (any, error) {
+func hexValue(_ *loader.Call, a loader.Args) (any, error) {
 	text, ok := a.Get("ip").(string)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.Get("ip")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.Get("ip")))
 	}
 	var out strings.Builder
 	for part := range strings.SplitSeq(text, ".") {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/links"
+	"brine/modules/loader"
 	"brine/modules/text/ipaddress"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -71,7 +71,7 @@ func addressMap(a links.Address, kind string) *payload.Map {
 }
 
 // find finds an interface by its name.
-func find(c *modules.Call, v any) (links.Interface, string) {
+func find(c *loader.Call, v any) (links.Interface, string) {
 	for _, i := range links.All() {
 		if i.Name == v {
 			return i, ""
@@ -90,7 +90,7 @@ func names() []string {
 	return out
 }
 
-func hwAddr(c *modules.Call, a modules.Args) (any, error) {
+func hwAddr(c *loader.Call, a loader.Args) (any, error) {
 	i, missing := find(c, a.Get("iface"))
 	if missing != "" {
 		return missing, nil
@@ -98,7 +98,7 @@ func hwAddr(c *modules.Call, a modules.Args) (any, error) {
 	return i.HWAddr, nil
 }
 
-func interfaceInfo(c *modules.Call, a modules.Args) (any, error) {
+func interfaceInfo(c *loader.Call, a loader.Args) (any, error) {
 	i, missing := find(c, a.Get("iface"))
 	if missing != "" {
 		return missing, nil
@@ -109,7 +109,7 @@ func interfaceInfo(c *modules.Call, a modules.Args) (any, error) {
 	return "", nil
 }
 
-func interfaceIP(c *modules.Call, a modules.Args) (any, error) {
+func interfaceIP(c *loader.Call, a loader.Args) (any, error) {
 	i, missing := find(c, a.Get("iface"))
 	if missing != "" {
 		return missing, nil
@@ -120,7 +120,7 @@ func interfaceIP(c *modules.Call, a modules.Args) (any, error) {
 	return i.Inet[0].String(), nil
 }
 
-func startsWith(_ *modules.Call, a modules.Args) (any, error) {
+func startsWith(_ *loader.Call, a loader.Args) (any, error) {
 	start, out := pytext.Str(a.Get("cidr")), []any{}
 	for _, i := range links.All() {
 		for _, addr := range i.Inet {

@@ -6,12 +6,12 @@ package network
 import (
 	"os"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	all := append(append(append(interfacesOf(), addresses()...), calculations()...), routeFunctions()...)
 	for i := range all {
 		all[i].Source = "salt/modules/network.py"
@@ -20,67 +20,67 @@ func Functions() []modules.Func {
 }
 
 // run is the body of a function.
-type run = func(*modules.Call, modules.Args) (any, error)
+type run = func(*loader.Call, loader.Args) (any, error)
 
 // fn declares a function; example is what stands behind its name on a command line.
-func fn(name, doc, example string, f run, params ...modules.Param) modules.Func {
+func fn(name, doc, example string, f run, params ...loader.Param) loader.Func {
 	if example != "" {
 		example = " " + example
 	}
-	return modules.Func{Name: "network." + name, Params: params, Run: f, Doc: doc + "\n\nCLI Example:\n\n    salt '*' network." + name + example}
+	return loader.Func{Name: "network." + name, Params: params, Run: f, Doc: doc + "\n\nCLI Example:\n\n    salt '*' network." + name + example}
 }
 
-func interfacesOf() []modules.Func {
-	iface := modules.Req("iface")
-	return []modules.Func{
-		fn("interfaces", "Show all network interfaces with their addresses.", "", func(*modules.Call, modules.Args) (any, error) { return table(), nil }),
+func interfacesOf() []loader.Func {
+	iface := loader.Req("iface")
+	return []loader.Func{
+		fn("interfaces", "Show all network interfaces with their addresses.", "", func(*loader.Call, loader.Args) (any, error) { return table(), nil }),
 		fn("hw_addr", "Show the hardware address of an interface.", "eth0", hwAddr, iface),
 		fn("hwaddr", "Show the hardware address of an interface; the same as hw_addr.", "eth0", hwAddr, iface),
 		fn("interface", "Show the IPv4 addresses of an interface.", "eth0", interfaceInfo, iface),
 		fn("interface_ip", "Show the first IPv4 address of an interface.", "eth0", interfaceIP, iface),
-		fn("ifacestartswith", "List the interfaces with an IPv4 address that begins with a text.", "192.168", startsWith, modules.Req("cidr")),
-		fn("get_hostname", "Show the name of this host.", "", func(*modules.Call, modules.Args) (any, error) { return os.Hostname() }),
+		fn("ifacestartswith", "List the interfaces with an IPv4 address that begins with a text.", "192.168", startsWith, loader.Req("cidr")),
+		fn("get_hostname", "Show the name of this host.", "", func(*loader.Call, loader.Args) (any, error) { return os.Hostname() }),
 	}
 }
 
-func addresses() []modules.Func {
-	iface, loopback := modules.Opt("interface", nil), modules.Opt("include_loopback", false)
-	type4, cidr := modules.Opt("type", nil), modules.Opt("cidr", nil)
-	return []modules.Func{
+func addresses() []loader.Func {
+	iface, loopback := loader.Opt("interface", nil), loader.Opt("include_loopback", false)
+	type4, cidr := loader.Opt("type", nil), loader.Opt("cidr", nil)
+	return []loader.Func{
 		fn("ipaddrs", "List the IPv4 addresses of this host; the same as ip_addrs.", "", ipAddrs, iface, loopback, cidr, type4),
 		fn("ipaddrs6", "List the IPv6 addresses of this host; the same as ip_addrs6.", "", ipAddrs6, iface, loopback, cidr),
 		fn("ip_addrs", `List the IPv4 addresses of this host, those of the loopback only where they are asked for. The type is public or private.`,
 			"cidr=10.0.0.0/8", ipAddrs, iface, loopback, cidr, type4),
 		fn("ip_addrs6", "List the IPv6 addresses of this host.", "", ipAddrs6, iface, loopback, cidr),
-		fn("ip_networks", "List the IPv4 networks that this host belongs to.", "interface=eth0", ipNetworks(4), iface, loopback, modules.Opt("verbose", false)),
-		fn("ip_networks6", "List the IPv6 networks that this host belongs to.", "interface=eth0", ipNetworks(6), iface, loopback, modules.Opt("verbose", false)),
-		fn("subnets", "List the IPv4 networks of interfaces, without the loopback's.", "interfaces=eth1", subnets, modules.Opt("interfaces", nil)),
+		fn("ip_networks", "List the IPv4 networks that this host belongs to.", "interface=eth0", ipNetworks(4), iface, loopback, loader.Opt("verbose", false)),
+		fn("ip_networks6", "List the IPv6 networks that this host belongs to.", "interface=eth0", ipNetworks(6), iface, loopback, loader.Opt("verbose", false)),
+		fn("subnets", "List the IPv4 networks of interfaces, without the loopback's.", "interfaces=eth1", subnets, loader.Opt("interfaces", nil)),
 		fn("subnets6", "List the IPv6 networks of this host, without the loopback's.", "", subnets6),
-		fn("in_subnet", "Tell whether this host has an address in a network.", "10.0.0.0/16", inSubnet, modules.Req("cidr")),
+		fn("in_subnet", "Tell whether this host has an address in a network.", "10.0.0.0/16", inSubnet, loader.Req("cidr")),
 	}
 }
 
-func calculations() []modules.Func {
-	addr := modules.Req("ip_addr")
-	return []modules.Func{
-		fn("ip_in_subnet", "Tell whether an address lies in a network.", "172.17.0.4 172.16.0.0/12", ipInSubnet, addr, modules.Req("cidr")),
-		fn("convert_cidr", "Show the first address, the netmask and the broadcast address of a network.", "172.31.0.0/16", convertCIDR, modules.Req("cidr")),
-		fn("calc_net", "Show the network of an address.", "172.17.0.5 255.255.255.240", calcNet, addr, modules.Opt("netmask", nil)),
+func calculations() []loader.Func {
+	addr := loader.Req("ip_addr")
+	return []loader.Func{
+		fn("ip_in_subnet", "Tell whether an address lies in a network.", "172.17.0.4 172.16.0.0/12", ipInSubnet, addr, loader.Req("cidr")),
+		fn("convert_cidr", "Show the first address, the netmask and the broadcast address of a network.", "172.31.0.0/16", convertCIDR, loader.Req("cidr")),
+		fn("calc_net", "Show the network of an address.", "172.17.0.5 255.255.255.240", calcNet, addr, loader.Opt("netmask", nil)),
 		fn("is_private", "Tell whether an address is a private one.", "10.0.0.3", test(privateAddr), addr),
 		fn("is_loopback", "Tell whether an address is one of the loopback.", "127.0.0.1", test(loopbackAddr), addr),
 		fn("reverse_ip", "Show the name that is asked for to find the name of an address.", "127.0.0.1", reverseIP, addr),
-		fn("iphexval", "Show an IPv4 address in hexadecimal.", "10.0.0.1", hexValue, modules.Req("ip")),
+		fn("iphexval", "Show an IPv4 address in hexadecimal.", "10.0.0.1", hexValue, loader.Req("ip")),
 	}
 }
 
-func routeFunctions() []modules.Func {
-	return []modules.Func{
-		fn("routes", "List the routes of the main table; family is inet or inet6.", "", routes, modules.Opt("family", nil)),
-		fn("default_route", "List the default routes; family is inet or inet6.", "", defaultRoute, modules.Opt("family", nil)),
+func routeFunctions() []loader.Func {
+	return []loader.Func{
+		fn("routes", "List the routes of the main table; family is inet or inet6.", "", routes, loader.Opt("family", nil)),
+		fn("default_route", "List the default routes; family is inet or inet6.", "", defaultRoute, loader.Opt("family", nil)),
 	}
 }
 
-func valueError(format string, a ...any) error { return modules.Raise("ValueError", format, a...) }
+func valueError(format string, a ...any) error { return loader.Raise("ValueError", format, a...) }
 
 // notAddress is Python's error for what is no address.
 func notAddress(v any, what string) error {

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // routes lists the routes in the form of netstat(8), which is asked where it is installed, and else ip(8).
-func routes(c *modules.Call, a modules.Args) (any, error) {
+func routes(c *loader.Call, a loader.Args) (any, error) {
 	family := a.Get("family")
 	if family != nil && family != "inet" && family != "inet6" {
-		return nil, modules.ExecErr("Invalid address family %v", family)
+		return nil, loader.ExecErr("Invalid address family %v", family)
 	}
 	ask := ipRoutes
 	if program.Which("netstat") != "" {
@@ -33,7 +33,7 @@ func routes(c *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
-func defaultRoute(c *modules.Call, a modules.Args) (any, error) {
+func defaultRoute(c *loader.Call, a loader.Args) (any, error) {
 	all, err := routes(c, a)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func defaultRoute(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // lines are the words of each line that a program prints, from the line first on.
-func lines(c *modules.Call, first int, argv ...any) ([][]string, error) {
+func lines(c *loader.Call, first int, argv ...any) ([][]string, error) {
 	out, err := c.Call("cmd.run", []any{argv}, payload.M("python_shell", false))
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func route(family, destination, gateway, mask, flags, iface string) *payload.Map
 	return payload.M("addr_family", family, "destination", destination, "gateway", gateway, "netmask", mask, "flags", flags, "interface", iface)
 }
 
-func netstatRoutes(c *modules.Call) ([]*payload.Map, error) {
+func netstatRoutes(c *loader.Call) ([]*payload.Map, error) {
 	v4, err := lines(c, 2, "netstat", "-A", "inet", "-rn")
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func netstatRoutes(c *modules.Call) ([]*payload.Map, error) {
 // ipKinds are routes that netstat does not show.
 var ipKinds = []string{"unicast", "broadcast", "throw", "unreachable", "prohibit", "blackhole", "nat", "anycast", "multicast"}
 
-func ipRoutes(c *modules.Call) ([]*payload.Map, error) {
+func ipRoutes(c *loader.Call) ([]*payload.Map, error) {
 	v4, err := lines(c, 0, "ip", "-4", "route", "show", "table", "main")
 	if err != nil {
 		return nil, err

@@ -1,15 +1,15 @@
 package pillarmod
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func fromMaster() []modules.Func {
-	params := []modules.Param{modules.Opt("pillar", nil), modules.Opt("pillar_enc", nil), modules.Opt("pillarenv", nil), modules.Opt("saltenv", nil),
-		modules.Opt("unmask", nil)}
-	return []modules.Func{
+func fromMaster() []loader.Func {
+	params := []loader.Param{loader.Opt("pillar", nil), loader.Opt("pillar_enc", nil), loader.Opt("pillarenv", nil), loader.Opt("saltenv", nil),
+		loader.Opt("unmask", nil)}
+	return []loader.Func{
 		{Name: "pillar.items", VarArgs: true, ByName: true, Params: params, Run: items, Doc: `Get a fresh pillar from the master. With keys, those of the pillar in memory.
 
 CLI Example:
@@ -31,7 +31,7 @@ CLI Example:
 CLI Example:
 
     salt '*' pillar.ls`},
-		{Name: "pillar.ext", Params: []modules.Param{modules.Req("external"), modules.Opt("pillar", nil), modules.Opt("unmask", nil)}, Run: ext,
+		{Name: "pillar.ext", Params: []loader.Param{loader.Req("external"), loader.Opt("pillar", nil), loader.Opt("unmask", nil)}, Run: ext,
 			Doc: `Get a fresh pillar with one more external pillar, which the master must allow (on_demand_ext_pillar).
 
 CLI Example:
@@ -47,36 +47,36 @@ type request struct {
 }
 
 // compile asks the master for a fresh pillar.
-func compile(c *modules.Call, r request) (*payload.Map, error) {
+func compile(c *loader.Call, r request) (*payload.Map, error) {
 	source := c.Host().Secrets
 	if source == nil {
-		return nil, modules.ExecErr("there is no master to ask for a pillar")
+		return nil, loader.ExecErr("there is no master to ask for a pillar")
 	}
 	pillarenv := r.pillarenv
 	if pillarenv == nil {
 		pillarenv = c.Opts().Value("pillarenv")
-		if modules.Truthy(c.Opts().Value("pillarenv_from_saltenv")) {
-			if pillarenv = r.saltenv; !modules.Truthy(pillarenv) {
+		if loader.Truthy(c.Opts().Value("pillarenv_from_saltenv")) {
+			if pillarenv = r.saltenv; !loader.Truthy(pillarenv) {
 				pillarenv = c.Opts().Value("saltenv")
 			}
 		}
 	}
 	override, _ := r.override.(*payload.Map) // anything else is left out, as in Salt
-	return source.Compile(c.Ctx, modules.PillarQuery{Pillarenv: modules.Text(pillarenv), Override: override, Ext: r.ext})
+	return source.Compile(c.Ctx, loader.PillarQuery{Pillarenv: loader.Text(pillarenv), Override: override, Ext: r.ext, Onto: true})
 }
 
 // masksItems tells whether pillar.items masks unless it is told otherwise.
-func masksItems(c *modules.Call) bool {
+func masksItems(c *loader.Call) bool {
 	v, ok := c.Opts().Get("pillar_mask_output")
-	return !ok || modules.Truthy(v)
+	return !ok || loader.Truthy(v)
 }
 
-func items(c *modules.Call, a modules.Args) (any, error) {
+func items(c *loader.Call, a loader.Args) (any, error) {
 	if len(a.Rest) > 0 { // an old form of pillar.item
 		return someItems(c, a, nil, nil)
 	}
 	if a.Bool("pillar") && a.Bool("pillar_enc") {
-		return nil, modules.ExecErr("Failed to decrypt pillar override: brine does not decrypt it yet")
+		return nil, loader.ExecErr("Failed to decrypt pillar override: brine does not decrypt it yet")
 	}
 	out, err := compile(c, request{saltenv: a.Get("saltenv"), pillarenv: a.Get("pillarenv"), override: a.Get("pillar")})
 	if err != nil {
@@ -90,7 +90,7 @@ func items(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // obfuscate shows the types of what pillar.items shows: masks are texts.
-func obfuscate(c *modules.Call, a modules.Args) (any, error) {
+func obfuscate(c *loader.Call, a loader.Args) (any, error) {
 	v, err := items(c, a)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func types(v any) any {
 	return "<" + pytext.Type(v) + ">"
 }
 
-func ls(c *modules.Call, a modules.Args) (any, error) {
+func ls(c *loader.Call, a loader.Args) (any, error) {
 	v, err := items(c, a)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func ls(c *modules.Call, a modules.Args) (any, error) {
 	return m.Keys(), nil
 }
 
-func ext(c *modules.Call, a modules.Args) (any, error) {
+func ext(c *loader.Call, a loader.Args) (any, error) {
 	external, err := fromYAML(a.Get("external"))
 	if err != nil {
 		return nil, err

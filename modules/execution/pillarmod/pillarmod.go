@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -19,7 +19,7 @@ import (
 const unset = "<Constant.NOT_SET>"
 
 // Functions lists the functions.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	funcs := append(fromMemory(), fromMaster()...)
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/pillar.py"
@@ -27,10 +27,10 @@ func Functions() []modules.Func {
 	return funcs
 }
 
-func fromMemory() []modules.Func {
-	getParams := []modules.Param{modules.Req("key"), modules.Opt("default", unset), modules.Opt("merge", false), modules.Opt("merge_nested_lists", nil),
-		modules.Opt("delimiter", ":"), modules.Opt("pillarenv", nil), modules.Opt("saltenv", nil), modules.Opt("unmask", nil)}
-	return []modules.Func{
+func fromMemory() []loader.Func {
+	getParams := []loader.Param{loader.Req("key"), loader.Opt("default", unset), loader.Opt("merge", false), loader.Opt("merge_nested_lists", nil),
+		loader.Opt("delimiter", ":"), loader.Opt("pillarenv", nil), loader.Opt("saltenv", nil), loader.Opt("unmask", nil)}
+	return []loader.Func{
 		{Name: "pillar.get", Params: getParams, Run: get, Doc: `Get one value of the pillar, or a default.
 
 CLI Example:
@@ -42,32 +42,32 @@ CLI Example:
 CLI Example:
 
     salt '*' pillar.fetch pkg:apache`},
-		{Name: "pillar.item", VarArgs: true, ByName: true, Params: []modules.Param{modules.Opt("default", nil), modules.Opt("delimiter", nil),
-			modules.Opt("pillarenv", nil), modules.Opt("saltenv", nil), modules.Opt("unmask", nil)}, Run: item, Doc: `Get some values of the pillar by their keys.
+		{Name: "pillar.item", VarArgs: true, ByName: true, Params: []loader.Param{loader.Opt("default", nil), loader.Opt("delimiter", nil),
+			loader.Opt("pillarenv", nil), loader.Opt("saltenv", nil), loader.Opt("unmask", nil)}, Run: item, Doc: `Get some values of the pillar by their keys.
 
 CLI Example:
 
     salt '*' pillar.item foo foo:bar`},
-		{Name: "pillar.raw", Params: []modules.Param{modules.Opt("key", nil), modules.Opt("unmask", nil)}, Run: raw,
+		{Name: "pillar.raw", Params: []loader.Param{loader.Opt("key", nil), loader.Opt("unmask", nil)}, Run: raw,
 			Doc: `Get the pillar in memory, or what is under one key of it, as it is.
 
 CLI Example:
 
     salt '*' pillar.raw
     salt '*' pillar.raw key=roles`},
-		{Name: "pillar.keys", Params: []modules.Param{modules.Req("key"), modules.Opt("delimiter", ":"), modules.Opt("unmask", nil)}, Run: keys,
+		{Name: "pillar.keys", Params: []loader.Param{loader.Req("key"), loader.Opt("delimiter", ":"), loader.Opt("unmask", nil)}, Run: keys,
 			Doc: `List the keys of a map in the pillar.
 
 CLI Example:
 
     salt '*' pillar.keys web:sites`},
-		{Name: "pillar.filter_by", Params: []modules.Param{modules.Req("lookup_dict"), modules.Req("pillar"), modules.Opt("merge", nil),
-			modules.Opt("default", "default"), modules.Opt("base", nil)}, Run: filterBy, Doc: `Pick from a table by a value of the pillar.
+		{Name: "pillar.filter_by", Params: []loader.Param{loader.Req("lookup_dict"), loader.Req("pillar"), loader.Opt("merge", nil),
+			loader.Opt("default", "default"), loader.Opt("base", nil)}, Run: filterBy, Doc: `Pick from a table by a value of the pillar.
 
 CLI Example:
 
     salt '*' pillar.filter_by '{web: Serve it up, db: I query, default: x}' role`},
-		{Name: "pillar.file_exists", Params: []modules.Param{modules.Req("path"), modules.Opt("saltenv", nil)}, Run: fileExists,
+		{Name: "pillar.file_exists", Params: []loader.Param{loader.Req("path"), loader.Opt("saltenv", nil)}, Run: fileExists,
 			Doc: `Tell whether a file is below pillar_roots, for functions that run on the master.
 
 CLI Example:
@@ -77,11 +77,11 @@ CLI Example:
 }
 
 // unmasked tells whether values are shown as they are.
-func unmasked(c *modules.Call, unmask any) bool {
+func unmasked(c *loader.Call, unmask any) bool {
 	if unmask == nil {
-		return modules.IsUnmasked(c.Ctx)
+		return loader.IsUnmasked(c.Ctx)
 	}
-	return modules.Truthy(unmask)
+	return loader.Truthy(unmask)
 }
 
 // shown is a copy of a value, masked or not.
@@ -121,33 +121,33 @@ func Mask(v any) any {
 		}
 		return v
 	}
-	if modules.Truthy(v) {
+	if loader.Truthy(v) {
 		return mask
 	}
 	return v
 }
 
 // pillarOf is the pillar in memory, or a fresh one of an environment.
-func pillarOf(c *modules.Call, saltenv, pillarenv any) (*payload.Map, error) {
+func pillarOf(c *loader.Call, saltenv, pillarenv any) (*payload.Map, error) {
 	if saltenv == nil && pillarenv == nil {
 		return c.Pillar(), nil
 	}
 	fresh, err := compile(c, request{saltenv: saltenv, pillarenv: pillarenv})
-	if err != nil || modules.IsUnmasked(c.Ctx) || !masksItems(c) {
+	if err != nil || loader.IsUnmasked(c.Ctx) || !masksItems(c) {
 		return fresh, err
 	}
 	out, _ := Mask(fresh).(*payload.Map) // as in Salt: unmask does not reach it
 	return out, nil
 }
 
-func get(c *modules.Call, a modules.Args) (any, error) {
+func get(c *loader.Call, a loader.Args) (any, error) {
 	key, delimiter, plain := a.Str("key"), a.Str("delimiter"), unmasked(c, a.Get("unmask"))
 	pillar, err := pillarOf(c, a.Get("saltenv"), a.Get("pillarenv"))
 	if err != nil {
 		return nil, err
 	}
 	def := a.Get("default")
-	raise := def == any(unset) && modules.Truthy(c.Opts().Value("pillar_raise_on_missing"))
+	raise := def == any(unset) && loader.Truthy(c.Opts().Value("pillar_raise_on_missing"))
 	if def == any(unset) {
 		def = ""
 	}
@@ -159,7 +159,7 @@ func get(c *modules.Call, a modules.Args) (any, error) {
 	}
 	switch {
 	case !ok && raise:
-		return nil, modules.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+key))
+		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+key))
 	case !ok:
 		found = def
 	}
@@ -167,7 +167,7 @@ func get(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // merge puts what was found over the default, where both are maps or lists.
-func merge(c *modules.Call, a modules.Args, def, found any, ok bool) (any, bool) {
+func merge(c *loader.Call, a loader.Args, def, found any, ok bool) (any, bool) {
 	nested := a.Get("merge_nested_lists")
 	if nested == nil {
 		nested = c.Opts().Value("pillar_merge_lists")
@@ -179,7 +179,7 @@ func merge(c *modules.Call, a modules.Args, def, found any, ok bool) (any, bool)
 		}
 		if over, ok := found.(*payload.Map); ok {
 			out := dicts.Clone(d).(*payload.Map)
-			dicts.Update(out, over, modules.Truthy(nested))
+			dicts.Update(out, over, loader.Truthy(nested))
 			return out, true
 		}
 	case []any:
@@ -205,12 +205,12 @@ func merge(c *modules.Call, a modules.Args, def, found any, ok bool) (any, bool)
 	return nil, false
 }
 
-func item(c *modules.Call, a modules.Args) (any, error) {
+func item(c *loader.Call, a loader.Args) (any, error) {
 	return someItems(c, a, a.Get("default"), a.Get("delimiter"))
 }
 
 // someItems are the values under the keys that were given.
-func someItems(c *modules.Call, a modules.Args, def, delimiter any) (any, error) {
+func someItems(c *loader.Call, a loader.Args, def, delimiter any) (any, error) {
 	pillar, err := pillarOf(c, a.Get("saltenv"), a.Get("pillarenv"))
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func someItems(c *modules.Call, a modules.Args, def, delimiter any) (any, error)
 	}
 	out := payload.NewMap(len(a.Rest))
 	for _, key := range a.Rest {
-		v, ok := dicts.Traverse(pillar, modules.Text(key), modules.Text(delimiter))
+		v, ok := dicts.Traverse(pillar, loader.Text(key), loader.Text(delimiter))
 		if !ok {
 			v = def
 		}
@@ -232,9 +232,9 @@ func someItems(c *modules.Call, a modules.Args, def, delimiter any) (any, error)
 	return shown(out, unmasked(c, a.Get("unmask"))), nil
 }
 
-func raw(c *modules.Call, a modules.Args) (any, error) {
+func raw(c *loader.Call, a loader.Args) (any, error) {
 	plain := a.Get("unmask") == nil || a.Bool("unmask")
-	if !modules.Truthy(a.Get("key")) {
+	if !loader.Truthy(a.Get("key")) {
 		return shown(c.Pillar().Clone(), plain), nil
 	}
 	v, ok := c.Pillar().Get(a.Get("key"))
@@ -244,42 +244,42 @@ func raw(c *modules.Call, a modules.Args) (any, error) {
 	return shown(v, plain), nil
 }
 
-func keys(c *modules.Call, a modules.Args) (any, error) {
+func keys(c *loader.Call, a loader.Args) (any, error) {
 	v, ok := dicts.Traverse(c.Pillar(), a.Str("key"), a.Str("delimiter"))
 	if !ok {
-		return nil, modules.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Str("key")))
+		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Str("key")))
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("ValueError", "Pillar value in key %s is not a dict", a.Str("key"))
+		return nil, loader.Raise("ValueError", "Pillar value in key %s is not a dict", a.Str("key"))
 	}
 	return m.Keys(), nil
 }
 
-func filterBy(c *modules.Call, a modules.Args) (any, error) {
+func filterBy(c *loader.Call, a loader.Args) (any, error) {
 	table, ok := a.Get("lookup_dict").(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Get("lookup_dict")))
 	}
 	v, wrong := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Str("pillar"), In: c.Pillar(), Merge: a.Get("merge"), Default: a.Get("default"),
 		Base: a.Get("base")}.Pick()
 	if wrong != "" {
-		return nil, modules.Raise("salt.exceptions.SaltException", "%s", wrong)
+		return nil, loader.Raise("salt.exceptions.SaltException", "%s", wrong)
 	}
 	return v, nil
 }
 
 // fileExists looks below pillar_roots. Unlike Salt: a path cannot lead out of them.
-func fileExists(c *modules.Call, a modules.Args) (any, error) {
+func fileExists(c *loader.Call, a loader.Args) (any, error) {
 	roots := c.Opts().Map("pillar_roots")
 	if roots.Len() == 0 {
-		return nil, modules.ExecErr("No pillar_roots found. Are you running this on the master?")
+		return nil, loader.ExecErr("No pillar_roots found. Are you running this on the master?")
 	}
 	for env, dirs := range roots.All() {
-		if modules.Truthy(a.Get("saltenv")) && env != a.Get("saltenv") {
+		if loader.Truthy(a.Get("saltenv")) && env != a.Get("saltenv") {
 			continue
 		}
-		for _, dir := range modules.StringList(dirs) {
+		for _, dir := range loader.StringList(dirs) {
 			if !filepath.IsLocal(a.Str("path")) {
 				continue
 			}

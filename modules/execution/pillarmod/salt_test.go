@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/pillarmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -15,7 +15,7 @@ import (
 )
 
 // call calls a function of the module with a pillar in memory.
-func call(t *testing.T, ctx context.Context, opts, pillar *payload.Map, source modules.PillarSource, fun string, args []any, kw *payload.Map) (any, error) {
+func call(t *testing.T, ctx context.Context, opts, pillar *payload.Map, source loader.PillarSource, fun string, args []any, kw *payload.Map) (any, error) {
 	t.Helper()
 	env := modtest.Env(t, opts, pillarmod.Functions())
 	env.Pillar = func() *payload.Map { return pillar }
@@ -45,13 +45,13 @@ func TestAsSalt(t *testing.T) {
 		row := r.([]any)
 		ctx := t.Context()
 		if row[4] == true {
-			ctx = modules.Unmasked(ctx)
+			ctx = loader.Unmasked(ctx)
 		}
 		got, err := call(t, ctx, row[3].(*payload.Map), file.Map("pillar"), nil, row[0].(string), row[1].([]any), row[2].(*payload.Map))
 		want := row[5].(string)
 		if wanted, bad := strings.CutPrefix(want, "error "); bad {
-			class := modules.ClassOf(err)
-			if err == nil || class[strings.LastIndexByte(class, '.')+1:]+": "+modules.Message(err) != wanted {
+			class := loader.ClassOf(err)
+			if err == nil || class[strings.LastIndexByte(class, '.')+1:]+": "+loader.Message(err) != wanted {
 				t.Errorf("%s: got %v, %v", pytext.Repr(row), got, err)
 			}
 			continue
@@ -70,9 +70,9 @@ func TestAsSalt(t *testing.T) {
 }
 
 // master gives pillars and remembers what it was asked.
-type master struct{ asked modules.PillarQuery }
+type master struct{ asked loader.PillarQuery }
 
-func (m *master) Compile(_ context.Context, q modules.PillarQuery) (*payload.Map, error) {
+func (m *master) Compile(_ context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	m.asked = q
 	return payload.M("k", "secret", "l", []any{int64(1), ""}, "none", nil), nil
 }

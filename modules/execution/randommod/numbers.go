@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pyrandom"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -34,7 +34,7 @@ func generator(seed any) (func(n uint64) uint64, error) {
 	case float64:
 		return pyrandom.FromInt(uint64(hashOf(x))).Below, nil
 	}
-	return nil, &modules.ArgumentError{Message: "The only supported seed types are: None,\nint, float, str, bytes, and bytearray."}
+	return nil, &loader.ArgumentError{Message: "The only supported seed types are: None,\nint, float, str, bytes, and bytearray."}
 }
 
 // hashOf is hash() of a float: the number modulo 2**61 - 1.
@@ -67,13 +67,13 @@ func hashOf(f float64) int64 {
 	return out
 }
 
-func randInt(_ *modules.Call, a modules.Args) (any, error) {
+func randInt(_ *loader.Call, a loader.Args) (any, error) {
 	below, err := generator(a.Get("seed"))
 	if err != nil {
 		return nil, err
 	}
 	if v, ok := a.Get("end").(string); ok {
-		return nil, &modules.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`,
+		return nil, &loader.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`,
 			pytext.Type(v))}
 	}
 	start, err := index(a.Get("start"), "arg 1")
@@ -85,29 +85,29 @@ func randInt(_ *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	if end < start {
-		return nil, modules.Raise("ValueError", "empty range for randrange() (%d, %d, %d)", start, end+1, end+1-start)
+		return nil, loader.Raise("ValueError", "empty range for randrange() (%d, %d, %d)", start, end+1, end+1-start)
 	}
 	return start + int64(below(uint64(end-start)+1)), nil
 }
 
 // index is a whole number as randrange wants one.
 func index(v any, what string) (int64, error) {
-	n, err := modules.ToInt(v)
+	n, err := loader.ToInt(v)
 	if err != nil {
 		return 0, err
 	}
-	if f, ok := modules.ToFloat(v); !ok || f != float64(n) {
-		return 0, modules.Raise("ValueError", "non-integer %s for randrange()", what)
+	if f, ok := loader.ToFloat(v); !ok || f != float64(n) {
+		return 0, loader.Raise("ValueError", "non-integer %s for randrange()", what)
 	}
 	return n, nil
 }
 
-func seeded(c *modules.Call, a modules.Args) (any, error) {
+func seeded(c *loader.Call, a loader.Args) (any, error) {
 	seed := a.Get("hash")
 	if seed == nil {
 		id, ok := c.Grain("id")
 		if !ok {
-			return nil, modules.Raise("KeyError", "'id'")
+			return nil, loader.Raise("KeyError", "'id'")
 		}
 		seed = id
 	}
@@ -120,21 +120,21 @@ func seeded(c *modules.Call, a modules.Args) (any, error) {
 		return nil, err
 	}
 	if n <= 0 {
-		return nil, modules.Raise("ValueError", "empty range for randrange()")
+		return nil, loader.Raise("ValueError", "empty range for randrange()")
 	}
 	return int64(below(uint64(n))), nil
 }
 
-func runSample(_ *modules.Call, a modules.Args) (any, error) {
+func runSample(_ *loader.Call, a loader.Args) (any, error) {
 	size, ok := a.Get("size").(int64)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
+		return nil, &loader.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
 			pytext.Type(a.Get("size")) + "'"}
 	}
 	return sample(a.Get("value"), size, a.Get("seed"))
 }
 
-func shuffle(_ *modules.Call, a modules.Args) (any, error) {
+func shuffle(_ *loader.Call, a loader.Args) (any, error) {
 	size := 0
 	switch x := a.Get("value").(type) {
 	case []any:
@@ -144,7 +144,7 @@ func shuffle(_ *modules.Call, a modules.Args) (any, error) {
 	case *payload.Map:
 		size = x.Len()
 	default:
-		return nil, &modules.ArgumentError{Message: "object of type '" + pytext.Type(x) + "' has no len()"}
+		return nil, &loader.ArgumentError{Message: "object of type '" + pytext.Type(x) + "' has no len()"}
 	}
 	return sample(a.Get("value"), int64(size), a.Get("seed"))
 }
@@ -155,7 +155,7 @@ func sample(value any, size int64, seed any) (any, error) {
 	if seed != nil {
 		text, ok := seed.(string)
 		if !ok {
-			return nil, &modules.ArgumentError{Message: "object supporting the buffer API required"}
+			return nil, &loader.ArgumentError{Message: "object supporting the buffer API required"}
 		}
 		sum := sha512.Sum512([]byte(text))
 		below = pyrandom.FromText(hex.EncodeToString(sum[:])).Below
@@ -169,10 +169,10 @@ func sample(value any, size int64, seed any) (any, error) {
 			items = append(items, string(r))
 		}
 	default:
-		return nil, &modules.ArgumentError{Message: "Population must be a sequence.  For dicts or sets, use sorted(d)."}
+		return nil, &loader.ArgumentError{Message: "Population must be a sequence.  For dicts or sets, use sorted(d)."}
 	}
 	if size < 0 || size > int64(len(items)) {
-		return nil, modules.Raise("ValueError", "Sample larger than population or is negative")
+		return nil, loader.Raise("ValueError", "Sample larger than population or is negative")
 	}
 	out := make([]any, 0, size)
 	for _, i := range pyrandom.Sample(len(items), int(size), below) {

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/unixcrypt"
 )
@@ -26,9 +26,9 @@ const (
 // maxText is the longest text that is made. Unlike Salt, which goes on for hours.
 const maxText = 16 << 20
 
-func getStr(c *modules.Call, a modules.Args) (any, error) {
+func getStr(c *loader.Call, a loader.Args) (any, error) {
 	chars, ok := a.Get("chars").(string)
-	if v := a.Get("chars"); !ok && modules.Truthy(v) {
+	if v := a.Get("chars"); !ok && loader.Truthy(v) {
 		return nil, cannot(c, "expected string or bytes-like object, got '"+pytext.Type(v)+"'")
 	}
 	if a.Bool("printable") {
@@ -44,7 +44,7 @@ func getStr(c *modules.Call, a modules.Args) (any, error) {
 	}
 	length, err := a.Int("length")
 	if err != nil {
-		return nil, cannot(c, modules.Message(err))
+		return nil, cannot(c, loader.Message(err))
 	}
 	text, why := password(int(min(length, maxText+1)), chars)
 	if why != "" {
@@ -54,9 +54,9 @@ func getStr(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // cannot is the error of secure_password, which logs each.
-func cannot(c *modules.Call, why string) error {
+func cannot(c *loader.Call, why string) error {
 	c.Log(slog.LevelError, "Failed to generate secure passsword")
-	return modules.ExecErr("%s", why)
+	return loader.ExecErr("%s", why)
 }
 
 // password makes a text of characters of ASCII, each as likely as the others. Unlike Salt, which would seek for one of
@@ -89,17 +89,17 @@ func password(length int, chars string) (text, why string) {
 	return string(out), ""
 }
 
-func runHash(_ *modules.Call, a modules.Args) (any, error) {
+func runHash(_ *loader.Call, a loader.Args) (any, error) {
 	name, ok := a.Get("algorithm").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(a.Get("algorithm")) + "'"}
+		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(a.Get("algorithm")) + "'"}
 	}
 	if name == "shake_128" || name == "shake_256" {
-		return nil, &modules.ArgumentError{Message: "hexdigest() missing required argument 'length' (pos 1)"}
+		return nil, &loader.ArgumentError{Message: "hexdigest() missing required argument 'length' (pos 1)"}
 	}
 	h, err := plainfile.NewHash(name)
 	if err != nil {
-		return nil, modules.Raise("salt.exceptions.SaltException", "You must specify a valid algorithm.")
+		return nil, loader.Raise("salt.exceptions.SaltException", "You must specify a valid algorithm.")
 	}
 	switch x := a.Get("value").(type) {
 	case string:
@@ -107,13 +107,13 @@ func runHash(_ *modules.Call, a modules.Args) (any, error) {
 	case []byte:
 		h.Write(x)
 	default:
-		return nil, &modules.ArgumentError{Message: "object supporting the buffer API required"}
+		return nil, &loader.ArgumentError{Message: "object supporting the buffer API required"}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // strEncode knows base64 alone: of a text the reference makes bytes first, and bytes have no other encoder.
-func strEncode(_ *modules.Call, a modules.Args) (any, error) {
+func strEncode(_ *loader.Call, a loader.Args) (any, error) {
 	var data []byte
 	switch x := a.Get("value").(type) {
 	case string:
@@ -122,7 +122,7 @@ func strEncode(_ *modules.Call, a modules.Args) (any, error) {
 		data = x
 	}
 	if data == nil || a.Get("encoder") != "base64" {
-		return nil, modules.InvocErr("Value must be an encode-able string")
+		return nil, loader.InvocErr("Value must be an encode-able string")
 	}
 	return base64.StdEncoding.EncodeToString(data), nil
 }
@@ -133,10 +133,10 @@ var methods = []struct {
 	salt              int // characters
 }{{"sha512", "6", "", 16}, {"sha256", "5", "", 16}, {"blowfish", "2b", "12$", 22}, {"md5", "1", "", 8}}
 
-func shadowHash(c *modules.Call, a modules.Args) (any, error) {
+func shadowHash(c *loader.Call, a loader.Args) (any, error) {
 	secret, ok := a.Get("password").(string)
 	if v := a.Get("password"); v != nil && !ok {
-		return nil, &modules.ArgumentError{Message: "crypt() argument 1 must be str, not " + pytext.Type(v)}
+		return nil, &loader.ArgumentError{Message: "crypt() argument 1 must be str, not " + pytext.Type(v)}
 	} else if v == nil {
 		secret, _ = password(20, lowercase+uppercase+digits+punctuation)
 	}
@@ -156,14 +156,14 @@ func shadowHash(c *modules.Call, a modules.Args) (any, error) {
 			salt = m.cost + random
 		}
 		if strings.ContainsRune(secret+pytext.Str(salt), 0) {
-			return nil, modules.Raise("ValueError", "embedded null character")
+			return nil, loader.Raise("ValueError", "embedded null character")
 		}
 		hash, err := unixcrypt.Crypt(secret, "$"+m.ident+"$"+pytext.Str(salt))
 		if err != nil {
-			return nil, modules.ExecErr("%s", err)
+			return nil, loader.ExecErr("%s", err)
 		}
 		return hash, nil
 	}
-	return nil, modules.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. If passlib is installed (False), the "+
+	return nil, loader.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. If passlib is installed (False), the "+
 		"supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', 'crypt'].", pytext.Str(algorithm), pytext.Repr(known))
 }

@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func cacheFunctions() []modules.Func {
-	return []modules.Func{
+func cacheFunctions() []loader.Func {
+	return []loader.Func{
 		{Name: "saltutil.clear_cache", Run: clearCache, Doc: `Remove all files of the minion's cache directory.
 
 CLI Example:
 
     salt '*' saltutil.clear_cache`},
-		{Name: "saltutil.clear_job_cache", Params: []modules.Param{modules.Opt("hours", int64(24))}, Run: clearJobCache,
+		{Name: "saltutil.clear_job_cache", Params: []loader.Param{loader.Opt("hours", int64(24))}, Run: clearJobCache,
 			Doc: `Remove cached returns of jobs older than a number of hours.
 
 CLI Example:
@@ -40,7 +40,7 @@ CLI Example:
 CLI Example:
 
     salt '*' saltutil.regen_keys`},
-		{Name: "saltutil.update", Params: []modules.Param{modules.Opt("version", nil)}, Run: update,
+		{Name: "saltutil.update", Params: []loader.Param{loader.Opt("version", nil)}, Run: update,
 			Doc: `Not offered: updates of a frozen build of the reference.
 
 CLI Example:
@@ -50,7 +50,7 @@ CLI Example:
 }
 
 // clearCache removes files. Unlike Salt: jobs that wait, returns that the master does not have yet, and what is known of jobs that were taken stay.
-func clearCache(c *modules.Call, _ modules.Args) (any, error) {
+func clearCache(c *loader.Call, _ loader.Args) (any, error) {
 	root := c.Opts().Str("cachedir")
 	queues, journal, past := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal), filepath.Join(root, config.JobsPast)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -76,10 +76,10 @@ func clearCache(c *modules.Call, _ modules.Args) (any, error) {
 	return true, nil
 }
 
-func clearJobCache(c *modules.Call, a modules.Args) (any, error) {
-	hours, ok := modules.ToFloat(a.Get("hours"))
+func clearJobCache(c *loader.Call, a loader.Args) (any, error) {
+	hours, ok := loader.ToFloat(a.Get("hours"))
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" + pytext.Type(a.Get("hours")) + "'"}
+		return nil, &loader.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" + pytext.Type(a.Get("hours")) + "'"}
 	}
 	oldest := time.Now().Add(-time.Duration(hours * float64(time.Hour)))
 	root := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs")
@@ -97,7 +97,7 @@ func clearJobCache(c *modules.Call, a modules.Args) (any, error) {
 	return true, nil
 }
 
-func listExtmods(c *modules.Call, _ modules.Args) (any, error) {
+func listExtmods(c *loader.Call, _ loader.Args) (any, error) {
 	root := filepath.Join(c.Opts().Str("cachedir"), "extmods")
 	entries, _ := os.ReadDir(root)
 	out := payload.NewMap(len(entries))
@@ -117,11 +117,11 @@ func listExtmods(c *modules.Call, _ modules.Args) (any, error) {
 	return out, nil
 }
 
-func regenKeys(c *modules.Call, _ modules.Args) (any, error) {
+func regenKeys(c *loader.Call, _ loader.Args) (any, error) {
 	dir := c.Opts().Str("pki_dir")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, modules.Raise("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", dir)
+		return nil, loader.Raise("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", dir)
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -131,6 +131,6 @@ func regenKeys(c *modules.Call, _ modules.Args) (any, error) {
 	return nil, nil
 }
 
-func update(*modules.Call, modules.Args) (any, error) {
+func update(*loader.Call, loader.Args) (any, error) {
 	return payload.M("_error", "Esky not available as import"), nil
 }

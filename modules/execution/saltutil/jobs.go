@@ -7,14 +7,14 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // jobsOf are the jobs of the minion around the call.
-func jobsOf(c *modules.Call) modules.Jobs {
+func jobsOf(c *loader.Call) loader.Jobs {
 	if j := c.Host().Jobs; j != nil {
 		return j
 	}
@@ -22,7 +22,7 @@ func jobsOf(c *modules.Call) modules.Jobs {
 }
 
 // others are the running jobs without the one that asks.
-func others(c *modules.Call) []*payload.Map {
+func others(c *loader.Call) []*payload.Map {
 	var out []*payload.Map
 	for _, j := range jobsOf(c).Running() {
 		if c.JID == "" || j.Str("jid") != c.JID {
@@ -32,14 +32,14 @@ func others(c *modules.Call) []*payload.Map {
 	return out
 }
 
-func running(c *modules.Call, _ modules.Args) (any, error) { return list(others(c)), nil }
+func running(c *loader.Call, _ loader.Args) (any, error) { return list(others(c)), nil }
 
 func list(jobs []*payload.Map) []any {
 	out := payload.AnyList(jobs)
 	return out
 }
 
-func isRunning(c *modules.Call, a modules.Args) (any, error) {
+func isRunning(c *loader.Call, a loader.Args) (any, error) {
 	glob := a.Str("fun")
 	var out []*payload.Map
 	for _, j := range others(c) {
@@ -57,14 +57,14 @@ func runs(job *payload.Map, glob string) bool {
 		names = []any{job.Value("fun")}
 	}
 	for _, n := range names {
-		if matchers.GlobMatch(glob, modules.Text(n)) {
+		if matchers.GlobMatch(glob, loader.Text(n)) {
 			return true
 		}
 	}
 	return false
 }
 
-func findJob(c *modules.Call, a modules.Args) (any, error) {
+func findJob(c *loader.Call, a loader.Args) (any, error) {
 	jid := a.Str("jid")
 	for _, j := range others(c) {
 		if j.Str("jid") == jid {
@@ -102,11 +102,11 @@ func queued(cachedir, jid string) *payload.Map {
 	return nil
 }
 
-func findCachedJob(c *modules.Call, a modules.Args) (any, error) {
+func findCachedJob(c *loader.Call, a loader.Args) (any, error) {
 	jid := a.Str("jid")
 	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", jid)
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() || jid != filepath.Base(jid) || strings.HasPrefix(jid, ".") {
-		if !modules.Truthy(c.Opts().Value("cache_jobs")) {
+		if !loader.Truthy(c.Opts().Value("cache_jobs")) {
 			return "Local jobs cache directory not found; you may need to enable cache_jobs on this minion", nil
 		}
 		return fmt.Sprintf("Local jobs cache directory %s not found", dir), nil
@@ -122,7 +122,7 @@ func findCachedJob(c *modules.Call, a modules.Args) (any, error) {
 	return m, nil
 }
 
-func signalJob(c *modules.Call, a modules.Args) (any, error) {
+func signalJob(c *loader.Call, a loader.Args) (any, error) {
 	sig, err := a.Int("sig")
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func signalJob(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // signal sends a signal to a job other than the own one; "" when there is no such job.
-func signal(c *modules.Call, jid string, sig int) string {
+func signal(c *loader.Call, jid string, sig int) string {
 	if jid == c.JID && jid != "" {
 		return ""
 	}
@@ -139,19 +139,19 @@ func signal(c *modules.Call, jid string, sig int) string {
 	return text
 }
 
-func termJob(c *modules.Call, a modules.Args) (any, error) {
+func termJob(c *loader.Call, a loader.Args) (any, error) {
 	return signal(c, a.Str("jid"), int(syscall.SIGTERM)), nil
 }
 
-func killJob(c *modules.Call, a modules.Args) (any, error) {
+func killJob(c *loader.Call, a loader.Args) (any, error) {
 	return signal(c, a.Str("jid"), int(syscall.SIGKILL)), nil
 }
 
-func termAll(c *modules.Call, _ modules.Args) (any, error) { return signalAll(c, syscall.SIGTERM), nil }
+func termAll(c *loader.Call, _ loader.Args) (any, error) { return signalAll(c, syscall.SIGTERM), nil }
 
-func killAll(c *modules.Call, _ modules.Args) (any, error) { return signalAll(c, syscall.SIGKILL), nil }
+func killAll(c *loader.Call, _ loader.Args) (any, error) { return signalAll(c, syscall.SIGKILL), nil }
 
-func signalAll(c *modules.Call, sig syscall.Signal) []any {
+func signalAll(c *loader.Call, sig syscall.Signal) []any {
 	out := []any{}
 	for _, j := range others(c) {
 		out = append(out, signal(c, pytext.Str(j.Value("jid")), int(sig)))

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func masterFunctions() []modules.Func {
-	cmdParams := []modules.Param{modules.Req("tgt"), modules.Req("fun"), modules.Opt("arg", []any{}), modules.Opt("timeout", nil),
-		modules.Opt("tgt_type", "glob"), modules.Opt("ret", ""), modules.Opt("kwarg", nil), modules.Opt("ssh", false)}
-	return []modules.Func{
-		{Name: "saltutil.revoke_auth", Params: []modules.Param{modules.Opt("preserve_minion_cache", false)}, Run: revokeAuth,
+func masterFunctions() []loader.Func {
+	cmdParams := []loader.Param{loader.Req("tgt"), loader.Req("fun"), loader.Opt("arg", []any{}), loader.Opt("timeout", nil),
+		loader.Opt("tgt_type", "glob"), loader.Opt("ret", ""), loader.Opt("kwarg", nil), loader.Opt("ssh", false)}
+	return []loader.Func{
+		{Name: "saltutil.revoke_auth", Params: []loader.Param{loader.Opt("preserve_minion_cache", false)}, Run: revokeAuth,
 			Doc: `Ask the master to delete this minion's key. The master must allow it (allow_minion_key_revoke).
 
 CLI Example:
@@ -29,20 +29,20 @@ CLI Example:
 CLI Example:
 
     salt '*' saltutil.cmd_iter '*' test.ping`},
-		{Name: "saltutil.runner", Params: []modules.Param{modules.Req("name"), modules.Opt("arg", nil), modules.Opt("kwarg", nil),
-			modules.Opt("full_return", false), modules.Opt("saltenv", "base"), modules.Opt("jid", nil)}, KWArgs: true, Run: runner,
+		{Name: "saltutil.runner", Params: []loader.Param{loader.Req("name"), loader.Opt("arg", nil), loader.Opt("kwarg", nil),
+			loader.Opt("full_return", false), loader.Opt("saltenv", "base"), loader.Opt("jid", nil)}, KWArgs: true, Run: runner,
 			Doc: `Run a runner function, from a minion on the master's host.
 
 CLI Example:
 
     salt '*' saltutil.runner jobs.list_jobs`},
-		{Name: "saltutil.wheel", Params: []modules.Param{modules.Req("name")}, VarArgs: true, KWArgs: true, Run: wheel,
+		{Name: "saltutil.wheel", Params: []loader.Param{loader.Req("name")}, VarArgs: true, KWArgs: true, Run: wheel,
 			Doc: `Run a wheel function, from a minion on the master's host.
 
 CLI Example:
 
     salt '*' saltutil.wheel key.accept 'web*'`},
-		{Name: "saltutil.mmodule", Params: []modules.Param{modules.Req("saltenv"), modules.Req("fun")}, VarArgs: true, KWArgs: true, Run: mmodule,
+		{Name: "saltutil.mmodule", Params: []loader.Param{loader.Req("saltenv"), loader.Req("fun")}, VarArgs: true, KWArgs: true, Run: mmodule,
 			Doc: `Run an execution function with the modules of an environment.
 
 CLI Example:
@@ -54,31 +54,31 @@ CLI Example:
 // onlyOnMaster is what a minion answers that is not on a master's host.
 const onlyOnMaster = "This command can only be executed on a minion that is located on the master."
 
-func revokeAuth(c *modules.Call, a modules.Args) (any, error) {
+func revokeAuth(c *loader.Call, a loader.Args) (any, error) {
 	master := c.Host().Master
 	if master == nil {
-		return nil, modules.Raise("KeyError", "'master_uri'")
+		return nil, loader.Raise("KeyError", "'master_uri'")
 	}
 	_, err := master.Request(c.Ctx, payload.M("cmd", payload.CmdRevokeAuth, "id", c.ID, "preserve_minion_cache", a.Get("preserve_minion_cache")))
-	if errors.Is(err, modules.ErrRequestTimeout) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, loader.ErrRequestTimeout) || errors.Is(err, context.DeadlineExceeded) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func cmd(c *modules.Call, a modules.Args) (any, error) {
+func cmd(c *loader.Call, a loader.Args) (any, error) {
 	client := c.Host().Local
 	if client == nil {
-		return nil, &modules.ClientError{Message: "The salt master could not be contacted. Is master running?"}
+		return nil, &loader.ClientError{Message: "The salt master could not be contacted. Is master running?"}
 	}
 	args, _ := a.Get("arg").([]any)
 	kw := a.UserKW()
 	if m, ok := a.Get("kwarg").(*payload.Map); ok {
 		kw.Set("kwarg", m)
 	}
-	job := modules.LocalCmd{Tgt: a.Get("tgt"), Fun: a.Get("fun"), Args: args, KW: kw, TgtType: a.Str("tgt_type"), Ret: a.Str("ret")}
+	job := loader.LocalCmd{Tgt: a.Get("tgt"), Fun: a.Get("fun"), Args: args, KW: kw, TgtType: a.Str("tgt_type"), Ret: a.Str("ret")}
 	if v := a.Get("timeout"); v != nil {
-		n, err := modules.ToInt(v)
+		n, err := loader.ToInt(v)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func cmd(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // cmdIter is a generator in Salt: a function that calls it gets one map for each minion, a job gets them in one.
-func cmdIter(c *modules.Call, a modules.Args) (any, error) {
+func cmdIter(c *loader.Call, a loader.Args) (any, error) {
 	v, err := cmd(c, a)
 	all, ok := v.(*payload.Map)
 	if err != nil || !ok || !c.Nested() {
@@ -108,50 +108,50 @@ func cmdIter(c *modules.Call, a modules.Args) (any, error) {
 	return each, nil
 }
 
-func runner(c *modules.Call, a modules.Args) (any, error) {
+func runner(c *loader.Call, a loader.Args) (any, error) {
 	list, ok := a.Get("arg").([]any)
 	if v := a.Get("arg"); v != nil && !ok {
-		return nil, modules.InvocErr("arg must be formatted as a list/tuple")
+		return nil, loader.InvocErr("arg must be formatted as a list/tuple")
 	}
 	kw, ok := a.Get("kwarg").(*payload.Map)
 	if v := a.Get("kwarg"); v != nil && !ok {
-		return nil, modules.InvocErr("kwarg must be formatted as a dictionary")
+		return nil, loader.InvocErr("kwarg must be formatted as a dictionary")
 	}
 	kw = kw.Clone()
 	kw.Update(a.UserKW())
 	client := c.Host().Runner
 	if client == nil {
-		return nil, modules.ExecErr(onlyOnMaster)
+		return nil, loader.ExecErr(onlyOnMaster)
 	}
 	user := a.KW.Str("__pub_user")
 	if user == "" {
 		user = "UNKNOWN"
 	}
-	run := modules.MasterRun{Fun: a.Str("name"), Args: list, KW: kw, Saltenv: environment(a, a.Get("saltenv")), Pub: payload.M("user", user)}
+	run := loader.MasterRun{Fun: a.Str("name"), Args: list, KW: kw, Saltenv: environment(a, a.Get("saltenv")), Pub: payload.M("user", user)}
 	return client.Run(c.Ctx, run, a.Bool("full_return"))
 }
 
 // environment is the one that a state run names, or another.
-func environment(a modules.Args, other any) any {
+func environment(a loader.Args, other any) any {
 	if env, ok := a.KW.Get("__env__"); ok {
 		return env
 	}
 	return other
 }
 
-func wheel(c *modules.Call, a modules.Args) (any, error) {
+func wheel(c *loader.Call, a loader.Args) (any, error) {
 	client := c.Host().Wheel
 	if client == nil {
-		return nil, modules.ExecErr(onlyOnMaster)
+		return nil, loader.ExecErr(onlyOnMaster)
 	}
-	rec, err := client.Wheel(c.Ctx, modules.MasterRun{Fun: a.Str("name"), Args: a.Rest, KW: a.UserKW(), Saltenv: environment(a, "base")})
-	var wrong *modules.InvocationError
+	rec, err := client.Wheel(c.Ctx, loader.MasterRun{Fun: a.Str("name"), Args: a.Rest, KW: a.UserKW(), Saltenv: environment(a, "base")})
+	var wrong *loader.InvocationError
 	if errors.As(err, &wrong) { // Salt takes wrong arguments for the want of a master
-		return nil, modules.ExecErr(onlyOnMaster)
+		return nil, loader.ExecErr(onlyOnMaster)
 	}
 	return rec, err
 }
 
-func mmodule(c *modules.Call, a modules.Args) (any, error) {
+func mmodule(c *loader.Call, a loader.Args) (any, error) {
 	return c.Call(pytext.Str(a.Get("fun")), a.Rest, a.UserKW())
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -27,12 +27,12 @@ const (
 // modulesWait is how long refresh_modules async=False waits.
 const modulesWait = 30 * time.Second
 
-func refreshFunctions() []modules.Func {
-	pillarParams := []modules.Param{modules.Opt("wait", false), modules.Opt("timeout", int64(30)), modules.Opt("clean_cache", true)}
-	fire := func(tag string) func(*modules.Call, modules.Args) (any, error) {
-		return func(c *modules.Call, _ modules.Args) (any, error) { return fireEvent(c, tag, payload.NewMap(0)), nil }
+func refreshFunctions() []loader.Func {
+	pillarParams := []loader.Param{loader.Opt("wait", false), loader.Opt("timeout", int64(30)), loader.Opt("clean_cache", true)}
+	fire := func(tag string) func(*loader.Call, loader.Args) (any, error) {
+		return func(c *loader.Call, _ loader.Args) (any, error) { return fireEvent(c, tag, payload.NewMap(0)), nil }
 	}
-	return []modules.Func{
+	return []loader.Func{
 		{Name: "saltutil.refresh_grains", KWArgs: true, Run: refreshGrains, Doc: `Compute the grains again; the pillar too, unless refresh_pillar=False.
 
 CLI Example:
@@ -72,20 +72,20 @@ CLI Example:
 	}
 }
 
-func fireEvent(c *modules.Call, tag string, data *payload.Map) bool {
+func fireEvent(c *loader.Call, tag string, data *payload.Map) bool {
 	events := c.Host().Events
 	return events != nil && events.FireLocal(c.Ctx, tag, data)
 }
 
-func refreshGrains(c *modules.Call, a modules.Args) (any, error) {
+func refreshGrains(c *loader.Call, a loader.Args) (any, error) {
 	kw := a.UserKW()
 	pillar, clean := true, false
 	if v, ok := kw.Get("refresh_pillar"); ok {
-		pillar = modules.Truthy(v)
+		pillar = loader.Truthy(v)
 		kw.Delete("refresh_pillar")
 	}
 	if v, ok := kw.Get("clean_pillar_cache"); ok {
-		clean = modules.Truthy(v)
+		clean = loader.Truthy(v)
 		kw.Delete("clean_pillar_cache")
 	}
 	if kw.Len() > 0 {
@@ -93,7 +93,7 @@ func refreshGrains(c *modules.Call, a modules.Args) (any, error) {
 		for k, v := range kw.All() {
 			invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
 		}
-		return nil, modules.InvalidKeywords(invalid)
+		return nil, loader.InvalidKeywords(invalid)
 	}
 	clearGrainsCache(c)
 	if pillar {
@@ -105,8 +105,8 @@ func refreshGrains(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // clearGrainsCache removes the file that would bring the old grains back.
-func clearGrainsCache(c *modules.Call) {
-	if !modules.Truthy(c.Opts().Value("grains_cache")) {
+func clearGrainsCache(c *loader.Call) {
+	if !loader.Truthy(c.Opts().Value("grains_cache")) {
 		return
 	}
 	path := filepath.Join(c.Opts().Str("cachedir"), "grains.cache.p")
@@ -115,21 +115,21 @@ func clearGrainsCache(c *modules.Call) {
 	}
 }
 
-func refreshPillar(c *modules.Call, a modules.Args) (any, error) {
+func refreshPillar(c *loader.Call, a loader.Args) (any, error) {
 	data := payload.M("clean_cache", a.Get("clean_cache"))
 	if !a.Bool("wait") {
 		return fireEvent(c, tagPillar, data), nil
 	}
-	seconds, _ := modules.ToFloat(a.Get("timeout"))
+	seconds, _ := loader.ToFloat(a.Get("timeout"))
 	answer, fired := await(c, tagPillar, data, tagPillarComplete, time.Duration(seconds*float64(time.Second)))
-	if complete, told := answer.Get("complete"); answer == nil || told && !modules.Truthy(complete) {
+	if complete, told := answer.Get("complete"); answer == nil || told && !loader.Truthy(complete) {
 		c.Log(slog.LevelWarn, fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Get("timeout"))))
 	}
 	return fired, nil
 }
 
 // await fires an event and waits for another; a nil answer means that it did not come.
-func await(c *modules.Call, tag string, data *payload.Map, answer string, limit time.Duration) (*payload.Map, bool) {
+func await(c *loader.Call, tag string, data *payload.Map, answer string, limit time.Duration) (*payload.Map, bool) {
 	events := c.Host().Events
 	if events == nil {
 		return nil, false
@@ -146,8 +146,8 @@ func await(c *modules.Call, tag string, data *payload.Map, answer string, limit 
 	return got, true
 }
 
-func refreshModules(c *modules.Call, a modules.Args) (any, error) {
-	if v, ok := a.KW.Get("async"); !ok || modules.Truthy(v) {
+func refreshModules(c *loader.Call, a loader.Args) (any, error) {
+	if v, ok := a.KW.Get("async"); !ok || loader.Truthy(v) {
 		return fireEvent(c, tagModules, payload.NewMap(0)), nil
 	}
 	_, fired := await(c, tagModules, payload.M("notify", true), tagModulesComplete, modulesWait)

@@ -1,18 +1,18 @@
 // Package saltutil holds the execution functions of module saltutil: the jobs of this minion, renewing what it
 // holds in memory, its caches and keys, and commands to the master on the same host.
 //
-// Jobs come from the minion that runs them (modules.Jobs). Where there is none, as in salt-call, the proc files of
+// Jobs come from the minion that runs them (loader.Jobs). Where there is none, as in salt-call, the proc files of
 // the cache directory are read by Salt's rules. It answers to salt/modules/saltutil.py.
 package saltutil
 
 import (
 	"slices"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 // Functions lists the module's functions.
-func Functions() []modules.Func {
+func Functions() []loader.Func {
 	funcs := slices.Concat(jobFunctions(), refreshFunctions(), syncFunctions(), cacheFunctions(), masterFunctions())
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/saltutil.py"
@@ -20,15 +20,15 @@ func Functions() []modules.Func {
 	return funcs
 }
 
-func jobFunctions() []modules.Func {
-	jid := []modules.Param{modules.Req("jid")}
-	return []modules.Func{
+func jobFunctions() []loader.Func {
+	jid := []loader.Param{loader.Req("jid")}
+	return []loader.Func{
 		{Name: "saltutil.running", Run: running, Doc: `List the jobs that run on this minion, without the one that asks.
 
 CLI Example:
 
     salt '*' saltutil.running`},
-		{Name: "saltutil.is_running", Params: []modules.Param{modules.Req("fun")}, Run: isRunning,
+		{Name: "saltutil.is_running", Params: []loader.Param{loader.Req("fun")}, Run: isRunning,
 			Doc: `List the running jobs of functions that match a glob.
 
 CLI Example:
@@ -44,7 +44,7 @@ CLI Example:
 CLI Example:
 
     salt '*' saltutil.find_cached_job <job id>`},
-		{Name: "saltutil.signal_job", Params: []modules.Param{modules.Req("jid"), modules.Req("sig")}, Run: signalJob,
+		{Name: "saltutil.signal_job", Params: []loader.Param{loader.Req("jid"), loader.Req("sig")}, Run: signalJob,
 			Doc: `Send a signal to a job and all its processes.
 
 CLI Example:

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/saltutil"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -273,7 +273,7 @@ func TestSyncWithMaster(t *testing.T) {
 	}
 	for fun, text := range map[string]string{"sync_pillar": "Pillar modules", "sync_tops": "Master top modules", "sync_wrapper": "Wrapper modules"} {
 		_, _, err := modtest.Call(t, env, "saltutil."+fun, nil, nil)
-		var exec *modules.CommandExecutionError
+		var exec *loader.CommandExecutionError
 		if !errors.As(err, &exec) || err.Error() != text+" can only be synced to masterless minions" {
 			t.Errorf("%s: %v", fun, err)
 		}
@@ -332,7 +332,7 @@ func TestMaster(t *testing.T) {
 	}{
 		{"revoke", "saltutil.revoke_auth", []any{true}, nil, true, true,
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", true)},
-		{"revoke timeout", "saltutil.revoke_auth", nil, nil, fmt.Errorf("ask: %w", modules.ErrRequestTimeout), false,
+		{"revoke timeout", "saltutil.revoke_auth", nil, nil, fmt.Errorf("ask: %w", loader.ErrRequestTimeout), false,
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", false)},
 		{"runner", "saltutil.runner", []any{"jobs.active", []any{"x"}}, payload.M("a", int64(1), "kwarg", payload.M("b", int64(2))), "r", "r",
 			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)), "full", false,
@@ -368,16 +368,16 @@ func TestWithoutMaster(t *testing.T) {
 	for fun, class := range map[string]string{"revoke_auth": "KeyError", "runner": "salt.exceptions.CommandExecutionError",
 		"wheel": "salt.exceptions.CommandExecutionError", "cmd": "salt.exceptions.SaltClientError"} {
 		args := []any{"x", "y"}[:map[string]int{"revoke_auth": 0, "runner": 1, "wheel": 1, "cmd": 2}[fun]]
-		if _, _, err := modtest.Call(t, env, "saltutil."+fun, args, nil); err == nil || modules.ClassOf(err) != class {
+		if _, _, err := modtest.Call(t, env, "saltutil."+fun, args, nil); err == nil || loader.ClassOf(err) != class {
 			t.Errorf("%s: %v", fun, err)
 		}
 	}
 }
 
 func TestMModule(t *testing.T) {
-	echo := modules.Func{Name: "test.echo", Params: []modules.Param{modules.Req("text")},
-		Run: func(_ *modules.Call, a modules.Args) (any, error) { return a.Get("text"), nil }}
-	env := modtest.Env(t, nil, saltutil.Functions(), []modules.Func{echo})
+	echo := loader.Func{Name: "test.echo", Params: []loader.Param{loader.Req("text")},
+		Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Get("text"), nil }}
+	env := modtest.Env(t, nil, saltutil.Functions(), []loader.Func{echo})
 	if got, _, err := modtest.Call(t, env, "saltutil.mmodule", []any{"base", "test.echo", "hi"}, nil); err != nil || got != "hi" {
 		t.Errorf("got %v %v", got, err)
 	}

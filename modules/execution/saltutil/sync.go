@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileclient"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -16,18 +16,18 @@ type kind struct {
 	form    string // folder below extension_modules; "": name
 	refresh any    // default of the parameter refresh; nil: there is none
 	clean   bool   // has the parameter clean_pillar_cache
-	after   func(c *modules.Call, a modules.Args)
+	after   func(c *loader.Call, a loader.Args)
 	only    string // error for a minion with a master; "": any minion may
 	what    string
 }
 
 func kinds() []kind {
-	mods := func(c *modules.Call, _ modules.Args) { fireEvent(c, tagModules, payload.NewMap(0)) }
-	pillar := func(c *modules.Call, a modules.Args) {
+	mods := func(c *loader.Call, _ loader.Args) { fireEvent(c, tagModules, payload.NewMap(0)) }
+	pillar := func(c *loader.Call, a loader.Args) {
 		fireEvent(c, tagPillar, payload.M("clean_cache", a.Bool("clean_pillar_cache")))
 	}
 	return []kind{
-		{name: "beacons", refresh: true, what: "beacon", after: func(c *modules.Call, _ modules.Args) { fireEvent(c, tagBeacons, payload.NewMap(0)) }},
+		{name: "beacons", refresh: true, what: "beacon", after: func(c *loader.Call, _ loader.Args) { fireEvent(c, tagBeacons, payload.NewMap(0)) }},
 		{name: "clouds", refresh: true, after: mods, what: "cloud"},
 		{name: "engines", refresh: false, after: mods, what: "engine"},
 		{name: "executors", refresh: true, after: mods, what: "executor"},
@@ -40,20 +40,20 @@ func kinds() []kind {
 		{name: "pillar", refresh: true, clean: true, after: pillar, what: "pillar", only: "Pillar modules can only be synced to masterless minions"},
 		{name: "proxymodules", form: "proxy", refresh: false, after: mods, what: "proxy"},
 		{name: "renderers", refresh: true, after: mods, what: "renderer"},
-		{name: "resources", refresh: true, what: "resource", after: func(c *modules.Call, _ modules.Args) { fireEvent(c, tagResources, payload.NewMap(0)) }},
+		{name: "resources", refresh: true, what: "resource", after: func(c *loader.Call, _ loader.Args) { fireEvent(c, tagResources, payload.NewMap(0)) }},
 		{name: "returners", refresh: true, after: mods, what: "returner"},
 		{name: "sdb", what: "sdb"},
 		{name: "serializers", refresh: true, after: mods, what: "serializer"},
 		{name: "states", refresh: true, after: mods, what: "state"},
 		{name: "thorium", refresh: false, after: mods, what: "thorium"},
-		{name: "tops", refresh: true, after: func(*modules.Call, modules.Args) {}, what: "master top", only: "Master top modules can only be synced to masterless minions"},
+		{name: "tops", refresh: true, after: func(*loader.Call, loader.Args) {}, what: "master top", only: "Master top modules can only be synced to masterless minions"},
 		{name: "utils", refresh: true, after: mods, what: "utility"},
 		{name: "wrapper", refresh: true, after: mods, what: "salt-ssh wrapper", only: "Wrapper modules can only be synced to masterless minions"},
 	}
 }
 
-func syncFunctions() []modules.Func {
-	out := []modules.Func{{Name: "saltutil.sync_all", Params: syncParams(kind{refresh: true, clean: true}), Run: syncAll,
+func syncFunctions() []loader.Func {
+	out := []loader.Func{{Name: "saltutil.sync_all", Params: syncParams(kind{refresh: true, clean: true}), Run: syncAll,
 		Doc: `Bring all kinds of modules from the file server.
 
 CLI Example:
@@ -65,27 +65,27 @@ CLI Example:
 		if k.name == "outputters" {
 			pyName = "sync_output"
 		}
-		out = append(out, modules.Func{Name: name, PyName: pyName, Params: syncParams(k), Run: k.run,
+		out = append(out, loader.Func{Name: name, PyName: pyName, Params: syncParams(k), Run: k.run,
 			Doc: "Bring " + k.what + " modules from the file server.\n\nCLI Example:\n\n    salt '*' " + name})
 	}
 	return out
 }
 
-func syncParams(k kind) []modules.Param {
-	out := []modules.Param{modules.Opt("saltenv", nil)}
+func syncParams(k kind) []loader.Param {
+	out := []loader.Param{loader.Opt("saltenv", nil)}
 	if k.refresh != nil {
-		out = append(out, modules.Opt("refresh", k.refresh))
+		out = append(out, loader.Opt("refresh", k.refresh))
 	}
-	out = append(out, modules.Opt("extmod_whitelist", nil), modules.Opt("extmod_blacklist", nil))
+	out = append(out, loader.Opt("extmod_whitelist", nil), loader.Opt("extmod_blacklist", nil))
 	if k.clean {
-		out = append(out, modules.Opt("clean_pillar_cache", false))
+		out = append(out, loader.Opt("clean_pillar_cache", false))
 	}
 	return out
 }
 
-func (k kind) run(c *modules.Call, a modules.Args) (any, error) {
+func (k kind) run(c *loader.Call, a loader.Args) (any, error) {
 	if k.only != "" && c.Opts().Str("file_client") != "local" {
-		return nil, modules.ExecErr("%s", k.only)
+		return nil, loader.ExecErr("%s", k.only)
 	}
 	changed, err := k.sync(c, a)
 	if err != nil {
@@ -101,7 +101,7 @@ func (k kind) run(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // sync brings what is new. Unlike Salt: without saltenv from base, and not from the environments that the top file names.
-func (k kind) sync(c *modules.Call, a modules.Args) ([]any, error) {
+func (k kind) sync(c *loader.Call, a loader.Args) ([]any, error) {
 	client, err := fileclient.For(c)
 	if client == nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (k kind) sync(c *modules.Call, a modules.Args) ([]any, error) {
 	if form == "" {
 		form = k.name
 	}
-	envs := modules.StringList(a.Get("saltenv"))
+	envs := loader.StringList(a.Get("saltenv"))
 	if len(envs) == 0 {
 		envs = []string{"base"}
 	}
@@ -125,7 +125,7 @@ func (k kind) sync(c *modules.Call, a modules.Args) ([]any, error) {
 const syncOrder = "(tops) clouds beacons modules states sdb grains renderers returners output utils log_handlers executors " +
 	"proxymodules engines thorium serializers matchers resources (pillar) (wrapper)"
 
-func syncAll(c *modules.Call, a modules.Args) (any, error) {
+func syncAll(c *loader.Call, a loader.Args) (any, error) {
 	masterless, all := c.Opts().Str("file_client") == "local", map[string]kind{}
 	for _, k := range kinds() {
 		all[k.name] = k

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
@@ -100,16 +100,16 @@ func TestAnswers(t *testing.T) {
 	opts := payload.M("conf_file", filepath.Join(dir, "minion"), "default_include", "minion.d/*.conf")
 	pillar := payload.M("schedule", payload.M("frompillar", payload.M("function", "test.ping", "hours", int64(2))))
 	m := &minion{path: schedule.Path(opts), state: schedule.New(payload.M("configured", payload.M("function", "test.ping", "hours", int64(1))), pillar.Map("schedule"))}
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	var response any
 	published := []any{}
-	if err := reg.Register(append(Functions(), modules.Func{Name: "publish.publish", VarArgs: true, Run: func(_ *modules.Call, a modules.Args) (any, error) {
+	if err := reg.Register(append(Functions(), loader.Func{Name: "publish.publish", VarArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
 		published = append(published, a.Rest)
 		return response, nil
 	}})...); err != nil {
 		t.Fatal(err)
 	}
-	env := &modules.Env{Registry: reg, Opts: func() *payload.Map { return opts }, Pillar: func() *payload.Map { return pillar }, Host: modules.Host{Events: m, Log: m}}
+	env := &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }, Pillar: func() *payload.Map { return pillar }, Host: loader.Host{Events: m, Log: m}}
 	for i, r := range rows {
 		row := r.(*payload.Map)
 		if row.Str("fun") == "look" {
@@ -120,14 +120,14 @@ func TestAnswers(t *testing.T) {
 			opts.Set(k, v)
 		}
 		m.log, published, response = nil, []any{}, row.Value("publish")
-		got, err := modules.NewCall(t.Context(), env, "schedule."+row.Str("fun"), nil).Call("schedule."+row.Str("fun"), row.List("args"), row.Map("kw"))
+		got, err := loader.NewCall(t.Context(), env, "schedule."+row.Str("fun"), nil).Call("schedule."+row.Str("fun"), row.List("args"), row.Map("kw"))
 		for k := range row.Map("opts").All() {
 			opts.Delete(k)
 		}
 		is := payload.M("return", got, "log", texts(m.log), "published", published, "file", content(m.path))
 		if err != nil {
 			is.Delete("return")
-			is.Set("raised", modules.ClassOf(err))
+			is.Set("raised", loader.ClassOf(err))
 		}
 		want := payload.NewMap(5)
 		for k := range is.All() {
@@ -190,7 +190,7 @@ func native(v any) any {
 	case *payload.Map:
 		out := map[string]any{}
 		for k, v := range x.All() {
-			out[modules.Text(k)] = native(v)
+			out[loader.Text(k)] = native(v)
 		}
 		return out
 	case []any:

@@ -5,36 +5,36 @@ import (
 	"path/filepath"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-func move(c *modules.Call, a modules.Args) (any, error) {
+func move(c *loader.Call, a loader.Args) (any, error) {
 	ret, moved, err := publish(c, a, "moved")
 	if err != nil || !moved {
 		return ret, err
 	}
-	name := modules.Text(a.Get("name"))
+	name := loader.Text(a.Get("name"))
 	if _, err := c.Call("schedule.delete", []any{name}, nil); err != nil {
 		return nil, err
 	}
 	return ret.Set("comment", "Moved Job "+name+" from schedule."), nil
 }
 
-func copyJob(c *modules.Call, a modules.Args) (any, error) {
+func copyJob(c *loader.Call, a loader.Args) (any, error) {
 	ret, copied, err := publish(c, a, "copied")
 	if copied {
-		ret.Set("comment", "Copied Job "+modules.Text(a.Get("name"))+" from schedule to minion(s).")
+		ret.Set("comment", "Copied Job "+loader.Text(a.Get("name"))+" from schedule to minion(s).")
 	}
 	return ret, err
 }
 
 // publish lets other minions add a job; true when all of them have.
-func publish(c *modules.Call, a modules.Args, done string) (*payload.Map, bool, error) {
-	name := modules.Text(a.Get("name"))
+func publish(c *loader.Call, a loader.Args, done string) (*payload.Map, bool, error) {
+	name := loader.Text(a.Get("name"))
 	ret := payload.M("comment", []any{}, "result", true)
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
@@ -57,7 +57,7 @@ func publish(c *modules.Call, a modules.Args, done string) (*payload.Map, bool, 
 	}
 	words := []any{}
 	for k, v := range job.All() {
-		words = append(words, modules.Text(k)+"="+pytext.Str(v))
+		words = append(words, loader.Text(k)+"="+pytext.Str(v))
 	}
 	v, err := c.Call("publish.publish", []any{a.Get("target"), "schedule.add", words}, nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func publish(c *modules.Call, a modules.Args, done string) (*payload.Map, bool, 
 	response, _ := v.(*payload.Map)
 	minions, failed := []any{}, []any{}
 	for id, answer := range response.All() {
-		if minions = append(minions, id); !modules.Truthy(answer) {
+		if minions = append(minions, id); !loader.Truthy(answer) {
 			failed = append(failed, id)
 		}
 	}
@@ -80,7 +80,7 @@ func publish(c *modules.Call, a modules.Args, done string) (*payload.Map, bool, 
 }
 
 // reload reads schedule.conf, which is not the file that changes are written to.
-func reload(c *modules.Call, _ modules.Args) (any, error) {
+func reload(c *loader.Call, _ loader.Args) (any, error) {
 	comments, result := []any{}, true
 	say := func(ok bool, good, bad string) {
 		if !ok {
@@ -101,7 +101,7 @@ func reload(c *modules.Call, _ modules.Args) (any, error) {
 	if err != nil {
 		comments = append(comments, "Unable to read existing schedule file: "+err.Error())
 	}
-	if all, ok := v.(*payload.Map); ok && modules.Truthy(all.Value("schedule")) {
+	if all, ok := v.(*payload.Map); ok && loader.Truthy(all.Value("schedule")) {
 		say(tell(c, payload.M("func", "reload", "schedule", all)),
 			"Reloaded schedule on minion from schedule.conf.", "Failed to reload schedule on minion from schedule.conf.")
 	} else {

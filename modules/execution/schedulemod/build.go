@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule/dates"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -26,8 +26,8 @@ const (
 	textBoth      = `Unable to use "when" and "cron" options together.  Ignoring.`
 )
 
-func buildItem(_ *modules.Call, a modules.Args) (any, error) {
-	return build(modules.Text(a.Get("name")), a.KW)
+func buildItem(_ *loader.Call, a loader.Args) (any, error) {
+	return build(loader.Text(a.Get("name")), a.KW)
 }
 
 // rejected is the answer for what makes no job.
@@ -42,7 +42,7 @@ func build(name string, kw *payload.Map) (*payload.Map, error) {
 	}
 	fun, ok := kw.Get("function")
 	if !ok {
-		return nil, modules.Raise("KeyError", "'function'")
+		return nil, loader.Raise("KeyError", "'function'")
 	}
 	job := payload.M("function", fun)
 	if interval, both := clash(kw); interval {
@@ -107,7 +107,7 @@ func badWhen(kw *payload.Map) (any, error) {
 	for _, when := range all {
 		text, ok := when.(string)
 		if !ok {
-			return nil, modules.Raise("TypeError", "Parser must be a string or character stream, not %s", pytext.Type(when))
+			return nil, loader.Raise("TypeError", "Parser must be a string or character stream, not %s", pytext.Type(when))
 		}
 		if _, err := dates.Parse(text, time.Now()); err != nil && !errors.Is(err, dates.ErrZoned) {
 			return when, nil

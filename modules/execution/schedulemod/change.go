@@ -3,19 +3,19 @@ package schedulemod
 import (
 	"log/slog"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/wire/payload"
 )
 
 // write writes the schedule into its file, for a minion that does not run. That it cannot be is logged, as in Salt.
-func write(c *modules.Call, all *payload.Map) {
+func write(c *loader.Call, all *payload.Map) {
 	if err := schedule.Save(schedule.Path(c.Opts()), all); err != nil {
 		c.Log(slog.LevelError, "Failed to persist the updated schedule: "+err.Error())
 	}
 }
 
-func purge(c *modules.Call, a modules.Args) (any, error) {
+func purge(c *loader.Call, a loader.Args) (any, error) {
 	offline := set(a, "offline")
 	all, err := jobs(c, listing{all: true, disabled: true, offline: offline})
 	if err != nil {
@@ -23,7 +23,7 @@ func purge(c *modules.Call, a modules.Args) (any, error) {
 	}
 	comments, changes := []any{}, payload.NewMap(0)
 	for _, k := range all.Keys() {
-		name := modules.Text(k)
+		name := loader.Text(k)
 		switch {
 		case name == "enabled" || schedule.Internal(name):
 		case set(a, "test"):
@@ -48,8 +48,8 @@ func purge(c *modules.Call, a modules.Args) (any, error) {
 	return payload.M("comment", comments, "changes", changes, "result", true), nil
 }
 
-func deleteJob(c *modules.Call, a modules.Args) (any, error) {
-	name := modules.Text(a.Get("name"))
+func deleteJob(c *loader.Call, a loader.Args) (any, error) {
+	name := loader.Text(a.Get("name"))
 	ret := payload.M("comment", "Failed to delete job "+name+" from schedule.", "result", false, "changes", payload.NewMap(0))
 	deleted := func() (any, error) {
 		ret.Map("changes").Set(name, "removed")
@@ -80,8 +80,8 @@ func deleteJob(c *modules.Call, a modules.Args) (any, error) {
 	return ret, nil
 }
 
-func add(c *modules.Call, a modules.Args) (any, error) {
-	name, offline := modules.Text(a.Get("name")), set(a, "offline")
+func add(c *loader.Call, a loader.Args) (any, error) {
+	name, offline := loader.Text(a.Get("name")), set(a, "offline")
 	ret := payload.M("comment", "Failed to add job "+name+" to schedule.", "result", false, "changes", payload.NewMap(0))
 	added := func() (any, error) {
 		ret.Map("changes").Set(name, "added")
@@ -122,8 +122,8 @@ func add(c *modules.Call, a modules.Args) (any, error) {
 	return ret, nil
 }
 
-func modify(c *modules.Call, a modules.Args) (any, error) {
-	name, offline, kw := modules.Text(a.Get("name")), set(a, "offline"), a.KW.Clone()
+func modify(c *loader.Call, a loader.Args) (any, error) {
+	name, offline, kw := loader.Text(a.Get("name")), set(a, "offline"), a.KW.Clone()
 	ret := payload.M("comment", "", "changes", payload.NewMap(0), "result", true)
 	if interval, both := clash(kw); interval {
 		return fail(ret, `Error: Unable to use "seconds", "minutes", "hours", or "days" with "when" option.`)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -18,31 +18,31 @@ import (
 const patience = 30 * time.Second
 
 // Functions are the functions of the module.
-func Functions() []modules.Func {
-	name := modules.Req("name")
-	funcs := []modules.Func{
-		{Name: "schedule.list", Params: []modules.Param{modules.Opt("show_all", false), modules.Opt("show_disabled", true), modules.Opt("where", nil),
-			modules.Opt("return_yaml", true), modules.Opt("offline", false)}, Run: list, Doc: doc("List the jobs of the schedule.", "schedule.list show_disabled=False")},
-		{Name: "schedule.is_enabled", Params: []modules.Param{modules.Opt("name", nil)}, Run: isEnabled, Doc: doc("Show a job, or tell whether the schedule is enabled.", "schedule.is_enabled name=job1")},
+func Functions() []loader.Func {
+	name := loader.Req("name")
+	funcs := []loader.Func{
+		{Name: "schedule.list", Params: []loader.Param{loader.Opt("show_all", false), loader.Opt("show_disabled", true), loader.Opt("where", nil),
+			loader.Opt("return_yaml", true), loader.Opt("offline", false)}, Run: list, Doc: doc("List the jobs of the schedule.", "schedule.list show_disabled=False")},
+		{Name: "schedule.is_enabled", Params: []loader.Param{loader.Opt("name", nil)}, Run: isEnabled, Doc: doc("Show a job, or tell whether the schedule is enabled.", "schedule.is_enabled name=job1")},
 		{Name: "schedule.purge", KWArgs: true, Run: purge, Doc: doc("Delete all jobs.", "schedule.purge")},
-		{Name: "schedule.delete", Params: []modules.Param{name}, KWArgs: true, Run: deleteJob, Doc: doc("Delete a job.", "schedule.delete job1")},
-		{Name: "schedule.build_schedule_item", Params: []modules.Param{name}, KWArgs: true, Run: buildItem, Doc: doc("Show a job as it would stand in the schedule.", "schedule.build_schedule_item job1 function='test.ping' seconds=3600")},
-		{Name: "schedule.add", Params: []modules.Param{name}, KWArgs: true, Run: add, Doc: doc("Add a job.", "schedule.add job1 function='cmd.run' job_args=\"['date']\" seconds=60")},
-		{Name: "schedule.modify", Params: []modules.Param{name}, KWArgs: true, Run: modify, Doc: doc("Change a job.", "schedule.modify job1 function='test.ping' seconds=3600")},
-		{Name: "schedule.run_job", Params: []modules.Param{name, modules.Opt("force", false)}, Run: runJob, Doc: doc("Run a job now. One that is disabled is run with force only.", "schedule.run_job job1 force=True")},
-		{Name: "schedule.enable_job", Params: []modules.Param{name}, KWArgs: true, Run: enableJob, Doc: doc("Enable a job.", "schedule.enable_job job1")},
-		{Name: "schedule.disable_job", Params: []modules.Param{name}, KWArgs: true, Run: disableJob, Doc: doc("Disable a job.", "schedule.disable_job job1")},
+		{Name: "schedule.delete", Params: []loader.Param{name}, KWArgs: true, Run: deleteJob, Doc: doc("Delete a job.", "schedule.delete job1")},
+		{Name: "schedule.build_schedule_item", Params: []loader.Param{name}, KWArgs: true, Run: buildItem, Doc: doc("Show a job as it would stand in the schedule.", "schedule.build_schedule_item job1 function='test.ping' seconds=3600")},
+		{Name: "schedule.add", Params: []loader.Param{name}, KWArgs: true, Run: add, Doc: doc("Add a job.", "schedule.add job1 function='cmd.run' job_args=\"['date']\" seconds=60")},
+		{Name: "schedule.modify", Params: []loader.Param{name}, KWArgs: true, Run: modify, Doc: doc("Change a job.", "schedule.modify job1 function='test.ping' seconds=3600")},
+		{Name: "schedule.run_job", Params: []loader.Param{name, loader.Opt("force", false)}, Run: runJob, Doc: doc("Run a job now. One that is disabled is run with force only.", "schedule.run_job job1 force=True")},
+		{Name: "schedule.enable_job", Params: []loader.Param{name}, KWArgs: true, Run: enableJob, Doc: doc("Enable a job.", "schedule.enable_job job1")},
+		{Name: "schedule.disable_job", Params: []loader.Param{name}, KWArgs: true, Run: disableJob, Doc: doc("Disable a job.", "schedule.disable_job job1")},
 		{Name: "schedule.save", KWArgs: true, Run: save, Doc: doc("Write the schedule into its file.", "schedule.save")},
 		{Name: "schedule.enable", KWArgs: true, Run: enable, Doc: doc("Enable the schedule.", "schedule.enable")},
 		{Name: "schedule.disable", KWArgs: true, Run: disable, Doc: doc("Disable the schedule.", "schedule.disable")},
 		{Name: "schedule.reload", Run: reload, Doc: doc("Read schedule.conf, and the pillar if it has a schedule.", "schedule.reload")},
-		{Name: "schedule.move", Params: []modules.Param{name, modules.Req("target")}, KWArgs: true, Run: move, Doc: doc("Move a job to other minions.", "schedule.move job1 target")},
-		{Name: "schedule.copy", Params: []modules.Param{name, modules.Req("target")}, KWArgs: true, Run: copyJob, Doc: doc("Copy a job to other minions.", "schedule.copy job1 target")},
-		{Name: "schedule.postpone_job", Params: []modules.Param{name, modules.Req("current_time"), modules.Req("new_time")}, KWArgs: true, Run: postponeJob,
+		{Name: "schedule.move", Params: []loader.Param{name, loader.Req("target")}, KWArgs: true, Run: move, Doc: doc("Move a job to other minions.", "schedule.move job1 target")},
+		{Name: "schedule.copy", Params: []loader.Param{name, loader.Req("target")}, KWArgs: true, Run: copyJob, Doc: doc("Copy a job to other minions.", "schedule.copy job1 target")},
+		{Name: "schedule.postpone_job", Params: []loader.Param{name, loader.Req("current_time"), loader.Req("new_time")}, KWArgs: true, Run: postponeJob,
 			Doc: doc("Run a job at another time than one of its own.", "schedule.postpone_job job1 2026-12-01T10:00:00 2026-12-01T12:00:00")},
-		{Name: "schedule.skip_job", Params: []modules.Param{name, modules.Req("current_time")}, KWArgs: true, Run: skipJob, Doc: doc("Do not run a job at one of its times.", "schedule.skip_job job1 2026-12-01T10:00:00")},
-		{Name: "schedule.show_next_fire_time", Params: []modules.Param{name}, KWArgs: true, Run: nextFireTime, Doc: doc("Tell when a job is due next.", "schedule.show_next_fire_time job1")},
-		{Name: "schedule.job_status", Params: []modules.Param{name, modules.Opt("time_fmt", "%Y-%m-%dT%H:%M:%S")}, Run: jobStatus, Doc: doc("Show a job with all that is noted of it.", "schedule.job_status job1")},
+		{Name: "schedule.skip_job", Params: []loader.Param{name, loader.Req("current_time")}, KWArgs: true, Run: skipJob, Doc: doc("Do not run a job at one of its times.", "schedule.skip_job job1 2026-12-01T10:00:00")},
+		{Name: "schedule.show_next_fire_time", Params: []loader.Param{name}, KWArgs: true, Run: nextFireTime, Doc: doc("Tell when a job is due next.", "schedule.show_next_fire_time job1")},
+		{Name: "schedule.job_status", Params: []loader.Param{name, loader.Opt("time_fmt", "%Y-%m-%dT%H:%M:%S")}, Run: jobStatus, Doc: doc("Show a job with all that is noted of it.", "schedule.job_status job1")},
 	}
 	for i := range funcs {
 		funcs[i].Source = "salt/modules/schedule.py"
@@ -53,13 +53,13 @@ func Functions() []modules.Func {
 func doc(what, example string) string { return what + "\n\nCLI Example:\n\n    salt '*' " + example }
 
 // tell sends a request to the minion; false when there is none.
-func tell(c *modules.Call, request *payload.Map) bool {
+func tell(c *loader.Call, request *payload.Map) bool {
 	bus := c.Host().Events
 	return bus != nil && bus.FireLocal(c.Ctx, event.TagManageSchedule, request)
 }
 
 // ask sends a request to the minion and waits for the event that answers it.
-func ask(c *modules.Call, request *payload.Map, tag string) (*payload.Map, bool) {
+func ask(c *loader.Call, request *payload.Map, tag string) (*payload.Map, bool) {
 	bus := c.Host().Events
 	if bus == nil {
 		return nil, false
@@ -83,7 +83,7 @@ var shown = []string{"name", "maxrunning", "function", "splay", "range", "when",
 	"skip_during_range", "run_after_skip_range"}
 
 // jobs are the jobs of the schedule without what is noted of them. The map is the caller's.
-func jobs(c *modules.Call, l listing) (*payload.Map, error) {
+func jobs(c *loader.Call, l listing) (*payload.Map, error) {
 	var all *payload.Map
 	if l.offline {
 		var err error
@@ -95,14 +95,14 @@ func jobs(c *modules.Call, l listing) (*payload.Map, error) {
 	}
 	out := payload.NewMap(all.Len())
 	for k, v := range all.All() {
-		key := modules.Text(k)
+		key := loader.Text(k)
 		job, isJob := v.(*payload.Map)
 		switch {
 		case !isJob || key == "skip_during_range":
 			out.Set(k, v)
 		case schedule.Internal(key) && !l.all:
 		default:
-			if job = plain(job); l.disabled || modules.Truthy(job.Value("enabled")) {
+			if job = plain(job); l.disabled || loader.Truthy(job.Value("enabled")) {
 				out.Set(k, job)
 			}
 		}
@@ -131,13 +131,13 @@ func plain(job *payload.Map) *payload.Map {
 }
 
 // has tells whether a job stands in one part of the schedule ("opts", "pillar").
-func has(c *modules.Call, name, where string) bool {
+func has(c *loader.Call, name, where string) bool {
 	all, err := jobs(c, listing{all: true, disabled: true, where: where})
 	return err == nil && all.Has(name)
 }
 
 // find adds to a request where the job stands. One of the pillar is not written down. false when there is none.
-func find(c *modules.Call, request *payload.Map, name string, persist any) bool {
+func find(c *loader.Call, request *payload.Map, name string, persist any) bool {
 	switch {
 	case has(c, name, "opts"):
 		if persist != nil {
@@ -155,14 +155,14 @@ func find(c *modules.Call, request *payload.Map, name string, persist any) bool 
 }
 
 // keyword is a keyword of a call, or its default.
-func keyword(a modules.Args, name string, std any) any {
+func keyword(a loader.Args, name string, std any) any {
 	if v, ok := a.KW.Get(name); ok {
 		return v
 	}
 	return std
 }
 
-func set(a modules.Args, name string) bool { return modules.Truthy(a.KW.Value(name)) }
+func set(a loader.Args, name string) bool { return loader.Truthy(a.KW.Value(name)) }
 
 // fail sets the comment of an answer that is not a success.
 func fail(ret *payload.Map, comment string) (any, error) {

@@ -1,17 +1,17 @@
 package schedulemod
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/wire/payload"
 )
 
-func list(c *modules.Call, a modules.Args) (any, error) {
-	offline := modules.Truthy(a.Get("offline"))
-	all, err := jobs(c, listing{all: modules.Truthy(a.Get("show_all")), disabled: modules.Truthy(a.Get("show_disabled")), where: a.Get("where"), offline: offline})
-	if err != nil || !modules.Truthy(a.Get("return_yaml")) {
+func list(c *loader.Call, a loader.Args) (any, error) {
+	offline := loader.Truthy(a.Get("offline"))
+	all, err := jobs(c, listing{all: loader.Truthy(a.Get("show_all")), disabled: loader.Truthy(a.Get("show_disabled")), where: a.Get("where"), offline: offline})
+	if err != nil || !loader.Truthy(a.Get("return_yaml")) {
 		return all, err
 	}
 	saved, err := schedule.Load(schedule.Path(c.Opts()))
@@ -26,14 +26,14 @@ func list(c *modules.Call, a modules.Args) (any, error) {
 	return outputters.DumpYAML(payload.M("schedule", all), outputters.FlowNever, 0), nil
 }
 
-func isEnabled(c *modules.Call, a modules.Args) (any, error) {
+func isEnabled(c *loader.Call, a loader.Args) (any, error) {
 	all, err := jobs(c, listing{disabled: true})
 	if err != nil {
 		return nil, err
 	}
 	key, std := "enabled", any(true)
-	if modules.Truthy(a.Get("name")) {
-		key, std = modules.Text(a.Get("name")), payload.NewMap(0)
+	if loader.Truthy(a.Get("name")) {
+		key, std = loader.Text(a.Get("name")), payload.NewMap(0)
 	}
 	if v, ok := all.Get(key); ok {
 		return v, nil
@@ -41,9 +41,9 @@ func isEnabled(c *modules.Call, a modules.Args) (any, error) {
 	return std, nil
 }
 
-func nextFireTime(c *modules.Call, a modules.Args) (any, error) {
+func nextFireTime(c *loader.Call, a loader.Args) (any, error) {
 	ret := payload.M("result", true)
-	name := modules.Text(a.Get("name"))
+	name := loader.Text(a.Get("name"))
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
 	}
@@ -54,7 +54,7 @@ func nextFireTime(c *modules.Call, a modules.Args) (any, error) {
 	return ret.Set("comment", "next fire time not available."), nil
 }
 
-func jobStatus(c *modules.Call, a modules.Args) (any, error) {
+func jobStatus(c *loader.Call, a loader.Args) (any, error) {
 	reply, _ := ask(c, payload.M("func", "job_status", "name", a.Get("name"), "fire_event", true), complete("job_status"))
 	job, ok := reply.Value("data").(*payload.Map)
 	if !ok {
@@ -63,7 +63,7 @@ func jobStatus(c *modules.Call, a modules.Args) (any, error) {
 	out := payload.NewMap(job.Len())
 	for k, v := range job.All() {
 		if at := schedule.TimeOf(v); !at.IsZero() {
-			v = dates.Format(at, modules.Text(a.Get("time_fmt")))
+			v = dates.Format(at, loader.Text(a.Get("time_fmt")))
 		}
 		out.Set(k, v)
 	}

@@ -3,14 +3,14 @@ package schedulemod
 import (
 	"log/slog"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/schedule/dates"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-func runJob(c *modules.Call, a modules.Args) (any, error) {
-	name := modules.Text(a.Get("name"))
+func runJob(c *loader.Call, a loader.Args) (any, error) {
+	name := loader.Text(a.Get("name"))
 	ret := payload.M("comment", []any{}, "result", true)
 	all, err := jobs(c, listing{all: true, disabled: true})
 	if err != nil {
@@ -20,7 +20,7 @@ func runJob(c *modules.Call, a modules.Args) (any, error) {
 	switch {
 	case !ok:
 		return fail(ret, "Job "+name+" does not exist.")
-	case !modules.Truthy(job.Value("enabled")) && !modules.Truthy(a.Get("force")):
+	case !loader.Truthy(job.Value("enabled")) && !loader.Truthy(a.Get("force")):
 		return ret.Set("comment", "Job "+name+" is disabled."), nil
 	case !tell(c, payload.M("name", name, "func", "run_job")):
 		return fail(ret, "Failed to run job "+name+" on minion.")
@@ -28,17 +28,17 @@ func runJob(c *modules.Call, a modules.Args) (any, error) {
 	return ret.Set("comment", "Scheduling Job "+name+" on minion."), nil
 }
 
-func enableJob(c *modules.Call, a modules.Args) (any, error) {
-	return switchJob(c, a, modules.Truthy(c.Opts().Value("test")), "enable", "Enabled")
+func enableJob(c *loader.Call, a loader.Args) (any, error) {
+	return switchJob(c, a, loader.Truthy(c.Opts().Value("test")), "enable", "Enabled")
 }
 
-func disableJob(c *modules.Call, a modules.Args) (any, error) {
+func disableJob(c *loader.Call, a loader.Args) (any, error) {
 	return switchJob(c, a, set(a, "test"), "disable", "Disabled")
 }
 
 // switchJob enables or disables a job. verb is "enable", done what the answer says.
-func switchJob(c *modules.Call, a modules.Args, test bool, verb, done string) (any, error) {
-	name := modules.Text(a.Get("name"))
+func switchJob(c *loader.Call, a loader.Args, test bool, verb, done string) (any, error) {
+	name := loader.Text(a.Get("name"))
 	ret := payload.M("comment", []any{}, "result", true, "changes", payload.NewMap(0))
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
@@ -56,14 +56,14 @@ func switchJob(c *modules.Call, a modules.Args, test bool, verb, done string) (a
 	}
 	job, _ := reply.Map("schedule").Value(name).(*payload.Map)
 	// Unlike Salt: for a job of the pillar, which says nothing of enabled, it tells of a missing event module and of success.
-	if enabled, known := job.Get("enabled"); !known || modules.Truthy(enabled) != (verb == "enable") {
+	if enabled, known := job.Get("enabled"); !known || loader.Truthy(enabled) != (verb == "enable") {
 		return fail(ret, "Failed to "+verb+" job "+name+" in schedule.")
 	}
 	ret.Map("changes").Set(name, verb+"d")
 	return ret.Set("comment", done+" Job "+name+" in schedule."), nil
 }
 
-func save(c *modules.Call, a modules.Args) (any, error) {
+func save(c *loader.Call, a loader.Args) (any, error) {
 	ret := payload.M("comment", []any{}, "result", true)
 	if set(a, "test") {
 		return ret.Set("comment", "Schedule would be saved."), nil
@@ -74,16 +74,16 @@ func save(c *modules.Call, a modules.Args) (any, error) {
 	return ret.Set("comment", "Schedule (non-pillar items) saved."), nil
 }
 
-func enable(c *modules.Call, a modules.Args) (any, error) {
+func enable(c *loader.Call, a loader.Args) (any, error) {
 	return switchAll(c, a, "enable", "Enabled")
 }
 
-func disable(c *modules.Call, a modules.Args) (any, error) {
+func disable(c *loader.Call, a loader.Args) (any, error) {
 	return switchAll(c, a, "disable", "Disabled")
 }
 
 // switchAll enables or disables the whole schedule.
-func switchAll(c *modules.Call, a modules.Args, verb, done string) (any, error) {
+func switchAll(c *loader.Call, a loader.Args, verb, done string) (any, error) {
 	ret := payload.M("comment", []any{}, "changes", payload.NewMap(0), "result", true)
 	if set(a, "test") {
 		return ret.Set("comment", "Schedule would be "+verb+"d."), nil
@@ -92,7 +92,7 @@ func switchAll(c *modules.Call, a modules.Args, verb, done string) (any, error) 
 	if !ok {
 		return ret, nil
 	}
-	if enabled, ok := reply.Map("schedule").Get("enabled"); !ok || modules.Truthy(enabled) != (verb == "enable") {
+	if enabled, ok := reply.Map("schedule").Get("enabled"); !ok || loader.Truthy(enabled) != (verb == "enable") {
 		return fail(ret, "Failed to "+verb+" schedule on minion.")
 	}
 	ret.Map("changes").Set("schedule", verb+"d")
@@ -100,15 +100,15 @@ func switchAll(c *modules.Call, a modules.Args, verb, done string) (any, error) 
 }
 
 // format is the format of the times in a call.
-func format(a modules.Args) string {
-	if f := modules.Text(a.KW.Value("time_fmt")); f != "" {
+func format(a loader.Args) string {
+	if f := loader.Text(a.KW.Value("time_fmt")); f != "" {
 		return f
 	}
 	return "%Y-%m-%dT%H:%M:%S"
 }
 
-func postponeJob(c *modules.Call, a modules.Args) (any, error) {
-	name, current, next := modules.Text(a.Get("name")), modules.Text(a.Get("current_time")), modules.Text(a.Get("new_time"))
+func postponeJob(c *loader.Call, a loader.Args) (any, error) {
+	name, current, next := loader.Text(a.Get("name")), loader.Text(a.Get("current_time")), loader.Text(a.Get("new_time"))
 	ret := payload.M("comment", []any{}, "result", true)
 	switch {
 	case name == "":
@@ -122,15 +122,15 @@ func postponeJob(c *modules.Call, a modules.Args) (any, error) {
 	case !isTime(c, next, next, format(a)):
 		return fail(ret, "Date string could not be parsed.")
 	}
-	if modules.Truthy(c.Opts().Value("test")) {
+	if loader.Truthy(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be postponed in schedule."), nil
 	}
 	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a), "func", "postpone_job")
 	return shift(c, ret, request, name, "Postponed Job ", "postpone")
 }
 
-func skipJob(c *modules.Call, a modules.Args) (any, error) {
-	name, current := modules.Text(a.Get("name")), modules.Text(a.Get("current_time"))
+func skipJob(c *loader.Call, a loader.Args) (any, error) {
+	name, current := loader.Text(a.Get("name")), loader.Text(a.Get("current_time"))
 	ret := payload.M("comment", []any{}, "result", true)
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
@@ -140,7 +140,7 @@ func skipJob(c *modules.Call, a modules.Args) (any, error) {
 	} else if !isTime(c, current, current, format(a)) {
 		return fail(ret, "Date string could not be parsed.")
 	}
-	if modules.Truthy(c.Opts().Value("test")) {
+	if loader.Truthy(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be skipped in schedule."), nil
 	}
 	if current == "" { // Unlike Salt: it adds the empty text to the schedule, which stops all jobs.
@@ -151,7 +151,7 @@ func skipJob(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // isTime tells whether a text follows the format, and logs as Salt does which text it was about.
-func isTime(c *modules.Call, text, about, form string) bool {
+func isTime(c *loader.Call, text, about, form string) bool {
 	_, err := dates.Scan(text, form)
 	if err != nil {
 		c.Log(slog.LevelError, "Date string could not be parsed: "+about+", "+form)
@@ -160,7 +160,7 @@ func isTime(c *modules.Call, text, about, form string) bool {
 }
 
 // shift sends a request about one time of a job.
-func shift(c *modules.Call, ret, request *payload.Map, name, done, verb string) (any, error) {
+func shift(c *loader.Call, ret, request *payload.Map, name, done, verb string) (any, error) {
 	if !find(c, request, name, nil) {
 		return fail(ret, "Job "+name+" does not exist.")
 	}
@@ -169,7 +169,7 @@ func shift(c *modules.Call, ret, request *payload.Map, name, done, verb string) 
 		return ret, nil
 	}
 	job, _ := reply.Map("schedule").Value(name).(*payload.Map)
-	if !modules.Truthy(job.Value("enabled")) { // Unlike Salt: as above
+	if !loader.Truthy(job.Value("enabled")) { // Unlike Salt: as above
 		return fail(ret, "Failed to "+verb+" job "+name+" in schedule.")
 	}
 	return ret.Set("comment", done+name+" in schedule."), nil

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/renderers/saltyaml"
@@ -33,7 +33,7 @@ func setEnv(p place, value any) (any, error) {
 	}
 	text, ok := value.(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "str expected, not " + pytext.Type(value)}
+		return nil, &loader.ArgumentError{Message: "str expected, not " + pytext.Type(value)}
 	}
 	environ.Of(p.call.Ctx).Set(p.key, text)
 	return text, nil
@@ -42,7 +42,7 @@ func setEnv(p place, value any) (any, error) {
 // getYAML is a value in the files of a profile, one over the other.
 func getYAML(p place) (any, error) {
 	data := any(payload.NewMap(0))
-	for _, file := range modules.StringList(p.profile.Value("files")) {
+	for _, file := range loader.StringList(p.profile.Value("files")) {
 		more, err := p.load(file)
 		if err == nil {
 			more, err = p.over(dicts.Clone(data), more)
@@ -53,8 +53,8 @@ func getYAML(p place) (any, error) {
 			data = more
 		case errors.As(err, &no) || errors.Is(err, fs.ErrNotExist):
 			p.call.LogAs(yamlLogger, slog.LevelError, "File '"+file+"' not found ")
-		case modules.ClassOf(err) == "TypeError":
-			p.call.LogAs(yamlLogger, slog.LevelError, "Error deserializing sdb file '"+file+"': "+modules.Message(err))
+		case loader.ClassOf(err) == "TypeError":
+			p.call.LogAs(yamlLogger, slog.LevelError, "Error deserializing sdb file '"+file+"': "+loader.Message(err))
 		default:
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func getYAML(p place) (any, error) {
 		opts := p.call.Opts()
 		must, told := opts.Get("gpg_decrypt_must_succeed")
 		gpg := renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !told ||
-			modules.Truthy(must), Log: p.call.Log}
+			loader.Truthy(must), Log: p.call.Log}
 		plain, err := gpg.Decrypt(p.call.Ctx, data)
 		if err != nil {
 			return nil, err
@@ -97,9 +97,9 @@ func (p place) over(data, more any) (any, error) {
 		case "renderer":
 			how.Renderer = pytext.Str(v)
 		case "merge_lists":
-			how.Lists = modules.Truthy(v)
+			how.Lists = loader.Truthy(v)
 		default:
-			return nil, &modules.ArgumentError{Message: "merge() got an unexpected keyword argument " +
+			return nil, &loader.ArgumentError{Message: "merge() got an unexpected keyword argument " +
 				pytext.Repr(name)}
 		}
 	}

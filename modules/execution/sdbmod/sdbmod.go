@@ -8,26 +8,26 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
-	uri := modules.Req("uri")
+func Functions() []loader.Func {
+	uri := loader.Req("uri")
 	const chars = "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
-	all := []modules.Func{
-		{Name: "sdb.get", Params: []modules.Param{uri, modules.Opt("strict", false)},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+	all := []loader.Func{
+		{Name: "sdb.get", Params: []loader.Param{uri, loader.Opt("strict", false)},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				return get(c, a.Get("uri"), a.Bool("strict"))
 			}, Doc: `Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.
 
 CLI Example:
 
     salt '*' sdb.get sdb://mymemcached/foo strict=True`},
-		{Name: "sdb.set", Params: []modules.Param{uri, modules.Req("value")}, PyName: "set_",
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "sdb.set", Params: []loader.Param{uri, loader.Req("value")}, PyName: "set_",
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				p, ok := placeOf(c, a.Get("uri"))
 				if !ok {
 					return false, nil
@@ -38,7 +38,7 @@ CLI Example:
 CLI Example:
 
     salt '*' sdb.set sdb://mymemcached/foo bar`},
-		{Name: "sdb.delete", Params: []modules.Param{uri}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "sdb.delete", Params: []loader.Param{uri}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			p, ok := placeOf(c, a.Get("uri"))
 			if !ok {
 				return false, nil
@@ -49,7 +49,7 @@ CLI Example:
 CLI Example:
 
     salt '*' sdb.delete sdb://mymemcached/foo`},
-		{Name: "sdb.get_or_set_hash", Params: []modules.Param{uri, modules.Opt("length", int64(8)), modules.Opt("chars",
+		{Name: "sdb.get_or_set_hash", Params: []loader.Param{uri, loader.Opt("length", int64(8)), loader.Opt("chars",
 			chars)}, Run: getOrSet,
 			Doc: `Show the value of a URI, or give it one by chance and show that.
 
@@ -68,7 +68,7 @@ const scheme = "sdb://"
 
 // place is what a URI means: a profile, its driver and a key.
 type place struct {
-	call    *modules.Call
+	call    *loader.Call
 	profile *payload.Map
 	driver  string
 	key     string
@@ -82,14 +82,14 @@ func parts(uri string) (profile, key string, ok bool) {
 }
 
 // placeOf finds the profile in the options, else in the pillar.
-func placeOf(c *modules.Call, uri any) (place, bool) {
+func placeOf(c *loader.Call, uri any) (place, bool) {
 	text, _ := uri.(string)
 	name, key, ok := parts(text)
 	if !ok {
 		return place{}, false
 	}
 	found := c.Opts().Value(name)
-	if !modules.Truthy(found) {
+	if !loader.Truthy(found) {
 		found = c.Pillar().Value(name)
 	}
 	profile, _ := found.(*payload.Map)
@@ -102,12 +102,12 @@ func placeOf(c *modules.Call, uri any) (place, bool) {
 // missing refuses a driver, or what a driver does not have.
 func (p place) missing(fun string) error {
 	if p.driver == "env" || p.driver == "yaml" {
-		return modules.Raise("KeyError", "'%s.%s'", p.driver, fun)
+		return loader.Raise("KeyError", "'%s.%s'", p.driver, fun)
 	}
-	return modules.ExecErr("the sdb driver '%s' is not there: brine has 'env' and 'yaml'", p.driver)
+	return loader.ExecErr("the sdb driver '%s' is not there: brine has 'env' and 'yaml'", p.driver)
 }
 
-func get(c *modules.Call, uri any, strict bool) (any, error) {
+func get(c *loader.Call, uri any, strict bool) (any, error) {
 	p, ok := placeOf(c, uri)
 	if !ok && strict {
 		return nil, notFound(uri)
@@ -122,13 +122,13 @@ func get(c *modules.Call, uri any, strict bool) (any, error) {
 func notFound(uri any) error {
 	text, _ := uri.(string)
 	if !strings.HasPrefix(text, scheme) {
-		return modules.InvocErr(`SDB uri must start with "sdb://"`)
+		return loader.InvocErr(`SDB uri must start with "sdb://"`)
 	}
 	name, _, ok := parts(text)
 	if !ok {
-		return modules.InvocErr("SDB uri must have a profile name as a first part of the uri before the /")
+		return loader.InvocErr("SDB uri must have a profile name as a first part of the uri before the /")
 	}
-	return modules.InvocErr(`SDB profile "%s" wasnt found in the minion configuration`, name)
+	return loader.InvocErr(`SDB profile "%s" wasnt found in the minion configuration`, name)
 }
 
 func (p place) get() (any, error) {
@@ -146,7 +146,7 @@ func (p place) set(value any) (any, error) {
 	case "env":
 		return setEnv(p, value)
 	case "yaml":
-		return nil, modules.Raise("salt.exceptions.NotImplemented", "")
+		return nil, loader.Raise("salt.exceptions.NotImplemented", "")
 	}
 	return nil, p.missing("set")
 }
@@ -154,26 +154,26 @@ func (p place) set(value any) (any, error) {
 // maxHash is the longest value that is made.
 const maxHash = 1 << 20
 
-func getOrSet(c *modules.Call, a modules.Args) (any, error) {
+func getOrSet(c *loader.Call, a loader.Args) (any, error) {
 	uri, isText := a.Get("uri").(string)
 	if !isText || !strings.HasPrefix(uri, scheme) {
 		return false, nil
 	}
 	old, err := get(c, uri, false)
-	if err != nil || modules.Truthy(old) {
+	if err != nil || loader.Truthy(old) {
 		return old, err
 	}
 	if old != nil {
-		return nil, modules.Raise("UnboundLocalError",
+		return nil, loader.Raise("UnboundLocalError",
 			"cannot access local variable 'val' where it is not associated with a value")
 	}
 	length, ok := a.Get("length").(int64)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) +
+		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) +
 			"' object cannot be interpreted as an integer"}
 	}
 	if length > maxHash {
-		return nil, modules.ExecErr("a value of %d characters is too long", length)
+		return nil, loader.ExecErr("a value of %d characters is too long", length)
 	}
 	made, err := choose(int(length), []rune(a.Str("chars")))
 	if err != nil {
@@ -190,7 +190,7 @@ func getOrSet(c *modules.Call, a modules.Args) (any, error) {
 // choose makes a text of so many of these characters.
 func choose(length int, chars []rune) (string, error) {
 	if length > 0 && len(chars) == 0 {
-		return "", modules.Raise("IndexError", "Cannot choose from an empty sequence")
+		return "", loader.Raise("IndexError", "Cannot choose from an empty sequence")
 	}
 	var b strings.Builder
 	for range length {

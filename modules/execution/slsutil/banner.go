@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 )
 
@@ -15,7 +15,7 @@ const (
 )
 
 // banner makes a box of comment lines with a title in its middle and a text.
-func banner(_ *modules.Call, a modules.Args) (any, error) {
+func banner(_ *loader.Call, a loader.Args) (any, error) {
 	width, err := a.Int("width")
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func banner(_ *modules.Call, a modules.Args) (any, error) {
 	inner := int(min(width, maxBanner)) - runes(left) - runes(right)
 	room := inner - 2
 	if room <= 0 {
-		return nil, modules.Raise("salt.exceptions.ArgumentValueError", "Width is too small to render banner")
+		return nil, loader.Raise("salt.exceptions.ArgumentValueError", "Width is too small to render banner")
 	}
 	first := ""
 	if _, size := utf8.DecodeRuneInString(border); size > 0 {
@@ -35,7 +35,7 @@ func banner(_ *modules.Call, a modules.Args) (any, error) {
 	spacer := sign + strings.Repeat(" ", max(int(min(width, maxBanner))-2*runes(sign), 0)) + sign
 	var lines []string
 	if start := a.Get("blockstart"); start != nil {
-		lines = append(lines, modules.Text(start))
+		lines = append(lines, loader.Text(start))
 	}
 	lines = append(lines, edge, spacer)
 	for _, line := range outputters.Wrap(textOr(a.Get("title"), bannerTitle), room) {
@@ -47,7 +47,7 @@ func banner(_ *modules.Call, a modules.Args) (any, error) {
 	}
 	lines = append(lines, edge)
 	if end := a.Get("blockend"); end != nil {
-		lines = append(lines, modules.Text(end))
+		lines = append(lines, loader.Text(end))
 	}
 	if a.Bool("newline") {
 		lines = append(lines, "")
@@ -61,7 +61,7 @@ func textOr(v any, standard string) string {
 	if v == nil {
 		return standard
 	}
-	return modules.Text(v)
+	return loader.Text(v)
 }
 
 // center is Python's str.center: of an odd rest the left side gets more when the width is odd.
@@ -74,7 +74,7 @@ func center(s string, width int) string {
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", pad-left)
 }
 
-func boolstr(_ *modules.Call, a modules.Args) (any, error) {
+func boolstr(_ *loader.Call, a loader.Args) (any, error) {
 	if a.Bool("value") {
 		return a.Get("true"), nil
 	}

@@ -3,7 +3,7 @@ package slsutil
 import (
 	"log/slog"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -11,7 +11,7 @@ import (
 
 // target is a map that a function of Python changes where it stands, and returns: the template's own, else a copy, since what
 // a job was given stays as it is.
-func target(c *modules.Call, v any) any {
+func target(c *loader.Call, v any) any {
 	if c.Nested() {
 		return v
 	}
@@ -23,13 +23,13 @@ func update(dest, upd any, mergeLists bool) (any, error) {
 	d, ok := dest.(*payload.Map)
 	u, okUpd := upd.(*payload.Map)
 	if !ok || !okUpd {
-		return nil, &modules.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
+		return nil, &loader.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
 	}
 	dicts.Update(d, dicts.Clone(u).(*payload.Map), mergeLists)
 	return d, nil
 }
 
-func runUpdate(c *modules.Call, a modules.Args) (any, error) {
+func runUpdate(c *loader.Call, a loader.Args) (any, error) {
 	dest := target(c, a.Get("dest"))
 	upd, ok := a.Get("upd").(*payload.Map)
 	if d, isMap := dest.(*payload.Map); isMap && ok && !a.Bool("recursive_update") {
@@ -40,16 +40,16 @@ func runUpdate(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // mergingOf reads the arguments that the merging functions share.
-func mergingOf(c *modules.Call, a modules.Args) dicts.Merging {
+func mergingOf(c *loader.Call, a loader.Args) dicts.Merging {
 	return dicts.Merging{Strategy: a.Str("strategy"), Renderer: a.Str("renderer"), Lists: a.Bool("merge_lists"),
 		Warn: func(text string) { c.Log(slog.LevelWarn, text) }}
 }
 
-func runMerge(c *modules.Call, a modules.Args) (any, error) {
+func runMerge(c *loader.Call, a loader.Args) (any, error) {
 	return mergingOf(c, a).Merge(dicts.Clone(a.Get("obj_a")), dicts.Clone(a.Get("obj_b")))
 }
 
-func runMergeAll(c *modules.Call, a modules.Args) (any, error) {
+func runMergeAll(c *loader.Call, a loader.Args) (any, error) {
 	m := mergingOf(c, a)
 	var items []any
 	switch lst := a.Get("lst").(type) {
@@ -62,7 +62,7 @@ func runMergeAll(c *modules.Call, a modules.Args) (any, error) {
 			items = append(items, string(r))
 		}
 	default:
-		return nil, &modules.ArgumentError{Message: "'" + pytext.Type(lst) + "' object is not iterable"}
+		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(lst) + "' object is not iterable"}
 	}
 	out := any(payload.NewMap(0))
 	for _, item := range items {
@@ -82,12 +82,12 @@ func emptyFor(v any, convert bool) any {
 	return v
 }
 
-func defaultsMerge(c *modules.Call, a modules.Args) (any, error) {
+func defaultsMerge(c *loader.Call, a loader.Args) (any, error) {
 	convert := a.Bool("convert_none")
 	dest, src := a.Get("dest"), emptyFor(a.Get("src"), convert)
 	if dest == nil && convert {
 		if a.Bool("in_place") {
-			return nil, &modules.ArgumentError{Message: "Can't perform in-place merge into NoneType"}
+			return nil, &loader.ArgumentError{Message: "Can't perform in-place merge into NoneType"}
 		}
 		dest = payload.NewMap(0)
 	}
@@ -99,17 +99,17 @@ func defaultsMerge(c *modules.Call, a modules.Args) (any, error) {
 	return update(dest, src, a.Bool("merge_lists"))
 }
 
-func deepcopy(_ *modules.Call, a modules.Args) (any, error) { return dicts.Clone(a.Get("source")), nil }
+func deepcopy(_ *loader.Call, a loader.Args) (any, error) { return dicts.Clone(a.Get("source")), nil }
 
-func defaultsUpdate(c *modules.Call, a modules.Args) (any, error) {
+func defaultsUpdate(c *loader.Call, a loader.Args) (any, error) {
 	convert := a.Bool("convert_none")
 	dest := a.Get("dest")
 	if a.Bool("in_place") && dest == nil {
-		return nil, &modules.ArgumentError{Message: "Can't perform in-place update into NoneType"}
+		return nil, &loader.ArgumentError{Message: "Can't perform in-place update into NoneType"}
 	}
 	nodes, ok := emptyFor(dest, convert).(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(dest))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(dest))
 	}
 	if a.Bool("in_place") {
 		nodes = target(c, nodes).(*payload.Map)

@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // render is slsutil.renderer.
-func render(c *modules.Call, a modules.Args) (any, error) {
+func render(c *loader.Call, a loader.Args) (any, error) {
 	path, text := a.Get("path"), a.Get("string")
 	switch {
-	case !modules.Truthy(path) && !modules.Truthy(text):
-		return nil, modules.InvocErr("Must pass path or string.")
-	case modules.Truthy(path) && modules.Truthy(text):
-		return nil, modules.InvocErr("Must not pass both path and string.")
+	case !loader.Truthy(path) && !loader.Truthy(text):
+		return nil, loader.InvocErr("Must pass path or string.")
+	case loader.Truthy(path) && loader.Truthy(text):
+		return nil, loader.InvocErr("Must not pass both path and string.")
 	}
 	ctx, err := deeper(c.Ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func render(c *modules.Call, a modules.Args) (any, error) {
 	}
 	kw := a.UserKW()
 	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
-	if modules.Truthy(path) {
+	if loader.Truthy(path) {
 		file, err := localFile(c, pytext.Str(path), in.Saltenv)
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ type templatesKey struct{}
 func deeper(ctx context.Context) (context.Context, error) {
 	n, _ := ctx.Value(templatesKey{}).(int)
 	if n >= maxTemplates {
-		return nil, modules.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other", n)
+		return nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other", n)
 	}
 	return context.WithValue(ctx, templatesKey{}, n+1), nil
 }
@@ -66,26 +66,26 @@ func take(kw *payload.Map, name string) string {
 }
 
 // renderersFor are the renderers that the options of a call's minion allow.
-func renderersFor(c *modules.Call) *renderers.Set {
+func renderersFor(c *loader.Call) *renderers.Set {
 	opts := c.Opts()
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	return renderers.New(renderers.Options{
 		Jinja:     Templates(c),
-		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || modules.Truthy(must)},
-		Blacklist: modules.StringList(opts.Value("renderer_blacklist")),
-		Whitelist: modules.StringList(opts.Value("renderer_whitelist")),
-		Disabled:  modules.StringList(opts.Value("disable_renders")),
+		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || loader.Truthy(must)},
+		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
+		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
+		Disabled:  loader.StringList(opts.Value("disable_renders")),
 		Log:       func(level slog.Level, text string) { c.Log(level, text) },
 	})
 }
 
 // localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one; "" when it is not to be had.
-func localFile(c *modules.Call, path, saltenv string) (string, error) {
+func localFile(c *loader.Call, path, saltenv string) (string, error) {
 	const getURL = "cp.get_url"
 	local, isFile := strings.CutPrefix(path, "file://")
 	if !isFile && strings.Contains(path, "://") {
 		if _, ok := c.Registry().Lookup(getURL); !ok {
-			return "", modules.ExecErr("brine cannot fetch %s yet", path)
+			return "", loader.ExecErr("brine cannot fetch %s yet", path)
 		}
 		if saltenv == "" {
 			saltenv = "base"
@@ -98,10 +98,10 @@ func localFile(c *modules.Call, path, saltenv string) (string, error) {
 			c.Log(slog.LevelError, "Template was specified incorrectly: "+pytext.Str(got))
 			return "", nil
 		}
-		return modules.Text(got), nil
+		return loader.Text(got), nil
 	}
 	if !filepath.IsAbs(local) {
-		return "", modules.ExecErr("Path '%s' is not absolute", local)
+		return "", loader.ExecErr("Path '%s' is not absolute", local)
 	}
 	return local, nil
 }

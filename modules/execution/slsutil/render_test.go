@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
 	"brine/modules/execution/slsutil"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
 func render(t *testing.T, opts *payload.Map, kw ...any) (any, error) {
 	t.Helper()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := reg.Register(slsutil.Functions()...); err != nil {
 		t.Fatal(err)
 	}
-	env := &modules.Env{Registry: reg, ID: "web1", Opts: func() *payload.Map { return opts }}
+	env := &loader.Env{Registry: reg, ID: "web1", Opts: func() *payload.Map { return opts }}
 	v, _, err := modtest.Call(t, env, "slsutil.renderer", nil, payload.M(kw...))
 	return v, err
 }
@@ -46,7 +46,7 @@ func TestOptions(t *testing.T) {
 		{payload.NewMap(0), "[1, 2]"},
 	} {
 		v, err := render(t, tt.opts, "string", "[{{ 1 }},2]", "default_renderer", "jinja|json")
-		if got := modules.Text(v); err != nil || got != tt.want {
+		if got := loader.Text(v); err != nil || got != tt.want {
 			t.Errorf("%v: got %q, %v; want %q", tt.opts, got, err, tt.want)
 		}
 	}

@@ -1,7 +1,7 @@
 package slsutil
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/configparser"
@@ -20,12 +20,12 @@ var missing = map[string]bool{"msgpack": true, "yamlex": true, "toml": true}
 
 func noSerializer(name string) error {
 	if missing[name] {
-		return modules.ExecErr("brine does not have the serializer '%s' yet", name)
+		return loader.ExecErr("brine does not have the serializer '%s' yet", name)
 	}
-	return modules.ExecErr("Serializer '%s' not found.", name)
+	return loader.ExecErr("Serializer '%s' not found.", name)
 }
 
-func serialize(_ *modules.Call, a modules.Args) (any, error) {
+func serialize(_ *loader.Call, a loader.Args) (any, error) {
 	obj, kw := a.Get("obj"), a.UserKW()
 	switch name := a.Str("serializer"); name {
 	case "json":
@@ -50,27 +50,27 @@ func toJSON(v any, kw *payload.Map) (any, error) {
 			if value == nil {
 				continue
 			}
-			n, err := modules.ToInt(value)
+			n, err := loader.ToInt(value)
 			if err != nil {
-				return nil, modules.Raise(serializationError, "brine knows no other indent than a number yet")
+				return nil, loader.Raise(serializationError, "brine knows no other indent than a number yet")
 			}
 			o.Indent = int(max(n, 0))
 		case "sort_keys":
-			o.Sort = modules.Truthy(value)
+			o.Sort = loader.Truthy(value)
 		case "ensure_ascii":
-			o.ASCII = modules.Truthy(value)
+			o.ASCII = loader.Truthy(value)
 		case "skipkeys", "check_circular", "allow_nan", "separators", "default", "cls", "fp":
-			return nil, modules.Raise(serializationError, "brine does not know the option %s yet", name)
+			return nil, loader.Raise(serializationError, "brine does not know the option %s yet", name)
 		default:
-			return nil, modules.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s", pytext.Repr(name))
+			return nil, loader.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s", pytext.Repr(name))
 		}
 	}
 	if bytesIn(v) {
-		return nil, modules.Raise(serializationError, "Object of type bytes is not JSON serializable")
+		return nil, loader.Raise(serializationError, "Object of type bytes is not JSON serializable")
 	}
 	text, ok := outputters.DumpJSON(v, o)
 	if !ok {
-		return nil, modules.Raise(serializationError, "keys must be str, int, float, bool or None, and of one kind to be sorted")
+		return nil, loader.Raise(serializationError, "keys must be str, int, float, bool or None, and of one kind to be sorted")
 	}
 	return text, nil
 }
@@ -96,30 +96,30 @@ func bytesIn(v any) bool {
 	return false
 }
 
-func deserialize(_ *modules.Call, a modules.Args) (any, error) {
+func deserialize(_ *loader.Call, a loader.Args) (any, error) {
 	data, kw := a.Get("stream_or_string"), a.UserKW()
 	text, isText := data.(string)
 	switch name := a.Str("serializer"); name {
 	case "json":
 		if !isText {
-			return nil, modules.Raise(deserializationError, "'%s' object has no attribute 'read'", pytext.Type(data))
+			return nil, loader.Raise(deserializationError, "'%s' object has no attribute 'read'", pytext.Type(data))
 		}
 		v, err := pyjson.Load(text)
 		if err != nil {
-			return nil, modules.Raise(deserializationError, "%s", err)
+			return nil, loader.Raise(deserializationError, "%s", err)
 		}
 		return v, nil
 	case "yaml":
 		for k := range kw.All() {
-			return nil, modules.Raise(deserializationError, "load() got an unexpected keyword argument %s", pytext.Repr(k))
+			return nil, loader.Raise(deserializationError, "load() got an unexpected keyword argument %s", pytext.Repr(k))
 		}
 		if !isText {
-			return nil, modules.Raise(deserializationError, "a string or stream input is required")
+			return nil, loader.Raise(deserializationError, "a string or stream input is required")
 		}
 		return saltyaml.Deserialize(text)
 	case "yamlex", "configparser":
 		if !isText {
-			return nil, modules.Raise(deserializationError, "a string or stream input is required")
+			return nil, loader.Raise(deserializationError, "a string or stream input is required")
 		}
 		if err := noOptions(deserializationError, kw); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func deserialize(_ *modules.Call, a modules.Args) (any, error) {
 // noOptions refuses options that brine does not honour, by name.
 func noOptions(class string, kw *payload.Map) error {
 	for k := range kw.All() {
-		return modules.Raise(class, "brine does not know the option %s yet", pytext.Str(k))
+		return loader.Raise(class, "brine does not know the option %s yet", pytext.Str(k))
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func readINI(text string) (any, error) { return configparser.Parse(text) }
 func raised(class string) func(v any, err error) (any, error) {
 	return func(v any, err error) (any, error) {
 		if err != nil {
-			return nil, modules.Raise(class, "%s", err)
+			return nil, loader.Raise(class, "%s", err)
 		}
 		return v, nil
 	}

@@ -6,9 +6,9 @@ import (
 	"path"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileclient"
 	"brine/modules/host/memory"
+	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/jinja/machine"
@@ -16,9 +16,9 @@ import (
 )
 
 // Templates is the engine for the templates of one call: they find its functions, grains, pillar and options.
-func Templates(c *modules.Call) renderers.Templater {
+func Templates(c *loader.Call) renderers.Templater {
 	return renderers.Jinja{
-		Opts: modules.WithResources(c.Opts()), Whole: true, Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
+		Opts: loader.WithResources(c.Opts()), Whole: true, Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
 		Host: machine.Machine{Opts: c.Opts()},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c
@@ -42,7 +42,7 @@ func Templates(c *modules.Call) renderers.Templater {
 
 // fileSources are the templates of the file server. One that a template names by ./ or ../ lies beside it.
 type fileSources struct {
-	call *modules.Call
+	call *loader.Call
 	env  string
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/fileclient"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/renderers/saltyaml"
@@ -19,14 +19,14 @@ import (
 )
 
 // inTree are the functions that look into the file server's tree of an environment.
-func inTree() []modules.Func {
-	place := []modules.Param{modules.Req("path"), modules.Opt("saltenv", "base")}
-	is := func(kinds ...string) func(*modules.Call, modules.Args) (any, error) {
-		return func(c *modules.Call, a modules.Args) (any, error) {
+func inTree() []loader.Func {
+	place := []loader.Param{loader.Req("path"), loader.Opt("saltenv", "base")}
+	is := func(kinds ...string) func(*loader.Call, loader.Args) (any, error) {
+		return func(c *loader.Call, a loader.Args) (any, error) {
 			return inLists(c, pytext.Str(a.Get("path")), pytext.Str(a.Get("saltenv")), kinds...)
 		}
 	}
-	return []modules.Func{
+	return []loader.Func{
 		{Name: "slsutil.file_exists", Params: place, Run: is(listFiles), Doc: `Tell whether the file server has a file.
 
 CLI Example:
@@ -42,7 +42,7 @@ CLI Example:
 CLI Example:
 
     salt '*' slsutil.path_exists nginx/defaults.yaml`},
-		{Name: "slsutil.findup", Params: []modules.Param{modules.Req("startpath"), modules.Req("filenames"), modules.Opt("saltenv", "base")},
+		{Name: "slsutil.findup", Params: []loader.Param{loader.Req("startpath"), loader.Req("filenames"), loader.Opt("saltenv", "base")},
 			Run: findUp, Doc: `Find one of some names in a directory of the file server or the nearest one above it.
 
 CLI Example:
@@ -58,7 +58,7 @@ const (
 )
 
 // inLists says whether one of the lists of an environment has a path.
-func inLists(c *modules.Call, name, env string, kinds ...string) (bool, error) {
+func inLists(c *loader.Call, name, env string, kinds ...string) (bool, error) {
 	for _, kind := range kinds {
 		names, err := listOf(c, kind, env)
 		if err != nil {
@@ -72,7 +72,7 @@ func inLists(c *modules.Call, name, env string, kinds ...string) (bool, error) {
 }
 
 // listOf is a list of the file server as a set. As with Salt it is asked for once in a job: a formula looks for many files.
-func listOf(c *modules.Call, kind, env string) (map[string]struct{}, error) {
+func listOf(c *loader.Call, kind, env string) (map[string]struct{}, error) {
 	key := strings.Join([]string{c.JID, kind, env}, "\n")
 	if v, ok := c.Context().Get(key); ok && c.JID != "" {
 		return v.(map[string]struct{}), nil
@@ -82,7 +82,7 @@ func listOf(c *modules.Call, kind, env string) (map[string]struct{}, error) {
 		return nil, err
 	}
 	names, size := map[string]struct{}{}, 0
-	for _, name := range modules.StringList(v) {
+	for _, name := range loader.StringList(v) {
 		names[name] = struct{}{}
 		size += len(name) + 32
 	}
@@ -93,16 +93,16 @@ func listOf(c *modules.Call, kind, env string) (map[string]struct{}, error) {
 }
 
 // findUp is slsutil.findup.
-func findUp(c *modules.Call, a modules.Args) (any, error) {
+func findUp(c *loader.Call, a loader.Args) (any, error) {
 	start, env := "", pytext.Str(a.Get("saltenv"))
-	if v := a.Get("startpath"); modules.Truthy(v) {
+	if v := a.Get("startpath"); loader.Truthy(v) {
 		start = path.Clean(pytext.Str(v))
 		there, err := inLists(c, start, env, listFiles, listDirs)
 		if err != nil {
 			return nil, err
 		}
 		if !there {
-			return nil, modules.InvocErr("Starting path not found in the state tree: %s", start)
+			return nil, loader.InvocErr("Starting path not found in the state tree: %s", start)
 		}
 	}
 	names, ok := a.Get("filenames").([]any)
@@ -110,7 +110,7 @@ func findUp(c *modules.Call, a modules.Args) (any, error) {
 		names, ok = []any{name}, true
 	}
 	if !ok {
-		return nil, modules.InvocErr("Filenames argument must be a string or list of strings")
+		return nil, loader.InvocErr("Filenames argument must be a string or list of strings")
 	}
 	for dir := start; ; dir = strings.TrimSuffix(dir[:strings.LastIndexByte(dir, '/')+1], "/") {
 		for _, name := range names {
@@ -120,15 +120,15 @@ func findUp(c *modules.Call, a modules.Args) (any, error) {
 			}
 		}
 		if dir == "" {
-			return nil, modules.ExecErr("File pattern(s) not found in path ancestry")
+			return nil, loader.ExecErr("File pattern(s) not found in path ancestry")
 		}
 	}
 }
 
 // loaders read data out of templates and files of the tree as formulas do.
-func loaders() []modules.Func {
-	return []modules.Func{
-		{Name: "jinja.load_map", Params: []modules.Param{modules.Req("path"), modules.Req("value")}, Run: func(c *modules.Call, a modules.Args) (any, error) {
+func loaders() []loader.Func {
+	return []loader.Func{
+		{Name: "jinja.load_map", Params: []loader.Param{loader.Req("path"), loader.Req("value")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
 			value := pytext.Str(a.Get("value"))
 			return throughJSON(c, `{% from "`+pytext.Str(a.Get("path"))+`" import `+value+" with context %}\n{{ "+value+" | tojson }}\n")
 		}, Doc: `Give a value of a template, as a formula imports it.
@@ -136,12 +136,12 @@ func loaders() []modules.Func {
 CLI Example:
 
     salt '*' jinja.load_map myformula/map.jinja myformula`},
-		{Name: "jinja.import_yaml", Params: []modules.Param{modules.Req("path")}, Run: imports("yaml"), Doc: `Give what a template loads from a YAML file.
+		{Name: "jinja.import_yaml", Params: []loader.Param{loader.Req("path")}, Run: imports("yaml"), Doc: `Give what a template loads from a YAML file.
 
 CLI Example:
 
     salt '*' jinja.import_yaml myformula/foo.yaml`},
-		{Name: "jinja.import_json", Params: []modules.Param{modules.Req("path")}, Run: imports("json"), Doc: `Give what a template loads from a JSON file.
+		{Name: "jinja.import_json", Params: []loader.Param{loader.Req("path")}, Run: imports("json"), Doc: `Give what a template loads from a JSON file.
 
 CLI Example:
 
@@ -150,14 +150,14 @@ CLI Example:
 }
 
 // imports loads a file as a template's tag import_FORMAT does.
-func imports(format string) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func imports(format string) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		return throughJSON(c, "{% import_"+format+` "`+pytext.Str(a.Get("path"))+"\" as imported %}\n{{ imported | tojson }}\n")
 	}
 }
 
 // throughJSON renders a template by the minion's option renderer.
-func throughJSON(c *modules.Call, text string) (any, error) {
+func throughJSON(c *loader.Call, text string) (any, error) {
 	ctx, err := deeper(c.Ctx)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func throughJSON(c *modules.Call, text string) (any, error) {
 }
 
 // defaultsGet is defaults.get: a value of defaults.yaml or defaults.json in the folder that the first word names.
-func defaultsGet(c *modules.Call, a modules.Args) (any, error) {
+func defaultsGet(c *loader.Call, a loader.Args) (any, error) {
 	formula, rest, deep := strings.Cut(a.Str("key"), ":")
 	found, err := loadDefaults(c, formula)
 	if err != nil || !deep || rest == "" {
@@ -183,7 +183,7 @@ func defaultsGet(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // loadDefaults reads the first file of defaults that a formula has; nil without one.
-func loadDefaults(c *modules.Call, formula string) (any, error) {
+func loadDefaults(c *loader.Call, formula string) (any, error) {
 	client, err := fileclient.For(c)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func loadDefaults(c *modules.Call, formula string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(files, modules.Truthy)
+	i := slices.IndexFunc(files, loader.Truthy)
 	if i < 0 {
 		return nil, nil
 	}
@@ -209,7 +209,7 @@ func loadDefaults(c *modules.Call, formula string) (any, error) {
 		load = saltyaml.Load
 	}
 	v, err := load(string(text))
-	if err == nil && !modules.Truthy(v) {
+	if err == nil && !loader.Truthy(v) {
 		v = payload.NewMap(0)
 	}
 	return v, err

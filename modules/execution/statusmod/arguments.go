@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/modules/text/pytime"
@@ -17,9 +17,9 @@ import (
 )
 
 // withArguments are the functions that take some.
-func withArguments() []modules.Func {
-	return []modules.Func{
-		{Name: "status.time", Params: []modules.Param{modules.Opt("format", "%A, %d. %B %Y %I:%M%p")}, Run: now,
+func withArguments() []loader.Func {
+	return []loader.Func{
+		{Name: "status.time", Params: []loader.Param{loader.Opt("format", "%A, %d. %B %Y %I:%M%p")}, Run: now,
 			Doc: `Show the time of the machine.
 
 CLI Example:
@@ -33,7 +33,7 @@ CLI Example:
 
     salt '*' status.diskusage / ext4
     salt '*' status.diskusage 'ext?'`},
-		{Name: "status.pid", Params: []modules.Param{modules.Req("sig")}, Run: pids,
+		{Name: "status.pid", Params: []loader.Param{loader.Req("sig")}, Run: pids,
 			Doc: `List the processes whose line fits a regular expression.
 
 CLI Example:
@@ -42,22 +42,22 @@ CLI Example:
 	}
 }
 
-func now(_ *modules.Call, a modules.Args) (any, error) {
+func now(_ *loader.Call, a loader.Args) (any, error) {
 	format, ok := a.Get("format").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "strftime() argument 1 must be str, not " +
+		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " +
 			pytext.Type(a.Get("format"))}
 	}
 	return pytime.Strftime(time.Now(), format), nil
 }
 
-func diskUsage(c *modules.Call, a modules.Args) (any, error) {
+func diskUsage(c *loader.Call, a loader.Args) (any, error) {
 	var places, types []string
 	for _, v := range a.Rest {
 		text, ok := v.(string)
 		switch {
 		case !ok:
-			return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(v))
+			return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(v))
 		case strings.HasPrefix(text, "/"):
 			places = append(places, text)
 		default:
@@ -78,7 +78,7 @@ func diskUsage(c *modules.Call, a modules.Args) (any, error) {
 		}
 		var fs unix.Statfs_t
 		if err := unix.Statfs(place, &fs); err != nil {
-			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+modules.Message(&os.PathError{Op: "statfs",
+			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+loader.Message(&os.PathError{Op: "statfs",
 				Path: place, Err: err}))
 			out.Set(place, payload.M("available", nil, "total", nil))
 			continue
@@ -110,14 +110,14 @@ func mounts(types []string) ([]string, error) {
 }
 
 // pids leaves out every line with the number of this process in it, as the reference does.
-func pids(c *modules.Call, a modules.Args) (any, error) {
+func pids(c *loader.Call, a loader.Args) (any, error) {
 	text, ok := a.Get("sig").(string)
 	if !ok {
-		return nil, &modules.ArgumentError{Message: "first argument must be string or compiled pattern"}
+		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
 	re, err := matchers.CompileText(text, "")
 	if err != nil {
-		return nil, modules.Raise("re.error", "%s", err)
+		return nil, loader.Raise("re.error", "%s", err)
 	}
 	lines, err := processes(c)
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func loadavg(*modules.Call) (any, error) {
+func loadavg(*loader.Call) (any, error) {
 	text, err := os.ReadFile("/proc/loadavg")
 	words := strings.Fields(string(text))
 	if err != nil || len(words) < 3 {
-		return nil, modules.ExecErr("status.loadavag is not available on your platform")
+		return nil, loader.ExecErr("status.loadavag is not available on your platform")
 	}
 	return payload.M("1-min", number(words[0]), "5-min", number(words[1]), "15-min", number(words[2])), nil
 }
 
-func uptime(c *modules.Call) (any, error) {
+func uptime(c *loader.Call) (any, error) {
 	const file = "/proc/uptime"
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, modules.ExecErr("File %s was not found.", file)
+		return nil, loader.ExecErr("File %s was not found.", file)
 	}
 	up, err := strconv.ParseFloat(word(strings.Fields(string(text)), 0), 64)
 	if err != nil {
@@ -51,12 +51,12 @@ func uptime(c *modules.Call) (any, error) {
 }
 
 // output is what a command writes, as cmd.run tells it.
-func output(c *modules.Call, line string) (string, error) {
+func output(c *loader.Call, line string) (string, error) {
 	v, err := c.Call("cmd.run", []any{line}, nil)
-	return modules.Text(v), err
+	return loader.Text(v), err
 }
 
-func nproc(c *modules.Call) (any, error) {
+func nproc(c *loader.Call) (any, error) {
 	text, err := output(c, "nproc")
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func nproc(c *modules.Call) (any, error) {
 	return number(strings.TrimSpace(text)), nil
 }
 
-func loggedIn(c *modules.Call) (any, error) {
+func loggedIn(c *loader.Call) (any, error) {
 	if runtime.GOOS != "linux" {
 		return elsewhere, nil
 	}
@@ -81,13 +81,13 @@ func loggedIn(c *modules.Call) (any, error) {
 }
 
 // processes are the lines of the program that the grain ps names.
-func processes(c *modules.Call) ([]string, error) {
+func processes(c *loader.Call) ([]string, error) {
 	ps, _ := c.Grain("ps")
 	v, err := c.Call("cmd.run", []any{pytext.Str(ps)}, payload.M("python_shell", true))
-	return strings.Split(modules.Text(v), "\n"), err
+	return strings.Split(loader.Text(v), "\n"), err
 }
 
-func procs(c *modules.Call) (any, error) {
+func procs(c *loader.Call) (any, error) {
 	lines, err := processes(c)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func procs(c *modules.Call) (any, error) {
 }
 
 // custom calls the functions that options such as status.cpustats.custom name, and shows of each what is listed there.
-func custom(c *modules.Call) (any, error) {
+func custom(c *loader.Call) (any, error) {
 	conf, err := c.Call("config.dot_vals", []any{"status"}, nil)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func custom(c *modules.Call) (any, error) {
 	return out, nil
 }
 
-func allStatus(c *modules.Call) (any, error) {
+func allStatus(c *loader.Call) (any, error) {
 	out := payload.NewMap(11)
 	for _, name := range strings.Fields("cpuinfo cpustats diskstats diskusage loadavg meminfo netdev netstats uptime vmstats w") {
 		v, err := c.Call("status."+name, nil, nil)

@@ -9,20 +9,20 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
-	var all []modules.Func
-	add := func(name, doc string, run func(*modules.Call) (any, error)) {
-		all = append(all, modules.Func{Name: "status." + name,
+func Functions() []loader.Func {
+	var all []loader.Func
+	add := func(name, doc string, run func(*loader.Call) (any, error)) {
+		all = append(all, loader.Func{Name: "status." + name,
 			Doc: doc + "\n\nCLI Example:\n\n    salt '*' status." + name,
-			Run: func(c *modules.Call, _ modules.Args) (any, error) { return run(c) }})
+			Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }})
 	}
 	for _, t := range tables() {
-		add(t.name, t.doc, func(*modules.Call) (any, error) { return t.value(), nil })
+		add(t.name, t.doc, func(*loader.Call) (any, error) { return t.value(), nil })
 	}
 	add("loadavg", "Show how many processes wanted to run, on average of one, five and fifteen minutes.", loadavg)
 	add("uptime", "Show since when the machine runs, and how many users are logged in.", uptime)

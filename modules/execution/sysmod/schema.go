@@ -1,13 +1,13 @@
 package sysmod
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // schemas describes functions as JSON schemas: every parameter may be a boolean, a number or a text.
-func schemas(from pick) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func schemas(from pick) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		out := []any{}
 		reg := from(c)
 		for _, name := range reg.Names() {
@@ -19,7 +19,7 @@ func schemas(from pick) func(*modules.Call, modules.Args) (any, error) {
 	}
 }
 
-func schema(f *modules.Func) *payload.Map {
+func schema(f *loader.Func) *payload.Map {
 	properties, order := payload.NewMap(0), []any{}
 	for _, p := range f.Params {
 		properties.Set(p.Name, payload.M("oneOf", choices(p)))
@@ -29,7 +29,7 @@ func schema(f *modules.Func) *payload.Map {
 		"type", "object", "properties", properties, "x-ordering", order, "additionalProperties", false)
 }
 
-func choices(p modules.Param) []any {
+func choices(p loader.Param) []any {
 	var out []any
 	for _, kind := range []string{"boolean", "integer", "number", "string"} {
 		m := payload.M("type", kind, "title", p.Name, "description", p.Name)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -15,13 +15,13 @@ import (
 
 // Sources are the other registries the module tells about; nil ones are empty.
 type Sources struct {
-	States, Runners, Returners, Renderers *modules.Registry
+	States, Runners, Returners, Renderers *loader.Registry
 }
 
 // Functions lists the module's functions.
-func Functions(src Sources) []modules.Func {
-	empty := modules.NewRegistry()
-	for _, r := range []**modules.Registry{&src.States, &src.Runners, &src.Returners, &src.Renderers} {
+func Functions(src Sources) []loader.Func {
+	empty := loader.NewRegistry()
+	for _, r := range []**loader.Registry{&src.States, &src.Runners, &src.Returners, &src.Renderers} {
 		if *r == nil {
 			*r = empty
 		}
@@ -35,14 +35,14 @@ func Functions(src Sources) []modules.Func {
 }
 
 // pick says which registry a function tells about.
-type pick func(c *modules.Call) *modules.Registry
+type pick func(c *loader.Call) *loader.Registry
 
-func fixed(reg *modules.Registry) pick { return func(*modules.Call) *modules.Registry { return reg } }
+func fixed(reg *loader.Registry) pick { return func(*loader.Call) *loader.Registry { return reg } }
 
-func ofMinion(c *modules.Call) *modules.Registry { return c.Registry() }
+func ofMinion(c *loader.Call) *loader.Registry { return c.Registry() }
 
-func own() []modules.Func {
-	return []modules.Func{
+func own() []loader.Func {
+	return []loader.Func{
 		{Name: "sys.doc", VarArgs: true, Run: doc(ofMinion), Doc: `Show the documentation of functions: all, or those of names, modules and globs.
 
 CLI Example:
@@ -68,7 +68,7 @@ CLI Example:
 
     salt '*' sys.argspec pkg.install
     salt '*' sys.argspec 'sys.*'`},
-		{Name: reloadModules, Params: []modules.Param{modules.Opt("initial_load", false), modules.Opt("context", nil)}, Run: reload, Doc: `Tell the minion to load its modules again.
+		{Name: reloadModules, Params: []loader.Param{loader.Opt("initial_load", false), loader.Opt("context", nil)}, Run: reload, Doc: `Tell the minion to load its modules again.
 
 CLI Example:
 
@@ -76,17 +76,17 @@ CLI Example:
 	}
 }
 
-func moduleParam() []modules.Param { return []modules.Param{modules.Opt("module", "")} }
+func moduleParam() []loader.Param { return []loader.Param{loader.Opt("module", "")} }
 
 // family is the set of functions every other kind of module has.
-func family(kind string, reg *modules.Registry) []modules.Func {
+func family(kind string, reg *loader.Registry) []loader.Func {
 	from := fixed(reg)
 	names := "sys.list_" + kind + "s"
 	if kind == "state" {
 		names = "sys.list_state_modules"
 	}
 	example := func(fun string) string { return "\n\nCLI Example:\n\n    salt '*' " + fun }
-	return []modules.Func{
+	return []loader.Func{
 		{Name: "sys." + kind + "_doc", VarArgs: true, Run: doc(from),
 			Doc: "Show the documentation of " + kind + " functions: all, or those of names, modules and globs." + example("sys."+kind+"_doc")},
 		{Name: "sys." + kind + "_argspec", Params: moduleParam(), Run: argspec(from),
@@ -97,8 +97,8 @@ func family(kind string, reg *modules.Registry) []modules.Func {
 	}
 }
 
-func special(src Sources) []modules.Func {
-	return []modules.Func{
+func special(src Sources) []loader.Func {
+	return []loader.Func{
 		{Name: "sys.renderer_doc", VarArgs: true, Run: doc(fixed(src.Renderers)), Doc: `Show the documentation of renderers.
 
 CLI Example:
@@ -117,7 +117,7 @@ CLI Example:
 	}
 }
 
-func words(a modules.Args) []string {
+func words(a loader.Args) []string {
 	out := make([]string, len(a.Rest))
 	for i, w := range a.Rest {
 		out[i] = pytext.Str(w)
@@ -125,12 +125,12 @@ func words(a modules.Args) []string {
 	return out
 }
 
-func doc(from pick) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) { return from(c).Docs(words(a)...), nil }
+func doc(from pick) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) { return from(c).Docs(words(a)...), nil }
 }
 
-func listFunctions(from pick) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func listFunctions(from pick) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		if len(a.Rest) == 0 {
 			return payload.AnyList(from(c).Names()), nil
 		}
@@ -153,15 +153,15 @@ func listed(word, name string) bool {
 	return strings.HasPrefix(name, word+".")
 }
 
-func listModules(from pick) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) {
+func listModules(from pick) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) {
 		if len(a.Rest) == 0 {
 			return payload.AnyList(from(c).Modules()), nil
 		}
 		var mods []string
 		for _, name := range from(c).Names() {
 			if slices.ContainsFunc(words(a), func(w string) bool { return meansModule(w, name) }) {
-				mods = append(mods, modules.ModuleOf(name))
+				mods = append(mods, loader.ModuleOf(name))
 			}
 		}
 		return payload.AnyList(slices.Compact(mods)), nil
@@ -173,17 +173,17 @@ func meansModule(word, name string) bool {
 	if strings.Contains(word, "*") {
 		return matchers.GlobMatch(word, name)
 	}
-	return modules.ModuleOf(name) == word
+	return loader.ModuleOf(name) == word
 }
 
-func argspec(from pick) func(*modules.Call, modules.Args) (any, error) {
-	return func(c *modules.Call, a modules.Args) (any, error) { return specs(from(c), a.Str("module")), nil }
+func argspec(from pick) func(*loader.Call, loader.Args) (any, error) {
+	return func(c *loader.Call, a loader.Args) (any, error) { return specs(from(c), a.Str("module")), nil }
 }
 
 // reloadModules is a method of the minion itself in the reference, with its parameters, and stands before all others.
 const reloadModules = "sys.reload_modules"
 
-func specs(reg *modules.Registry, word string) *payload.Map {
+func specs(reg *loader.Registry, word string) *payload.Map {
 	out := payload.NewMap(0)
 	names := slices.DeleteFunc(slices.Clone(reg.Names()), func(name string) bool { return name == reloadModules })
 	for _, name := range append([]string{reloadModules}, names...) {
@@ -197,7 +197,7 @@ func specs(reg *modules.Registry, word string) *payload.Map {
 	return out
 }
 
-func reload(c *modules.Call, _ modules.Args) (any, error) {
+func reload(c *loader.Call, _ loader.Args) (any, error) {
 	c.Registry().Reload()
 	if m := c.Host().Minion; m != nil {
 		if err := m.Reload(); err != nil {

@@ -1,14 +1,14 @@
 package testmod
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // arguments are the functions that show their own arguments.
-func arguments() []modules.Func {
-	return []modules.Func{
+func arguments() []loader.Func {
+	return []loader.Func{
 		{Name: "test.kwarg", KWArgs: true, Run: kwarg, Doc: `Give back the keyword arguments, the publication's fields included.
 
 CLI Example:
@@ -34,13 +34,13 @@ CLI Example:
 CLI Example:
 
     salt '*' test.arg_clean 1 "two" 3.1 txt="hello"`},
-		{Name: "test.cross_test", Params: []modules.Param{modules.Req("func"), modules.Opt("args", nil)}, Run: crossTest,
+		{Name: "test.cross_test", Params: []loader.Param{loader.Req("func"), loader.Opt("args", nil)}, Run: crossTest,
 			Doc: `Call another function with a list of positional arguments.
 
 CLI Example:
 
     salt '*' test.cross_test test.echo '[text]'`},
-		{Name: "test.try", PyName: "try_", Params: []modules.Param{modules.Req("module"), modules.Opt("return_try_exception", false)},
+		{Name: "test.try", PyName: "try_", Params: []loader.Param{loader.Req("module"), loader.Opt("return_try_exception", false)},
 			KWArgs: true, Run: try, Doc: `Call another function with keyword arguments. A failure gives None, or the failure itself with
 return_try_exception=True.
 
@@ -50,17 +50,17 @@ CLI Example:
 	}
 }
 
-func kwarg(_ *modules.Call, a modules.Args) (any, error) { return a.KW, nil }
+func kwarg(_ *loader.Call, a loader.Args) (any, error) { return a.KW, nil }
 
-func arg(_ *modules.Call, a modules.Args) (any, error) { return shape(a.Rest, a.KW), nil }
+func arg(_ *loader.Call, a loader.Args) (any, error) { return shape(a.Rest, a.KW), nil }
 
-func argClean(_ *modules.Call, a modules.Args) (any, error) { return shape(a.Rest, a.UserKW()), nil }
+func argClean(_ *loader.Call, a loader.Args) (any, error) { return shape(a.Rest, a.UserKW()), nil }
 
 func shape(args []any, kw *payload.Map) *payload.Map {
 	return payload.M("args", append([]any{}, args...), "kwargs", kw)
 }
 
-func argType(_ *modules.Call, a modules.Args) (any, error) {
+func argType(_ *loader.Call, a loader.Args) (any, error) {
 	types := []any{}
 	for _, v := range a.Rest {
 		types = append(types, typeText(v))
@@ -74,11 +74,11 @@ func argType(_ *modules.Call, a modules.Args) (any, error) {
 
 func typeText(v any) string { return "<class '" + pytext.Type(v) + "'>" }
 
-func argRepr(_ *modules.Call, a modules.Args) (any, error) {
+func argRepr(_ *loader.Call, a loader.Args) (any, error) {
 	return payload.M("args", pytext.Tuple(a.Rest), "kwargs", pytext.Repr(a.KW)), nil
 }
 
-func crossTest(c *modules.Call, a modules.Args) (any, error) {
+func crossTest(c *loader.Call, a loader.Args) (any, error) {
 	name := a.Str("func")
 	list, err := spread(name, a.Get("args"))
 	if err != nil {
@@ -103,11 +103,11 @@ func spread(name string, v any) ([]any, error) {
 	case *payload.Map:
 		return x.Keys(), nil
 	}
-	return nil, &modules.ArgumentError{Message: "salt.loaded.int.module." + name +
+	return nil, &loader.ArgumentError{Message: "salt.loaded.int.module." + name +
 		"() argument after * must be an iterable, not " + pytext.Type(v)}
 }
 
-func try(c *modules.Call, a modules.Args) (any, error) {
+func try(c *loader.Call, a loader.Args) (any, error) {
 	v, err := c.Call(a.Str("module"), nil, a.KW)
 	if err == nil {
 		return v, nil

@@ -5,33 +5,33 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 )
 
 // failures are the functions that fail on purpose.
-func failures() []modules.Func {
-	return []modules.Func{
-		{Name: "test.retcode", Params: []modules.Param{modules.Opt("code", int64(42))}, Run: retcode,
+func failures() []loader.Func {
+	return []loader.Func{
+		{Name: "test.retcode", Params: []loader.Param{loader.Opt("code", int64(42))}, Run: retcode,
 			Doc: `Answer True and set the exit code of the job.
 
 CLI Example:
 
     salt '*' test.retcode 42`},
-		{Name: "test.exception", Params: []modules.Param{modules.Opt("message", "Test Exception")}, Run: exception,
+		{Name: "test.exception", Params: []loader.Param{loader.Opt("message", "Test Exception")}, Run: exception,
 			Doc: `Raise an exception with a message.
 
 CLI Example:
 
     salt '*' test.exception 'Oh noes!'`},
-		{Name: "test.raise_exception", Params: []modules.Param{modules.Req("name")}, VarArgs: true, KWArgs: true, Run: raise,
+		{Name: "test.raise_exception", Params: []loader.Param{loader.Req("name")}, VarArgs: true, KWArgs: true, Run: raise,
 			Doc: `Raise an exception of a class, builtin or of salt.exceptions; False for a name that is none.
 
 CLI Example:
 
     salt '*' test.raise_exception TypeError "An integer is required"
     salt '*' test.raise_exception salt.exceptions.CommandExecutionError "Something went wrong"`},
-		{Name: "test.assertion", Params: []modules.Param{modules.Req("assertion")}, Run: assertion,
+		{Name: "test.assertion", Params: []loader.Param{loader.Req("assertion")}, Run: assertion,
 			Doc: `Raise an AssertionError unless the argument is true.
 
 CLI Example:
@@ -46,14 +46,14 @@ CLI Example:
 }
 
 // warnDeprecated says what Salt says there, which counts its releases up to 3108 and its years up to 3000.
-func warnDeprecated(c *modules.Call, _ modules.Args) (any, error) {
+func warnDeprecated(c *loader.Call, _ loader.Args) (any, error) {
 	for _, text := range []string{"by version.", "by date very far into the future (3000-01-01)."} {
 		c.Log(slog.LevelWarn, "DeprecationWarning: This is a test deprecation warning "+text)
 	}
 	return true, nil
 }
 
-func retcode(c *modules.Call, a modules.Args) (any, error) {
+func retcode(c *loader.Call, a loader.Args) (any, error) {
 	code, err := a.Int("code")
 	if err != nil { // a text as exit code is an error to whoever reads it, so it counts as one
 		code = 1
@@ -62,13 +62,13 @@ func retcode(c *modules.Call, a modules.Args) (any, error) {
 	return true, nil
 }
 
-func exception(_ *modules.Call, a modules.Args) (any, error) {
-	return nil, modules.Raise("Exception", "%s", pytext.Str(a.Get("message")))
+func exception(_ *loader.Call, a loader.Args) (any, error) {
+	return nil, loader.Raise("Exception", "%s", pytext.Str(a.Get("message")))
 }
 
-func assertion(_ *modules.Call, a modules.Args) (any, error) {
+func assertion(_ *loader.Call, a loader.Args) (any, error) {
 	if !a.Bool("assertion") {
-		return nil, modules.Raise("AssertionError", "")
+		return nil, loader.Raise("AssertionError", "")
 	}
 	return nil, nil
 }
@@ -105,7 +105,7 @@ func listed(names, name string) bool {
 	return false
 }
 
-func raise(c *modules.Call, a modules.Args) (any, error) {
+func raise(c *loader.Call, a loader.Args) (any, error) {
 	name := a.Str("name")
 	class, isSalt := strings.CutPrefix(name, "salt.exceptions.")
 	switch {
@@ -123,7 +123,7 @@ func raise(c *modules.Call, a modules.Args) (any, error) {
 
 func saltError(full, class string, args []any) error {
 	if len(args) > 2 {
-		return &modules.ArgumentError{Message: class + ".__init__() takes from 1 to 2 positional arguments but " +
+		return &loader.ArgumentError{Message: class + ".__init__() takes from 1 to 2 positional arguments but " +
 			pytext.Repr(int64(len(args)+1)) + " were given"}
 	}
 	text := ""
@@ -132,35 +132,35 @@ func saltError(full, class string, args []any) error {
 	}
 	switch class {
 	case "CommandExecutionError":
-		return &modules.CommandExecutionError{Message: text}
+		return &loader.CommandExecutionError{Message: text}
 	case "CommandNotFoundError":
-		return &modules.CommandNotFoundError{Message: text}
+		return &loader.CommandNotFoundError{Message: text}
 	case "SaltInvocationError":
-		return &modules.InvocationError{Message: text}
+		return &loader.InvocationError{Message: text}
 	case "SaltClientError":
-		return &modules.ClientError{Message: text}
+		return &loader.ClientError{Message: text}
 	}
-	return &modules.Exception{Class: full, Message: text}
+	return &loader.Exception{Class: full, Message: text}
 }
 
 func builtinError(name string, args []any) error {
 	text := exceptionText(name, args)
 	switch name {
 	case "TypeError":
-		return &modules.ArgumentError{Message: text}
+		return &loader.ArgumentError{Message: text}
 	case "OSError", "IOError", "EnvironmentError":
 		name = "OSError"
 		if len(args) > 0 {
 			name = osErrorClass(args)
 		}
 	}
-	return &modules.Exception{Class: name, Message: text}
+	return &loader.Exception{Class: name, Message: text}
 }
 
 // osErrorClass is the class Python makes of OSError by its error number.
 func osErrorClass(args []any) string {
 	if n, ok := args[0].(int64); ok && len(args) > 1 {
-		return modules.OSErrorClass(syscall.Errno(n))
+		return loader.OSErrorClass(syscall.Errno(n))
 	}
 	return "OSError"
 }

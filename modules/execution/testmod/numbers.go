@@ -11,18 +11,18 @@ import (
 	"math/big"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
-func numbers() []modules.Func {
-	return []modules.Func{
-		{Name: "test.fib", Params: []modules.Param{modules.Req("num")}, Tuple: true, Run: fib,
+func numbers() []loader.Func {
+	return []loader.Func{
+		{Name: "test.fib", Params: []loader.Param{loader.Req("num")}, Tuple: true, Run: fib,
 			Doc: `The num-th Fibonacci number and the seconds it took.
 
 CLI Example:
 
     salt '*' test.fib 3`},
-		{Name: "test.collatz", Params: []modules.Param{modules.Req("start")}, Tuple: true, Run: collatz,
+		{Name: "test.collatz", Params: []loader.Param{loader.Req("start")}, Tuple: true, Run: collatz,
 			Doc: `The Collatz sequence from start down to 1, and the seconds it took.
 
 CLI Example:
@@ -42,17 +42,17 @@ CLI Example:
 	}
 }
 
-func hashParams() []modules.Param {
-	return []modules.Param{modules.Opt("size", int64(9999999999)), modules.Opt("hash_type", nil)}
+func hashParams() []loader.Param {
+	return []loader.Param{loader.Opt("size", int64(9999999999)), loader.Opt("hash_type", nil)}
 }
 
-func fib(_ *modules.Call, a modules.Args) (any, error) {
+func fib(_ *loader.Call, a loader.Args) (any, error) {
 	n, err := a.Int("num")
 	if err != nil {
 		return nil, err
 	}
 	if n < 0 {
-		return nil, modules.Raise("ValueError", "Negative number is not allowed!")
+		return nil, loader.Raise("ValueError", "Negative number is not allowed!")
 	}
 	begin := time.Now()
 	prev, curr := big.NewInt(0), big.NewInt(1)
@@ -77,13 +77,13 @@ func whole(n *big.Int) any {
 }
 
 // collatz keeps the oddity of the reference: a halved number is a float from there on.
-func collatz(c *modules.Call, a modules.Args) (any, error) {
+func collatz(c *loader.Call, a loader.Args) (any, error) {
 	n, err := a.Int("start")
 	if err != nil {
 		return nil, err
 	}
 	if n < 1 { // Unlike Salt: the reference never ends here and eats all memory
-		return nil, modules.Raise("ValueError", "start must be positive")
+		return nil, loader.Raise("ValueError", "start must be positive")
 	}
 	begin := time.Now()
 	steps := []any{}
@@ -105,7 +105,7 @@ func collatzStep(n int64, halved bool) (int64, bool) {
 	return 3*n + 1, halved
 }
 
-func randomHash(c *modules.Call, a modules.Args) (any, error) {
+func randomHash(c *loader.Call, a loader.Args) (any, error) {
 	size, err := a.Int("size")
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func randomHash(c *modules.Call, a modules.Args) (any, error) {
 	}
 	sum := hashOf(kind)
 	if sum == nil {
-		return nil, modules.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", kind)
+		return nil, loader.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", kind)
 	}
 	n, err := rand.Int(rand.Reader, big.NewInt(max(size, 0)+1))
 	if err != nil {

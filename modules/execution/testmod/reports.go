@@ -5,16 +5,16 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // reports tell about the program and its functions.
-func reports(opt Options) []modules.Func {
-	versions := func(*modules.Call, modules.Args) (any, error) { return opt.sections(), nil }
-	report := func(*modules.Call, modules.Args) (any, error) { return reportText(opt.sections()), nil }
-	return []modules.Func{
+func reports(opt Options) []loader.Func {
+	versions := func(*loader.Call, loader.Args) (any, error) { return opt.sections(), nil }
+	report := func(*loader.Call, loader.Args) (any, error) { return reportText(opt.sections()), nil }
+	return []loader.Func{
 		{Name: "test.version", Run: constant(opt.Version), Doc: `The Salt release this minion answers as.
 
 CLI Example:
@@ -60,7 +60,7 @@ CLI Example:
 CLI Example:
 
     salt '*' test.module_report`},
-		{Name: "test.provider", Params: []modules.Param{modules.Req("module")}, Run: provider, Doc: `The name of the module that provides a virtual module.
+		{Name: "test.provider", Params: []loader.Param{loader.Req("module")}, Run: provider, Doc: `The name of the module that provides a virtual module.
 
 CLI Example:
 
@@ -123,30 +123,30 @@ func each(sections *payload.Map, fn func(name, version string)) {
 	}
 }
 
-func getOpts(c *modules.Call, _ modules.Args) (any, error) { return c.Opts(), nil }
+func getOpts(c *loader.Call, _ loader.Args) (any, error) { return c.Opts(), nil }
 
-func optsPkg(c *modules.Call, _ modules.Args) (any, error) {
+func optsPkg(c *loader.Call, _ loader.Args) (any, error) {
 	return c.Opts().Clone().Set("grains", c.Grains()), nil
 }
 
-func confTest(c *modules.Call, _ modules.Args) (any, error) {
+func confTest(c *loader.Call, _ loader.Args) (any, error) {
 	return c.Call("config.option", []any{"test.foo"}, nil)
 }
 
-func attrCall(c *modules.Call, _ modules.Args) (any, error) { return c.Call("grains.items", nil, nil) }
+func attrCall(c *loader.Call, _ loader.Args) (any, error) { return c.Call("grains.items", nil, nil) }
 
-func moduleReport(c *modules.Call, _ modules.Args) (any, error) {
+func moduleReport(c *loader.Call, _ loader.Args) (any, error) {
 	functions, mods := payload.AnyList(c.Registry().Names()), payload.AnyList(c.Registry().Modules())
 	return payload.M("functions", functions, "function_attrs", functions, "function_subs", functions,
 		"modules", mods, "module_attrs", mods, "missing_attrs", []any{}, "missing_subs", []any{}), nil
 }
 
-func provider(c *modules.Call, a modules.Args) (any, error) {
+func provider(c *loader.Call, a loader.Args) (any, error) {
 	return providerOf(c.Registry(), a.Str("module")), nil
 }
 
 // providerOf is the base name of the file a module's functions answer to, "" when it is not loaded.
-func providerOf(reg *modules.Registry, module string) string {
+func providerOf(reg *loader.Registry, module string) string {
 	for _, name := range reg.Select(module + ".") {
 		f, _ := reg.Lookup(name)
 		base := f.Source[strings.LastIndexByte(f.Source, '/')+1:]
@@ -155,7 +155,7 @@ func providerOf(reg *modules.Registry, module string) string {
 	return ""
 }
 
-func providers(c *modules.Call, _ modules.Args) (any, error) {
+func providers(c *loader.Call, _ loader.Args) (any, error) {
 	out := payload.NewMap(0)
 	for _, mod := range c.Registry().Modules() {
 		out.Set(providerOf(c.Registry(), mod), mod)
@@ -163,4 +163,4 @@ func providers(c *modules.Call, _ modules.Args) (any, error) {
 	return out, nil
 }
 
-func stack(*modules.Call, modules.Args) (any, error) { return string(debug.Stack()), nil }
+func stack(*loader.Call, loader.Args) (any, error) { return string(debug.Stack()), nil }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // Functions lists the module's functions.
-func Functions(opt Options) []modules.Func {
+func Functions(opt Options) []loader.Func {
 	funcs := append(plain(), arguments()...)
 	funcs = append(funcs, failures()...)
 	funcs = append(funcs, numbers()...)
@@ -31,8 +31,8 @@ func Functions(opt Options) []modules.Func {
 	return funcs
 }
 
-func plain() []modules.Func {
-	return []modules.Func{
+func plain() []loader.Func {
+	return []loader.Func{
 		{Name: "test.ping", Run: constant(true), Doc: `Answer True: the minion lives and runs jobs. This is no ICMP ping.
 
 CLI Example:
@@ -48,23 +48,23 @@ CLI Example:
 CLI Example:
 
     salt '*' test.false`},
-		{Name: "test.echo", Params: []modules.Param{modules.Req("text")}, Run: give("text"), Doc: `Give back the argument unchanged.
+		{Name: "test.echo", Params: []loader.Param{loader.Req("text")}, Run: give("text"), Doc: `Give back the argument unchanged.
 
 CLI Example:
 
     salt '*' test.echo 'some text'`},
-		{Name: "test.outputter", Params: []modules.Param{modules.Req("data")}, Run: give("data"),
+		{Name: "test.outputter", Params: []loader.Param{loader.Req("data")}, Run: give("data"),
 			Doc: `Give back the argument, to try outputters with.
 
 CLI Example:
 
     salt '*' test.outputter text`},
-		{Name: "test.sleep", Params: []modules.Param{modules.Req("length")}, Run: sleepFor, Doc: `Wait a number of seconds, then answer True.
+		{Name: "test.sleep", Params: []loader.Param{loader.Req("length")}, Run: sleepFor, Doc: `Wait a number of seconds, then answer True.
 
 CLI Example:
 
     salt '*' test.sleep 20`},
-		{Name: "test.rand_sleep", Params: []modules.Param{modules.Opt("max", int64(60))}, Run: randSleep,
+		{Name: "test.rand_sleep", Params: []loader.Param{loader.Opt("max", int64(60))}, Run: randSleep,
 			Doc: `Wait a random number of seconds up to max, then answer True.
 
 CLI Example:
@@ -79,32 +79,32 @@ CLI Example:
 	}
 }
 
-func constant(v any) func(*modules.Call, modules.Args) (any, error) {
-	return func(*modules.Call, modules.Args) (any, error) { return v, nil }
+func constant(v any) func(*loader.Call, loader.Args) (any, error) {
+	return func(*loader.Call, loader.Args) (any, error) { return v, nil }
 }
 
-func give(param string) func(*modules.Call, modules.Args) (any, error) {
-	return func(_ *modules.Call, a modules.Args) (any, error) { return a.Get(param), nil }
+func give(param string) func(*loader.Call, loader.Args) (any, error) {
+	return func(_ *loader.Call, a loader.Args) (any, error) { return a.Get(param), nil }
 }
 
-func sleepFor(c *modules.Call, a modules.Args) (any, error) {
+func sleepFor(c *loader.Call, a loader.Args) (any, error) {
 	n, err := a.Int("length")
 	if err != nil {
 		return nil, err
 	}
 	if n < 0 {
-		return nil, modules.Raise("ValueError", "sleep length must be non-negative")
+		return nil, loader.Raise("ValueError", "sleep length must be non-negative")
 	}
 	return true, wait(c.Ctx, n)
 }
 
-func randSleep(c *modules.Call, a modules.Args) (any, error) {
+func randSleep(c *loader.Call, a loader.Args) (any, error) {
 	top, err := a.Int("max")
 	if err != nil {
 		return nil, err
 	}
 	if top < 0 {
-		return nil, modules.Raise("ValueError", "empty range for randrange() (0, %d, %d)", top+1, top+1)
+		return nil, loader.Raise("ValueError", "empty range for randrange() (0, %d, %d)", top+1, top+1)
 	}
 	return true, wait(c.Ctx, rand.Int64N(top+1))
 }

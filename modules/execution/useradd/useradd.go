@@ -6,37 +6,37 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/accounts"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Functions lists the functions of the module.
-func Functions() []modules.Func {
-	name, root := modules.Req("name"), modules.Opt("root", nil)
-	all := []modules.Func{
-		{Name: "user.info", Params: []modules.Param{name, root}, Run: info, Doc: `Show a user; nothing for one that is not there.
+func Functions() []loader.Func {
+	name, root := loader.Req("name"), loader.Opt("root", nil)
+	all := []loader.Func{
+		{Name: "user.info", Params: []loader.Param{name, root}, Run: info, Doc: `Show a user; nothing for one that is not there.
 
 CLI Example:
 
     salt '*' user.info root`},
-		{Name: "user.getent", Params: []modules.Param{modules.Opt("refresh", false), root}, Run: getent, Doc: `List all users with what is known of them.
+		{Name: "user.getent", Params: []loader.Param{loader.Opt("refresh", false), root}, Run: getent, Doc: `List all users with what is known of them.
 
 CLI Example:
 
     salt '*' user.getent`},
-		{Name: "user.list_users", Params: []modules.Param{root}, Run: listUsers, Doc: `List the names of all users.
+		{Name: "user.list_users", Params: []loader.Param{root}, Run: listUsers, Doc: `List the names of all users.
 
 CLI Example:
 
     salt '*' user.list_users`},
-		{Name: "user.list_groups", Params: []modules.Param{name}, Run: listGroups, Doc: `List the groups that a user is in.
+		{Name: "user.list_groups", Params: []loader.Param{name}, Run: listGroups, Doc: `List the groups that a user is in.
 
 CLI Example:
 
     salt '*' user.list_groups foo`},
-		{Name: "user.primary_group", Params: []modules.Param{name}, Run: primaryGroup, Doc: `Show the first group of a user.
+		{Name: "user.primary_group", Params: []loader.Param{name}, Run: primaryGroup, Doc: `Show the first group of a user.
 
 CLI Example:
 
@@ -49,7 +49,7 @@ CLI Example:
 }
 
 // rootOf is the argument root: "" where none is given.
-func rootOf(a modules.Args) string {
+func rootOf(a loader.Args) string {
 	root, _ := a.Get("root").(string)
 	if root == "" && a.Get("root") != nil {
 		return "/"
@@ -57,7 +57,7 @@ func rootOf(a modules.Args) string {
 	return root
 }
 
-func info(c *modules.Call, a modules.Args) (any, error) {
+func info(c *loader.Call, a loader.Args) (any, error) {
 	u, ok, err := accounts.UserNamed(c.Ctx, rootOf(a), pytext.Str(a.Get("name")))
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func info(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // described is a user with the parts of his comment.
-func described(c *modules.Call, u accounts.User) (*payload.Map, error) {
+func described(c *loader.Call, u accounts.User) (*payload.Map, error) {
 	groups, err := accounts.GroupsOf(c.Ctx, u.Name)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func described(c *modules.Call, u accounts.User) (*payload.Map, error) {
 	return m, nil
 }
 
-func getent(c *modules.Call, a modules.Args) (any, error) {
+func getent(c *loader.Call, a loader.Args) (any, error) {
 	users, err := accounts.Users(c.Ctx, rootOf(a))
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func getent(c *modules.Call, a modules.Args) (any, error) {
 	return out, nil
 }
 
-func listUsers(c *modules.Call, a modules.Args) (any, error) {
+func listUsers(c *loader.Call, a loader.Args) (any, error) {
 	users, err := accounts.Users(c.Ctx, rootOf(a))
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func listUsers(c *modules.Call, a modules.Args) (any, error) {
 	return list(names), nil
 }
 
-func listGroups(c *modules.Call, a modules.Args) (any, error) {
+func listGroups(c *loader.Call, a loader.Args) (any, error) {
 	names, err := accounts.GroupsOf(c.Ctx, pytext.Str(a.Get("name")))
 	return list(names), err
 }
@@ -125,6 +125,6 @@ func list(names []string) []any {
 	return out
 }
 
-func primaryGroup(c *modules.Call, a modules.Args) (any, error) {
+func primaryGroup(c *loader.Call, a loader.Args) (any, error) {
 	return c.Call("cmd.run", []any{[]any{"id", "-g", "-n", a.Get("name")}}, nil)
 }

@@ -1,7 +1,7 @@
 package gitfs
 
 import (
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -44,5 +44,5 @@ func option(opts *payload.Map, role, key string) any {
 }
 
 func globalLock(opts *payload.Map, role string) bool {
-	return modules.Truthy(option(opts, role, "global_lock"))
+	return loader.Truthy(option(opts, role, "global_lock"))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -179,7 +179,7 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 		}
 		return ""
 	}
-	truth := func(key string) bool { return modules.Truthy(get(key)) }
+	truth := func(key string) bool { return loader.Truthy(get(key)) }
 	r.base, r.fallback, r.root = str("base"), str("fallback"), strings.TrimRight(str("root"), "/")
 	r.mountpoint = strings.Trim(stripProto(str("mountpoint")), "/")
 	r.whitelist, r.blacklist, r.noMapping = wordList(get("saltenv_whitelist")), wordList(get("saltenv_blacklist")), truth("disable_saltenv_mapping")

@@ -6,46 +6,46 @@ import (
 	"log/slog"
 	"sync"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // method answers one kind of call.
-type method func(ctx context.Context, h *modules.Host, args []any) (any, error)
+type method func(ctx context.Context, h *loader.Host, args []any) (any, error)
 
 // methods are the answers. The members of the host are there: the process calls only what was offered.
 func methods() map[string]method {
 	return map[string]method{
 		callRequest:   answerRequest,
 		callHasMaster: answerHasMaster,
-		callMaster: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+		callMaster: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			return h.Events.FireMaster(ctx, field[string](a, 0), field[any](a, 1), field[*payload.Map](a, 2)), nil
 		},
-		callLocal: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+		callLocal: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			return h.Events.FireLocal(ctx, field[string](a, 0), field[any](a, 1)), nil
 		},
-		callAwait: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+		callAwait: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			m, ok := h.Events.AwaitLocal(ctx, field[string](a, 0), field[any](a, 1), field[string](a, 2))
 			if !ok {
 				return nil, nil
 			}
 			return m, nil
 		},
-		callRunning: func(_ context.Context, h *modules.Host, _ []any) (any, error) { return h.Jobs.Running(), nil },
+		callRunning: func(_ context.Context, h *loader.Host, _ []any) (any, error) { return h.Jobs.Running(), nil },
 		callSignal:  answerSignal,
-		callReload:  func(_ context.Context, h *modules.Host, _ []any) (any, error) { return nil, h.Minion.Reload() },
-		callCompile: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
-			return h.Secrets.Compile(ctx, modules.PillarQuery{Saltenv: field[string](a, 0), Pillarenv: field[string](a, 1),
-				Override: field[*payload.Map](a, 2), Ext: field[any](a, 3)})
+		callReload:  func(_ context.Context, h *loader.Host, _ []any) (any, error) { return nil, h.Minion.Reload() },
+		callCompile: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
+			return h.Secrets.Compile(ctx, loader.PillarQuery{Saltenv: field[string](a, 0), Pillarenv: field[string](a, 1),
+				Override: field[*payload.Map](a, 2), Ext: field[any](a, 3), Onto: field[bool](a, 4)})
 		},
-		callActors: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+		callActors: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			return h.Daemon.Actors(ctx, field[string](a, 0))
 		},
-		callFacts: func(ctx context.Context, h *modules.Host, a []any) (any, error) {
+		callFacts: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			return h.Daemon.JobFacts(ctx, field[string](a, 0))
 		},
-		callJobs: func(ctx context.Context, h *modules.Host, _ []any) (any, error) { return h.Daemon.JobList(ctx) },
-		callLog: func(_ context.Context, h *modules.Host, a []any) (any, error) {
+		callJobs: func(ctx context.Context, h *loader.Host, _ []any) (any, error) { return h.Daemon.JobList(ctx) },
+		callLog: func(_ context.Context, h *loader.Host, a []any) (any, error) {
 			level, text := slog.Level(field[int64](a, 0)), field[string](a, 1)
 			if name := field[string](a, 2); name != "" {
 				h.Log.LogAs(name, level, text)
@@ -57,10 +57,10 @@ func methods() map[string]method {
 	}
 }
 
-func answerRequest(ctx context.Context, h *modules.Host, a []any) (any, error) {
+func answerRequest(ctx context.Context, h *loader.Host, a []any) (any, error) {
 	master, name := h.Master, field[string](a, 1)
 	if name != "" {
-		if many, ok := master.(modules.MasterByHost); ok {
+		if many, ok := master.(loader.MasterByHost); ok {
 			if named, ok := many.MasterByHost(name); ok {
 				master = named
 			}
@@ -69,15 +69,15 @@ func answerRequest(ctx context.Context, h *modules.Host, a []any) (any, error) {
 	return master.Request(ctx, field[*payload.Map](a, 0))
 }
 
-func answerHasMaster(_ context.Context, h *modules.Host, a []any) (any, error) {
-	many, ok := h.Master.(modules.MasterByHost)
+func answerHasMaster(_ context.Context, h *loader.Host, a []any) (any, error) {
+	many, ok := h.Master.(loader.MasterByHost)
 	if ok {
 		_, ok = many.MasterByHost(field[string](a, 0))
 	}
 	return ok, nil
 }
 
-func answerSignal(_ context.Context, h *modules.Host, a []any) (any, error) {
+func answerSignal(_ context.Context, h *loader.Host, a []any) (any, error) {
 	text, ok := h.Jobs.Signal(field[string](a, 0), int(field[int64](a, 1)))
 	if !ok {
 		return nil, nil
@@ -87,7 +87,7 @@ func answerSignal(_ context.Context, h *modules.Host, a []any) (any, error) {
 
 // desk answers the calls of one process, each in a goroutine of its own.
 type desk struct {
-	host    *modules.Host
+	host    *loader.Host
 	out     *stream
 	methods map[string]method
 	work    *sync.WaitGroup
@@ -96,7 +96,7 @@ type desk struct {
 	cancel map[int64]context.CancelFunc
 }
 
-func newDesk(host *modules.Host, out *stream, work *sync.WaitGroup) *desk {
+func newDesk(host *loader.Host, out *stream, work *sync.WaitGroup) *desk {
 	return &desk{host: host, out: out, work: work, methods: methods(), cancel: map[int64]context.CancelFunc{}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
 
@@ -27,7 +27,7 @@ var ErrNoMinion = errors.New("this is started by salt-minion, for one job at a t
 // Main is the life of the process: it takes its job from the minion, runs it, and hands over the return. When the
 // minion goes before that, the process ends with all that it has started: nobody would hear what came of it, and the
 // next minion answers that the job was lost. complete, when not nil, adds what functions find here without the minion.
-func Main(reg *modules.Registry, complete func(*modules.Env)) error {
+func Main(reg *loader.Registry, complete func(*loader.Env)) error {
 	conn, err := inherit()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func Main(reg *modules.Registry, complete func(*modules.Env)) error {
 }
 
 // run runs the job and sends its return. die is called when the minion goes before that.
-func (s start) run(to *stream, reg *modules.Registry, complete func(*modules.Env), die func()) error {
+func (s start) run(to *stream, reg *loader.Registry, complete func(*loader.Env), die func()) error {
 	back := newRemote(to)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -66,7 +66,7 @@ func (s start) run(to *stream, reg *modules.Registry, complete func(*modules.Env
 	if complete != nil {
 		complete(env)
 	}
-	r := modules.Execute(ctx, env, modules.Job{Load: s.load, Connected: s.connected})
+	r := loader.Execute(ctx, env, loader.Job{Load: s.load, Connected: s.connected})
 	if !over.CompareAndSwap(false, true) {
 		<-ctx.Done() // this process is about to end
 	}
@@ -115,9 +115,9 @@ func listen(s *stream, back *remote) error {
 }
 
 // env is what the function runs in.
-func (s start) env(reg *modules.Registry, back *remote) *modules.Env {
+func (s start) env(reg *loader.Registry, back *remote) *loader.Env {
 	own := ownPillars{back.host(s.offers).Secrets, lazy(s.opts)}
-	env := &modules.Env{Registry: reg, ID: s.id, Opts: own.opts, Grains: lazy(s.grains), Host: back.host(s.offers)}
+	env := &loader.Env{Registry: reg, ID: s.id, Opts: own.opts, Grains: lazy(s.grains), Host: back.host(s.offers)}
 	env.Pillar = sync.OnceValue(func() *payload.Map { return own.restored(lazy(s.pillar)()) })
 	if own.PillarSource != nil {
 		env.Host.Secrets = own
@@ -128,12 +128,12 @@ func (s start) env(reg *modules.Registry, back *remote) *modules.Env {
 
 // ownPillars gives pillars that the minion compiled itself their OrderedDicts back, which the way to this process takes from them.
 type ownPillars struct {
-	modules.PillarSource
+	loader.PillarSource
 	opts func() *payload.Map
 }
 
 // Compile asks the minion.
-func (o ownPillars) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
+func (o ownPillars) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	m, err := o.PillarSource.Compile(ctx, q)
 	return o.restored(m), err
 }
@@ -157,7 +157,7 @@ func lazy(b []byte) func() *payload.Map {
 }
 
 // sendReturn hands the return over; one that cannot be packed is replaced by the reason.
-func sendReturn(to *stream, r modules.Result) error {
+func sendReturn(to *stream, r loader.Result) error {
 	ret := payload.NewReturn(r.Map())
 	err := to.send(msgReturn, ret.Map(), r.NoReturn, r.Crashed)
 	if errors.Is(err, payload.ErrUnencodable) {

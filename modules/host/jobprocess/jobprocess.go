@@ -10,7 +10,7 @@ package jobprocess
 import (
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -38,8 +38,8 @@ type start struct {
 	id                   string
 	connected            bool
 	limits               Limits
-	offers               []string       // members of modules.Host that the minion has
-	limited              modules.Limits // of the functions that the minion offers
+	offers               []string      // members of loader.Host that the minion has
+	limited              loader.Limits // of the functions that the minion offers
 	opts, grains, pillar []byte
 }
 
@@ -66,7 +66,7 @@ func readStart(m []any) (s start, ok bool) {
 	s.limits.Memory, _ = m[3].(int64)
 	cpu, _ := m[4].(int64)
 	s.limits.CPU = time.Duration(cpu)
-	s.offers, s.limited = names(m[5]), modules.Limits{Disabled: names(m[6]), Whitelist: names(m[7])}
+	s.offers, s.limited = names(m[5]), loader.Limits{Disabled: names(m[6]), Whitelist: names(m[7])}
 	s.opts, s.grains, s.pillar = payload.AsBytes(m[8]), payload.AsBytes(m[9]), payload.AsBytes(m[10])
 	return s, s.load != nil
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 
@@ -43,7 +43,7 @@ func (m *fakeMinion) Request(ctx context.Context, load *payload.Map) (any, error
 	return v, err
 }
 
-func (m *fakeMinion) MasterByHost(host string) (modules.MasterChannel, bool) {
+func (m *fakeMinion) MasterByHost(host string) (loader.MasterChannel, bool) {
 	if host != "other" {
 		return nil, false
 	}
@@ -73,7 +73,7 @@ func (m *fakeMinion) AwaitLocal(ctx context.Context, tag string, data any, answe
 
 func (m *fakeMinion) Reload() error { return errors.New("not now") }
 
-func (m *fakeMinion) Compile(_ context.Context, q modules.PillarQuery) (*payload.Map, error) {
+func (m *fakeMinion) Compile(_ context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	return q.Override.Clone().Set("saltenv", q.Saltenv).Set("pillarenv", q.Pillarenv), nil
 }
 
@@ -90,9 +90,9 @@ func (m *fakeMinion) JobFacts(_ context.Context, jid string) (*payload.Map, erro
 }
 
 // env is what jobs run in.
-func (m *fakeMinion) env(t testing.TB) *modules.Env {
+func (m *fakeMinion) env(t testing.TB) *loader.Env {
 	env := modtest.Env(t, payload.M("cachedir", "/nowhere"))
-	env.Host = modules.Host{Master: m, Events: m, Jobs: m, Minion: m, Log: &m.lines, Secrets: m, Daemon: m}
+	env.Host = loader.Host{Master: m, Events: m, Jobs: m, Minion: m, Log: &m.lines, Secrets: m, Daemon: m}
 	pillar := payload.M("secret", "x")
 	env.Pillar = func() *payload.Map { return pillar }
 	return env
@@ -107,12 +107,12 @@ func launcher(t testing.TB, limits Limits) *Launcher {
 	return New(Options{Path: self, Limits: limits})
 }
 
-func job(fun string, args ...any) modules.Job {
-	return modules.Job{Load: payload.M("fun", fun, "arg", args, "tgt", "*", "jid", "20260102030405000001", "ret", "", "user", "root"), Connected: true}
+func job(fun string, args ...any) loader.Job {
+	return loader.Job{Load: payload.M("fun", fun, "arg", args, "tgt", "*", "jid", "20260102030405000001", "ret", "", "user", "root"), Connected: true}
 }
 
 // run runs one job to its end.
-func run(t testing.TB, l *Launcher, m *fakeMinion, j modules.Job) Outcome {
+func run(t testing.TB, l *Launcher, m *fakeMinion, j loader.Job) Outcome {
 	t.Helper()
 	p, err := l.Start("ProcessPayload(jid=1)")
 	if err != nil {
@@ -186,7 +186,7 @@ func TestHost(t *testing.T) {
 	if asked := m.Asked(); len(asked) != 1 || !payload.Equal(asked[0].Value("raw"), []byte{0xff}) {
 		t.Errorf("the master was asked %v", asked)
 	}
-	m.Answers = []any{fmt.Errorf("no: %w", modules.ErrRequestTimeout)}
+	m.Answers = []any{fmt.Errorf("no: %w", loader.ErrRequestTimeout)}
 	if got := run(t, launcher(t, Limits{}), m, job("w.ask")).Return.Value(); got != true {
 		t.Errorf("a timeout of the master is known as one: %v", got)
 	}
@@ -196,20 +196,20 @@ func TestHost(t *testing.T) {
 	await(t, "the minion hears that nobody waits", m.quit)
 }
 
-// TestOffers fails when modules.Host gets a member that is not carried to the process.
+// TestOffers fails when loader.Host gets a member that is not carried to the process.
 func TestOffers(t *testing.T) {
 	m := newMinion()
 	local := []string{"Runner", "Wheel", "Local", // of a master's host; a minion has none
 		"Transfers"} // whoever wants a file here is alone with it (decision 0054)
-	full := modules.Host{Master: m, Events: m, Jobs: m, Minion: m, Log: &m.lines, Secrets: m, Daemon: m}
+	full := loader.Host{Master: m, Events: m, Jobs: m, Minion: m, Log: &m.lines, Secrets: m, Daemon: m}
 	got := newRemote(nil).host(offers(&full))
-	for i, typ := 0, reflect.TypeFor[modules.Host](); i < typ.NumField(); i++ {
+	for i, typ := 0, reflect.TypeFor[loader.Host](); i < typ.NumField(); i++ {
 		name := typ.Field(i).Name
 		if there := !reflect.ValueOf(got).Field(i).IsNil(); there == slices.Contains(local, name) {
-			t.Errorf("modules.Host.%s: in the process it is there: %v", name, there)
+			t.Errorf("loader.Host.%s: in the process it is there: %v", name, there)
 		}
 	}
-	if none := newRemote(nil).host(offers(&modules.Host{})); !reflect.ValueOf(none).IsZero() {
+	if none := newRemote(nil).host(offers(&loader.Host{})); !reflect.ValueOf(none).IsZero() {
 		t.Errorf("a minion without members offers %v", none)
 	}
 }
@@ -382,7 +382,7 @@ func ends(t *testing.T, pid int) {
 // TestDaemon leaves alone what has left the job, and what a finished job has begun.
 func TestDaemon(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()
-	for _, j := range []modules.Job{job("w.daemon"), job("cmd.run", "sleep 600 >/dev/null 2>&1 & echo $!")} {
+	for _, j := range []loader.Job{job("w.daemon"), job("cmd.run", "sleep 600 >/dev/null 2>&1 & echo $!")} {
 		out := run(t, l, m, j)
 		text := out.Return.Text()
 		pid, err := strconv.Atoi(strings.TrimSpace(text))

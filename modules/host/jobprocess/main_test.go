@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/loader"
 	"brine/wire/payload"
 
 	"go.uber.org/goleak"
@@ -28,8 +28,9 @@ func TestMain(m *testing.M) {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(ExitCPU) }()
-	reg := modules.NewRegistry()
-	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), reg.Offer(choosy("here", "web1"), choosy("there", "web2")), Main(reg, nil)); err != nil {
+	reg := loader.NewRegistry()
+	reg.Offer(loader.Listed{choosy("here", "web1"), choosy("there", "web2")})
+	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -37,36 +38,36 @@ func TestMain(m *testing.M) {
 }
 
 // choosy is a module that loads on the minion of one id only. Its function counts its calls in one process.
-func choosy(file, id string) modules.Module {
-	count := func(c *modules.Call, _ modules.Args) (any, error) {
+func choosy(file, id string) loader.Module {
+	count := func(c *loader.Call, _ loader.Args) (any, error) {
 		n, _ := c.Context().Get("calls")
 		calls, _ := n.(int64)
 		c.Context().Put("calls", calls+1, 8)
 		return payload.M("file", file, "before", calls), nil
 	}
-	return modules.Module{File: file, Name: "choosy", Funcs: []modules.Func{{Name: "choosy.count", Run: count}},
-		Virtual: func(p modules.Place) (bool, string) {
+	return loader.Module{File: file, Name: "choosy", Funcs: func() []loader.Func { return []loader.Func{{Name: "count", Run: count}} },
+		Virtual: func(p loader.Place) (bool, string) {
 			v, _ := p.Grain("id")
 			return v == id, file + " is for " + id
 		}}
 }
 
 // functions are what the jobs of these tests call.
-func functions() []modules.Func {
-	fun := func(name string, run func(c *modules.Call) (any, error)) modules.Func {
-		return modules.Func{Name: "w." + name, Run: func(c *modules.Call, _ modules.Args) (any, error) { return run(c) }}
+func functions() []loader.Func {
+	fun := func(name string, run func(c *loader.Call) (any, error)) loader.Func {
+		return loader.Func{Name: "w." + name, Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }}
 	}
-	return []modules.Func{
-		{Name: "w.echo", VarArgs: true, KWArgs: true, Run: func(_ *modules.Call, a modules.Args) (any, error) { return a.Rest, nil }},
-		fun("facts", func(c *modules.Call) (any, error) {
+	return []loader.Func{
+		{Name: "w.echo", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Rest, nil }},
+		fun("facts", func(c *loader.Call) (any, error) {
 			return payload.M("id", c.ID, "jid", c.JID, "opts", c.Opts(), "grains", c.Grains(), "pillar", c.Pillar(), "pid", os.Getpid()), nil
 		}),
 		fun("host", useHost),
-		fun("ask", func(c *modules.Call) (any, error) {
+		fun("ask", func(c *loader.Call) (any, error) {
 			_, err := c.Host().Master.Request(c.Ctx, payload.M("cmd", "_x"))
-			return errors.Is(err, modules.ErrRequestTimeout), nil
+			return errors.Is(err, loader.ErrRequestTimeout), nil
 		}),
-		fun("giveup", func(c *modules.Call) (any, error) {
+		fun("giveup", func(c *loader.Call) (any, error) {
 			ctx, stop := context.WithCancel(c.Ctx)
 			go func() { // the minion has heard of it before it is given up
 				for !c.Host().Events.FireLocal(ctx, "is it asked for?", nil) {
@@ -77,16 +78,16 @@ func functions() []modules.Func {
 			_, ok := c.Host().Events.AwaitLocal(ctx, "slow", nil, "never")
 			return ok, nil
 		}),
-		fun("wait", func(c *modules.Call) (any, error) {
+		fun("wait", func(c *loader.Call) (any, error) {
 			c.Host().Events.FireLocal(c.Ctx, "begun", payload.M("pid", os.Getpid()))
 			<-c.Ctx.Done()
 			return nil, context.Cause(c.Ctx)
 		}),
-		fun("panic", func(*modules.Call) (any, error) { panic("boom") }),
-		fun("crash", func(*modules.Call) (any, error) { go panic("boom far away"); select {} }),
-		fun("exit", func(*modules.Call) (any, error) { os.Exit(7); return nil, nil }),
-		fun("odd", func(*modules.Call) (any, error) { return make(chan int), nil }),
-		fun("grow", func(*modules.Call) (any, error) {
+		fun("panic", func(*loader.Call) (any, error) { panic("boom") }),
+		fun("crash", func(*loader.Call) (any, error) { go panic("boom far away"); select {} }),
+		fun("exit", func(*loader.Call) (any, error) { os.Exit(7); return nil, nil }),
+		fun("odd", func(*loader.Call) (any, error) { return make(chan int), nil }),
+		fun("grow", func(*loader.Call) (any, error) {
 			var held [][]byte
 			for range 4096 {
 				b := make([]byte, 1<<20)
@@ -97,14 +98,14 @@ func functions() []modules.Func {
 			}
 			return len(held), nil
 		}),
-		fun("burn", func(*modules.Call) (any, error) {
+		fun("burn", func(*loader.Call) (any, error) {
 			for n := 0; ; n++ {
 				if n < 0 {
 					return n, nil
 				}
 			}
 		}),
-		fun("daemon", func(*modules.Call) (any, error) { // a command that forks twice and leaves the session
+		fun("daemon", func(*loader.Call) (any, error) { // a command that forks twice and leaves the session
 			out, err := exec.Command("sh", "-c", "setsid sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'").Output()
 			return string(out), err
 		}),
@@ -112,13 +113,13 @@ func functions() []modules.Func {
 }
 
 // useHost asks everything that a minion offers.
-func useHost(c *modules.Call) (any, error) {
+func useHost(c *loader.Call) (any, error) {
 	h := c.Host()
 	v, err := h.Master.Request(c.Ctx, payload.M("cmd", "_x", "raw", []byte{0xff}))
 	if err != nil {
 		return nil, err
 	}
-	named, ok := h.Master.(modules.MasterByHost).MasterByHost("other")
+	named, ok := h.Master.(loader.MasterByHost).MasterByHost("other")
 	if !ok {
 		return nil, errors.New("no other master")
 	}
@@ -126,11 +127,11 @@ func useHost(c *modules.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, none := h.Master.(modules.MasterByHost).MasterByHost("nobody")
+	_, none := h.Master.(loader.MasterByHost).MasterByHost("nobody")
 	event, got := h.Events.AwaitLocal(c.Ctx, "ask", payload.M("a", 1), "answer")
 	text, ok := h.Jobs.Signal("20260102030405000001", 15)
 	_, ghost := h.Jobs.Signal("nosuch", 15)
-	pillar, err := h.Secrets.Compile(c.Ctx, modules.PillarQuery{Saltenv: "base", Override: payload.M("o", 1)})
+	pillar, err := h.Secrets.Compile(c.Ctx, loader.PillarQuery{Saltenv: "base", Override: payload.M("o", 1)})
 	if err != nil {
 		return nil, err
 	}

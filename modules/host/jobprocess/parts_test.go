@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -164,13 +164,13 @@ func TestSendRefuses(t *testing.T) {
 // TestErrorKinds: what a function tells apart of the minion's errors is told apart in the process, too.
 func TestErrorKinds(t *testing.T) {
 	for _, err := range []error{
-		fmt.Errorf("ask: %w", modules.ErrRequestTimeout), fmt.Errorf("ask: %w", &modules.ClientError{Message: "no"}),
+		fmt.Errorf("ask: %w", loader.ErrRequestTimeout), fmt.Errorf("ask: %w", &loader.ClientError{Message: "no"}),
 		fmt.Errorf("ask: %w", context.DeadlineExceeded), errors.New("other"),
 	} {
 		there := errorOf(err.Error(), kindOf(err))
-		if there.Error() != err.Error() || modules.ClassOf(there) != modules.ClassOf(err) ||
+		if there.Error() != err.Error() || loader.ClassOf(there) != loader.ClassOf(err) ||
 			errors.Is(there, context.DeadlineExceeded) != errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v is %v, a %s", err, there, modules.ClassOf(there))
+			t.Errorf("%v is %v, a %s", err, there, loader.ClassOf(there))
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/program/custody"
+	"brine/modules/loader"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +52,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Run gives the process its job, answers its calls and returns what came of it. When ctx ends, the process and all that
 // it has started are killed. A process that has handed over its return ends by itself: Wait waits for that.
-func (p *Process) Run(ctx context.Context, env *modules.Env, job modules.Job) Outcome {
+func (p *Process) Run(ctx context.Context, env *loader.Env, job loader.Job) Outcome {
 	stop := context.AfterFunc(ctx, func() { p.Signal(unix.SIGKILL) })
 	defer stop()
 	s := newStream(p.conn)
@@ -89,7 +89,7 @@ func returned(load *payload.Map) *payload.Return {
 }
 
 // begin sends the job.
-func (p *Process) begin(s *stream, env *modules.Env, job modules.Job) error {
+func (p *Process) begin(s *stream, env *loader.Env, job loader.Job) error {
 	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits, offers: offers(&env.Host)}
 	if env.Registry != nil {
 		first.limited = env.Registry.Limits()

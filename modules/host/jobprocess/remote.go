@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -29,7 +29,7 @@ const (
 	callLog       = "log"         // level, text, name of the logger ("": the minion's); no answer
 )
 
-// Members of modules.Host that can be offered to the process.
+// Members of loader.Host that can be offered to the process.
 const (
 	offerMaster  = "master"
 	offerEvents  = "events"
@@ -42,18 +42,18 @@ const (
 
 // Kinds of errors that a function tells apart.
 const (
-	kindTimeout  = "timeout"  // modules.ErrRequestTimeout
-	kindClient   = "client"   // modules.ClientError
+	kindTimeout  = "timeout"  // loader.ErrRequestTimeout
+	kindClient   = "client"   // loader.ClientError
 	kindDeadline = "deadline" // context.DeadlineExceeded
 )
 
 // kindOf is the kind of an error on its way to the process.
 func kindOf(err error) string {
-	var no *modules.ClientError
+	var no *loader.ClientError
 	switch {
 	case errors.As(err, &no):
 		return kindClient
-	case errors.Is(err, modules.ErrRequestTimeout):
+	case errors.Is(err, loader.ErrRequestTimeout):
 		return kindTimeout
 	case errors.Is(err, context.DeadlineExceeded):
 		return kindDeadline
@@ -70,7 +70,7 @@ func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Is(target error) bool {
 	switch e.kind {
 	case kindTimeout:
-		return target == modules.ErrRequestTimeout
+		return target == loader.ErrRequestTimeout
 	case kindDeadline:
 		return target == context.DeadlineExceeded
 	}
@@ -80,7 +80,7 @@ func (e *remoteError) Is(target error) bool {
 // errorOf is the error of a kind.
 func errorOf(text, kind string) error {
 	if kind == kindClient {
-		return &modules.ClientError{Message: text}
+		return &loader.ClientError{Message: text}
 	}
 	return &remoteError{text: text, kind: kind}
 }
@@ -171,7 +171,7 @@ func (r *remote) lost(why error) {
 }
 
 // host is the minion as the functions see it, with the members it has.
-func (r *remote) host(offers []string) (h modules.Host) {
+func (r *remote) host(offers []string) (h loader.Host) {
 	has := func(name string) bool { return slices.Contains(offers, name) }
 	if has(offerMaster) {
 		h.Master = remoteMaster{r, ""}
@@ -198,7 +198,7 @@ func (r *remote) host(offers []string) (h modules.Host) {
 }
 
 // offers lists the members of a host.
-func offers(h *modules.Host) (names []string) {
+func offers(h *loader.Host) (names []string) {
 	for _, o := range []struct {
 		name string
 		has  bool
@@ -223,7 +223,7 @@ func (m remoteMaster) Request(ctx context.Context, load *payload.Map) (any, erro
 	return m.call(ctx, callRequest, load, m.host)
 }
 
-func (m remoteMaster) MasterByHost(host string) (modules.MasterChannel, bool) {
+func (m remoteMaster) MasterByHost(host string) (loader.MasterChannel, bool) {
 	v, err := m.call(context.Background(), callHasMaster, host)
 	return remoteMaster{m.remote, host}, err == nil && v == true
 }
@@ -276,8 +276,8 @@ func (c remoteControl) Reload() error {
 	return err
 }
 
-func (c remoteControl) Compile(ctx context.Context, q modules.PillarQuery) (*payload.Map, error) {
-	v, err := c.call(ctx, callCompile, q.Saltenv, q.Pillarenv, q.Override, q.Ext)
+func (c remoteControl) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
+	v, err := c.call(ctx, callCompile, q.Saltenv, q.Pillarenv, q.Override, q.Ext, q.Onto)
 	m, _ := v.(*payload.Map)
 	return m, err
 }

@@ -6,8 +6,8 @@ import (
 	"mime"
 	"strings"
 
-	"brine/modules"
 	"brine/modules/host/web"
+	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
@@ -27,14 +27,14 @@ func (q *query) text(a web.Answer) (any, error) {
 			return b.String(), nil
 		case "utf-8", "utf8", "us-ascii", "ascii":
 		default:
-			return nil, modules.Raise("LookupError", "unknown encoding: %s", charset)
+			return nil, loader.Raise("LookupError", "unknown encoding: %s", charset)
 		}
 	}
 	if q.given.Has("decode_body") && !q.given.Bool("decode_body") {
 		return a.Body, nil
 	}
 	if bad := pytext.UTF8Error(a.Body); bad != "" {
-		return nil, modules.Raise("UnicodeDecodeError", "%s", bad)
+		return nil, loader.Raise("UnicodeDecodeError", "%s", bad)
 	}
 	return string(a.Body), nil
 }
@@ -63,7 +63,7 @@ func (q *query) decode(a web.Answer, body any, out *payload.Map, plain bool) (bo
 	switch kind {
 	case "json":
 		if data, err = pyjson.Load(text); err != nil {
-			err = modules.Raise("JSONDecodeError", "%s", err.Error())
+			err = loader.Raise("JSONDecodeError", "%s", err.Error())
 		}
 	case "yaml":
 		data, err = saltyaml.Load(text)
@@ -93,7 +93,7 @@ type node struct {
 func xmlItems(text string) (any, error) {
 	root, err := parseXML(text)
 	if err != nil {
-		return nil, modules.Raise("ParseError", "%s", err.Error())
+		return nil, loader.Raise("ParseError", "%s", err.Error())
 	}
 	out := make([]any, len(root.kids))
 	for i, kid := range root.kids {

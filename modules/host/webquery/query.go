@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/plainfile"
 	"brine/modules/host/web"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -59,19 +59,19 @@ func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.M
 	q := &query{Options: o, given: given, header: http.Header{}}
 	for name, v := range given.All() {
 		text := pytext.Str(name)
-		if modules.Truthy(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
-			return nil, modules.Raise("NotImplementedError", "%s does not have the option '%s' yet", o.Name, text)
+		if loader.Truthy(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
+			return nil, loader.Raise("NotImplementedError", "%s does not have the option '%s' yet", o.Name, text)
 		}
 	}
 	if given.Bool("test") {
-		if !modules.Truthy(given.Value("test_url")) {
+		if !loader.Truthy(given.Value("test_url")) {
 			return payload.NewMap(0), nil
 		}
 		at = given.Value("test_url")
 	}
 	text, ok := at.(string)
 	if !ok {
-		return nil, modules.Raise("TypeError", "%s wants a URL, not %s", o.Name, pytext.Type(at))
+		return nil, loader.Raise("TypeError", "%s wants a URL, not %s", o.Name, pytext.Type(at))
 	}
 	if err := q.prepare(text); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.M
 // prepare makes the request of what was given.
 func (q *query) prepare(text string) (err error) {
 	if q.at, err = url.Parse(text); err != nil || q.at.Host == "" || q.at.Scheme != "http" && q.at.Scheme != "https" {
-		return modules.Raise("ValueError", "Unsupported url scheme: %s", text)
+		return loader.Raise("ValueError", "Unsupported url scheme: %s", text)
 	}
 	if params := q.given.Map("params"); params.Len() > 0 {
 		q.at.RawQuery = strings.TrimPrefix(q.at.RawQuery+"&"+form(params), "&")
@@ -106,7 +106,7 @@ func (q *query) prepare(text string) (err error) {
 	default:
 		q.body = []byte(pytext.Str(data))
 	}
-	lines := modules.StringList(q.given.Value("header_list"))
+	lines := loader.StringList(q.given.Value("header_list"))
 	if file, err := q.file("header_file", nil); err != nil {
 		return err
 	} else if text, ok := file.(string); ok {
@@ -134,7 +134,7 @@ func (q *query) prepare(text string) (err error) {
 	}
 	if user != nil {
 		r := http.Request{Header: q.header}
-		r.SetBasicAuth(pytext.Str(user), modules.Text(secret))
+		r.SetBasicAuth(pytext.Str(user), loader.Text(secret))
 	}
 	return nil
 }
@@ -155,12 +155,12 @@ func (q *query) file(option string, otherwise any) (any, error) {
 // keep writes the body to the file that an option names.
 func (q *query) keep(option string, body any) error {
 	v := q.given.Value(option)
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return nil
 	}
 	text, ok := body.(string)
 	if !ok {
-		return modules.Raise("TypeError", "write() argument must be str, not %s", pytext.Type(body))
+		return loader.Raise("TypeError", "write() argument must be str, not %s", pytext.Type(body))
 	}
 	return os.WriteFile(pytext.Str(v), []byte(text), 0o666)
 }
@@ -184,22 +184,22 @@ func (q *query) client() (*web.Client, error) {
 	}
 	o := web.Options{Patience: seconds(q.Opts.Value("http_request_timeout"), time.Hour),
 		Connect: seconds(q.Opts.Value("http_connect_timeout"), 20*time.Second),
-		Most:    q.Most, Authority: modules.Text(value("ca_bundle"))}
-	if most, err := modules.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
+		Most:    q.Most, Authority: loader.Text(value("ca_bundle"))}
+	if most, err := loader.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
 		o.Most = most
 	}
-	if v := value("verify_ssl"); v != nil && !modules.Truthy(v) {
+	if v := value("verify_ssl"); v != nil && !loader.Truthy(v) {
 		o.Insecure = true
 	}
-	if pair := modules.StringList(value("cert")); len(pair) > 0 {
+	if pair := loader.StringList(value("cert")); len(pair) > 0 {
 		o.Cert, o.Key = pair[0], pair[len(pair)-1]
 	}
-	if host, port := modules.Text(q.Opts.Value("proxy_host")), modules.Text(q.Opts.Value("proxy_port")); host != "" &&
+	if host, port := loader.Text(q.Opts.Value("proxy_host")), loader.Text(q.Opts.Value("proxy_port")); host != "" &&
 		port != "" && port != "0" &&
-		!slices.Contains(modules.StringList(q.Opts.Value("no_proxy")), q.at.Hostname()) {
+		!slices.Contains(loader.StringList(q.Opts.Value("no_proxy")), q.at.Hostname()) {
 		proxy := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
-		if user, pass := modules.Text(q.Opts.Value("proxy_username")),
-			modules.Text(q.Opts.Value("proxy_password")); user != "" && pass != "" {
+		if user, pass := loader.Text(q.Opts.Value("proxy_username")),
+			loader.Text(q.Opts.Value("proxy_password")); user != "" && pass != "" {
 			proxy.User = url.UserPassword(user, pass)
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}

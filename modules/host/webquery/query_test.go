@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/host/webquery"
 	"brine/modules/host/webquery/webtest"
+	"brine/modules/loader"
 	"brine/modules/text/pyjson"
 	"brine/modules/text/pytext"
 	"brine/wire/loopback"
@@ -72,7 +72,7 @@ func asked(t *testing.T, opts *payload.Map, at string, options any) *payload.Map
 	t.Helper()
 	out, err := webquery.Ask(t.Context(), webquery.Options{Name: "the filter", Opts: opts, Most: 1 << 20}, at,
 		options.(*payload.Map))
-	var e *modules.Exception
+	var e *loader.Exception
 	if errors.As(err, &e) {
 		return payload.M("raised", e.Class+": "+e.Message)
 	}

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // Error is what Python says of a text, with the place that Salt's binding of libyaml keeps to itself. It is a
-// *modules.Exception for whoever asks by errors.As, and a *yaml.Error.
+// *loader.Exception for whoever asks by errors.As, and a *yaml.Error.
 type Error struct {
 	Class, Text string
 	Cause       *yaml.Error
@@ -25,7 +25,7 @@ func (e *Error) Error() string { return e.Text }
 
 // Unwrap gives both faces.
 func (e *Error) Unwrap() []error {
-	return []error{&modules.Exception{Class: e.Class, Message: e.Text}, e.Cause}
+	return []error{&loader.Exception{Class: e.Class, Message: e.Text}, e.Cause}
 }
 
 // RenderClass is the class of errors that renderers raise.
@@ -44,7 +44,7 @@ func Render(text string) (any, error) {
 		}
 		return nil, e
 	}
-	if !modules.Truthy(v) {
+	if !loader.Truthy(v) {
 		return payload.NewMap(0), nil
 	}
 	return v, nil
@@ -116,7 +116,7 @@ func DeserializeYamlex(text string) (any, error) {
 // RenderYamlex is the renderer yamlex: nothing, false and zero are an empty map.
 func RenderYamlex(text string) (any, error) {
 	v, err := DeserializeYamlex(text)
-	if err == nil && !modules.Truthy(v) {
+	if err == nil && !loader.Truthy(v) {
 		return payload.NewMap(0), nil
 	}
 	return v, err
@@ -141,20 +141,20 @@ func Serialize(v any, options *payload.Map) (string, error) {
 		case "default_flow_style":
 			o.Flow = flowOf(value)
 		case "allow_unicode":
-			o.ASCII = !modules.Truthy(value)
+			o.ASCII = !loader.Truthy(value)
 		case "sort_keys":
-			o.KeepOrder = !modules.Truthy(value)
+			o.KeepOrder = !loader.Truthy(value)
 		case "explicit_start":
-			o.ExplicitStart = modules.Truthy(value)
+			o.ExplicitStart = loader.Truthy(value)
 		case "indent":
 			o.Indent = number(value)
 		case "width":
 			o.Width = number(value)
 		case "explicit_end", "encoding":
 		case "canonical", "default_style", "line_break", "version", "tags", "Dumper", "stream":
-			return "", modules.Raise(serializationClass, "brine does not know the option %s yet", name)
+			return "", loader.Raise(serializationClass, "brine does not know the option %s yet", name)
 		default:
-			return "", modules.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s", pytext.Repr(name))
+			return "", loader.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s", pytext.Repr(name))
 		}
 	}
 	return strings.TrimSuffix(outputters.DumpYAMLBy(v, o), "\n"), nil
@@ -166,14 +166,14 @@ func flowOf(v any) outputters.FlowStyle {
 	switch {
 	case v == nil:
 		return outputters.FlowLeaves
-	case modules.Truthy(v):
+	case loader.Truthy(v):
 		return outputters.FlowAlways
 	}
 	return outputters.FlowNever
 }
 
 func number(v any) int {
-	n, err := modules.ToInt(v)
+	n, err := loader.ToInt(v)
 	if err != nil || n < 0 || n > 1<<20 {
 		return 0
 	}

@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -30,8 +30,8 @@ const (
 // Cache is one returner.
 type Cache struct {
 	Name     string
-	Registry *modules.Registry // of returners
-	Env      *modules.Env      // has their options
+	Registry *loader.Registry // of returners
+	Env      *loader.Env      // has their options
 }
 
 // Missing names the functions that the cache lacks and must have: of a master job cache, or of an external one.
@@ -63,13 +63,13 @@ func (c Cache) has(fun string) bool {
 func (c Cache) call(ctx context.Context, fun string, args ...any) (any, error) {
 	f, ok := c.Registry.Lookup(c.Name + "." + fun)
 	if !ok {
-		return nil, &returners.Unusable{Err: modules.Raise("KeyError", "%s", pytext.Repr(c.Name+"."+fun))}
+		return nil, &returners.Unusable{Err: loader.Raise("KeyError", "%s", pytext.Repr(c.Name+"."+fun))}
 	}
-	bound, err := modules.Bind(f, args, nil)
+	bound, err := loader.Bind(f, args, nil)
 	if err != nil {
 		return nil, &returners.Unusable{Err: err}
 	}
-	return f.Run(modules.NewCall(ctx, c.Env, f.Name, nil), bound)
+	return f.Run(loader.NewCall(ctx, c.Env, f.Name, nil), bound)
 }
 
 // SaveLoad keeps the load of a job.
@@ -98,7 +98,7 @@ func (c Cache) GetJIDs(ctx context.Context) (*payload.Map, error) { return c.map
 // GetJIDsFilter lists the records of the newest jobs, the oldest first. Not every returner can.
 func (c Cache) GetJIDsFilter(ctx context.Context, count int64, skipFindJob bool) (any, error) {
 	if !c.has(filtered) {
-		return nil, modules.Raise("NotImplementedError", "%s", fmt.Sprintf("'%s.%s' returner function not implemented yet.", c.Name, filtered))
+		return nil, loader.Raise("NotImplementedError", "%s", fmt.Sprintf("'%s.%s' returner function not implemented yet.", c.Name, filtered))
 	}
 	return c.call(ctx, filtered, count, skipFindJob)
 }
@@ -109,7 +109,7 @@ func (c Cache) EndTime(ctx context.Context, jid string) (string, error) {
 		return "", nil
 	}
 	v, err := c.call(ctx, getEnd, jid)
-	if err != nil || !modules.Truthy(v) {
+	if err != nil || !loader.Truthy(v) {
 		return "", err
 	}
 	return pytext.Str(v), nil

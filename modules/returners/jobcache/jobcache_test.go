@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/jobcache"
 
@@ -14,7 +14,7 @@ import (
 
 // TestMissing: which returners can be a job cache, and what the others lack. Salt's of these names lack the same, but for multi_returner.
 func TestMissing(t *testing.T) {
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := returners.Register(reg, returners.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestMissing(t *testing.T) {
 	}
 	names := []string{"nosuch"}
 	for _, fun := range reg.Names() {
-		if name := modules.ModuleOf(fun); !slices.Contains(names, name) {
+		if name := loader.ModuleOf(fun); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules"
 	"brine/modules/execution/configmod"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/returners"
@@ -63,15 +63,15 @@ func cases() []someCase {
 // host calls returners with some options.
 type host struct {
 	t   testing.TB
-	env *modules.Env
-	reg *modules.Registry
+	env *loader.Env
+	reg *loader.Registry
 
 	within time.Duration // what a call may take; 0: as long as the test
 }
 
 func newHost(t testing.TB, opts ...any) *host {
 	t.Helper()
-	reg := modules.NewRegistry()
+	reg := loader.NewRegistry()
 	if err := returners.Register(reg, returners.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (h *host) call(fun string, args ...any) (any, error) {
 	if !ok {
 		h.t.Fatalf("%s is not there", fun)
 	}
-	bound, err := modules.Bind(f, args, nil)
+	bound, err := loader.Bind(f, args, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (h *host) call(fun string, args ...any) (any, error) {
 		ctx, cancel = context.WithTimeout(ctx, h.within)
 		defer cancel()
 	}
-	return f.Run(modules.NewCall(ctx, h.env, fun, nil), bound)
+	return f.Run(loader.NewCall(ctx, h.env, fun, nil), bound)
 }
 
 // must is call without an error.

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 )
 
 // archive are the statements of clean_old_jobs. The parameters of keep and remove are the time.
@@ -22,10 +22,10 @@ const keepSeconds = 86400
 // cleanOldJobs removes jobs, returns and events older than keep_jobs_seconds, with archive_jobs into tables of the archive.
 // All of it happens or nothing; a job whose minions still return stays.
 // Unlike Salt, which may copy rows twice when it fails in between, and tells its log only.
-func (s *store) cleanOldJobs(c *modules.Call, _ modules.Args) (any, error) {
+func (s *store) cleanOldJobs(c *loader.Call, _ loader.Args) (any, error) {
 	seconds := int64(keepSeconds)
 	if v, ok := c.Opts().Get("keep_jobs_seconds"); ok {
-		n, err := modules.ToInt(v)
+		n, err := loader.ToInt(v)
 		if err != nil {
 			return nil, refuse("keep_jobs_seconds is no number of seconds")
 		}
@@ -35,7 +35,7 @@ func (s *store) cleanOldJobs(c *modules.Call, _ modules.Args) (any, error) {
 		return nil, nil
 	}
 	statements := s.archive.remove
-	kept := modules.Truthy(c.Opts().Value("archive_jobs"))
+	kept := loader.Truthy(c.Opts().Value("archive_jobs"))
 	if kept {
 		statements = s.archive.keep
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -24,13 +24,13 @@ type dialect struct {
 	sql     statements
 	archive *archive // nil: there is no clean_old_jobs
 
-	open    func(options) (*sql.DB, error)                   // makes, but connects nothing
-	refuses func(error) bool                                 // whether the database will never take what it was given
-	row     func(*modules.Call, *payload.Map) ([]any, error) // the values of statements.ret
-	value   func(v any) (string, error)                      // JSON for a column
-	narrow  func([]any, error) ([]any, bool)                 // other values that mean the same, for a table that lacks letters; nil: none
-	filled  func(full string) any                            // what get_jid and get_fun give of the column full_ret
-	wantsID bool                                             // a standalone return (jid "req") gets an id and a load of its own
+	open    func(options) (*sql.DB, error)                  // makes, but connects nothing
+	refuses func(error) bool                                // whether the database will never take what it was given
+	row     func(*loader.Call, *payload.Map) ([]any, error) // the values of statements.ret
+	value   func(v any) (string, error)                     // JSON for a column
+	narrow  func([]any, error) ([]any, bool)                // other values that mean the same, for a table that lacks letters; nil: none
+	filled  func(full string) any                           // what get_jid and get_fun give of the column full_ret
+	wantsID bool                                            // a standalone return (jid "req") gets an id and a load of its own
 }
 
 // statements are SQL with places for parameters.
@@ -62,7 +62,7 @@ func (o options) text(name string) string {
 
 // port is the option of that name, as text.
 func (o options) port() (string, error) {
-	n, err := modules.ToInt(o["port"])
+	n, err := loader.ToInt(o["port"])
 	if err != nil || n < 1 || n > 65535 {
 		return "", refuse("the option port is no port: %s", pytext.Repr(o["port"]))
 	}
@@ -82,7 +82,7 @@ func isRefused(err error) bool {
 func refuse(format string, values ...any) error { return refused{fmt.Errorf(format, values...)} }
 
 // with hands the database of a call to f. Options of ret come before those of the configuration; ret may be nil.
-func (s *store) with(c *modules.Call, ret *payload.Map, f func(ctx context.Context, db *sql.DB) error) (err error) {
+func (s *store) with(c *loader.Call, ret *payload.Map, f func(ctx context.Context, db *sql.DB) error) (err error) {
 	opt, err := s.host.Options(c, ret, s.want)
 	if err != nil {
 		return err

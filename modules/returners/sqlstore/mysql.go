@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 
 	"github.com/go-sql-driver/mysql"
@@ -128,7 +128,7 @@ func refusedByMySQL(err error) bool {
 }
 
 // mysqlRow are the values of statements.ret.
-func mysqlRow(_ *modules.Call, ret *payload.Map) ([]any, error) {
+func mysqlRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 	short, err := textJSON(ret.Value("return"))
 	if err != nil {
 		return nil, err

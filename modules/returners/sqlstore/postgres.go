@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
@@ -23,7 +23,7 @@ const connectMost = 20 * time.Second
 func postgres() *dialect {
 	d := postgresLike("postgres", "passwd")
 	d.value = textJSON
-	d.row = func(_ *modules.Call, ret *payload.Map) ([]any, error) { return pgRow(ret, textJSON) }
+	d.row = func(_ *loader.Call, ret *payload.Map) ([]any, error) { return pgRow(ret, textJSON) }
 	d.sql = statements{
 		ret:   `INSERT INTO salt_returns (fun, jid, return, id, success, full_ret) VALUES ($1, $2, $3, $4, $5, $6)`,
 		event: `INSERT INTO salt_events (tag, data, master_id) VALUES`, eventRow: `($%d, $%d, $%d)`,
@@ -46,7 +46,7 @@ func pgjsonb() *dialect {
 	d.want.Names = append(d.want.Names, "connect_timeout", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
 	d.wire = append(d.wire, "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
 	d.value = binaryJSON
-	d.row = func(_ *modules.Call, ret *payload.Map) ([]any, error) { return pgRow(ret, binaryJSON) }
+	d.row = func(_ *loader.Call, ret *payload.Map) ([]any, error) { return pgRow(ret, binaryJSON) }
 	d.sql = statements{
 		ret:   `INSERT INTO salt_returns (fun, jid, return, id, success, full_ret) VALUES ($1, $2, $3::jsonb, $4, $5, $6::jsonb)`,
 		event: `INSERT INTO salt_events (tag, data, master_id) VALUES`, eventRow: `($%d, $%d::jsonb, $%d)`,

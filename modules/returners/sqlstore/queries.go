@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"time"
 
-	"brine/modules"
 	"brine/modules/fleet/jobrecord"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // query hands each row of two columns to add.
-func (s *store) query(c *modules.Call, text string, args []any, add func(a, b string)) error {
+func (s *store) query(c *loader.Call, text string, args []any, add func(a, b string)) error {
 	return s.with(c, nil, func(ctx context.Context, db *sql.DB) (err error) {
 		rows, err := db.QueryContext(ctx, text, args...)
 		if err != nil {
@@ -34,39 +34,39 @@ func (s *store) query(c *modules.Call, text string, args []any, add func(a, b st
 }
 
 // getLoad is the publication of a job; an empty map for one that is not there.
-func (s *store) getLoad(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) getLoad(c *loader.Call, a loader.Args) (any, error) {
 	out := payload.NewMap(0)
 	err := s.query(c, s.sql.getLoad, []any{argText(a, "jid")}, func(_, load string) { out = readLoad(load) })
 	return out, err
 }
 
 // getJID is what the minions of a job returned: the whole return of each (with sqlite3: its field return only).
-func (s *store) getJID(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) getJID(c *loader.Call, a loader.Args) (any, error) {
 	return s.returns(c, s.sql.getJID, argText(a, "jid"))
 }
 
 // getFun is the latest return of a function, by minion.
 // Unlike Salt, whose statements for sqlite3 and postgres fail.
-func (s *store) getFun(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) getFun(c *loader.Call, a loader.Args) (any, error) {
 	return s.returns(c, s.sql.getFun, argText(a, "fun"))
 }
 
 // returns are returns by minion; the later of two rows of one minion counts.
-func (s *store) returns(c *modules.Call, text, arg string) (any, error) {
+func (s *store) returns(c *loader.Call, text, arg string) (any, error) {
 	out := payload.NewMap(0)
 	err := s.query(c, text, []any{arg}, func(id, full string) { out.Set(id, s.filled(full)) })
 	return out, err
 }
 
 // getJIDs are all jobs, as format_jid_instance shows them.
-func (s *store) getJIDs(c *modules.Call, _ modules.Args) (any, error) {
+func (s *store) getJIDs(c *loader.Call, _ loader.Args) (any, error) {
 	out := payload.NewMap(0)
 	err := s.query(c, s.sql.getJIDs, nil, func(jid, load string) { out.Set(jid, jobrecord.Dated(jid, readLoad(load))) })
 	return out, err
 }
 
 // getJIDsFilter is a list of the latest jobs, the oldest first.
-func (s *store) getJIDsFilter(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) getJIDsFilter(c *loader.Call, a loader.Args) (any, error) {
 	count, err := a.Int("count")
 	if err != nil || count < 0 {
 		return nil, refuse("get_jids_filter wants a count")
@@ -83,20 +83,20 @@ func (s *store) getJIDsFilter(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // getMinions are the minions that have returned something.
-func (s *store) getMinions(c *modules.Call, _ modules.Args) (any, error) {
+func (s *store) getMinions(c *loader.Call, _ loader.Args) (any, error) {
 	out := []any{}
 	err := s.query(c, s.sql.minions, nil, func(id, _ string) { out = append(out, id) })
 	return out, err
 }
 
 // prepJID makes a job id, or gives back the one that is there.
-func prepJID(c *modules.Call, a modules.Args) (any, error) {
+func prepJID(c *loader.Call, a loader.Args) (any, error) {
 	if jid := a.Get("passed_jid"); jid != nil {
 		return jid, nil
 	}
 	return newJID(c), nil
 }
 
-func newJID(c *modules.Call) string {
+func newJID(c *loader.Call) string {
 	return payload.NewUniqueJID(time.Now(), c.Opts().Bool("unique_jid"))
 }

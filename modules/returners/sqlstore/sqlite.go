@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -40,13 +40,13 @@ func sqlite() *dialect {
 // openSQLite opens the file of the option database; timeout is how long a lock of others is waited for, in seconds.
 // Unlike Salt, a file that is not there is not made: it would hold no tables.
 func openSQLite(opt options) (*sql.DB, error) {
-	if !modules.Truthy(opt["database"]) {
+	if !loader.Truthy(opt["database"]) {
 		return nil, refuse(`config option "sqlite3.database" is missing`)
 	}
-	if !modules.Truthy(opt["timeout"]) {
+	if !loader.Truthy(opt["timeout"]) {
 		return nil, refuse(`config option "sqlite3.timeout" is missing`)
 	}
-	seconds, ok := modules.ToFloat(opt["timeout"])
+	seconds, ok := loader.ToFloat(opt["timeout"])
 	if text, isText := opt["timeout"].(string); isText {
 		var err error
 		seconds, err = strconv.ParseFloat(text, 64)
@@ -70,13 +70,13 @@ func openSQLite(opt options) (*sql.DB, error) {
 }
 
 // sqliteRow has the value of the return only in full_ret, and the arguments as Python prints them.
-func sqliteRow(_ *modules.Call, ret *payload.Map) ([]any, error) {
+func sqliteRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 	full, err := textJSON(ret.Value("return"))
 	if err != nil {
 		return nil, err
 	}
 	var args any
-	if v := ret.Value("fun_args"); modules.Truthy(v) {
+	if v := ret.Value("fun_args"); loader.Truthy(v) {
 		args = pytext.Str(v)
 	}
 	return []any{textField(ret, "fun"), textField(ret, "jid"), textField(ret, "id"), args, pythonNow(time.Now()), full,

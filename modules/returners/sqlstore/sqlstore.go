@@ -10,7 +10,7 @@ package sqlstore
 import (
 	"fmt"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -18,7 +18,7 @@ import (
 // Host is what the databases need of the package returners.
 type Host struct {
 	// Options finds the options of a returner for a return, or for none.
-	Options func(c *modules.Call, ret *payload.Map, want Wanted) (map[string]any, error)
+	Options func(c *loader.Call, ret *payload.Map, want Wanted) (map[string]any, error)
 	// Hopeless makes an error one that no later try mends.
 	Hopeless func(error) error
 	// Misset makes an error one of the options, which ends when these are mended.
@@ -33,8 +33,8 @@ type Wanted struct {
 }
 
 // Functions are those of all databases.
-func Functions(host Host) []modules.Func {
-	var all []modules.Func
+func Functions(host Host) []loader.Func {
+	var all []loader.Func
 	for _, d := range []*dialect{sqlite(), postgres(), pgjsonb(), mySQL()} {
 		s := &store{dialect: d, host: host, pool: newPool()}
 		all = append(all, s.functions()...)
@@ -50,25 +50,25 @@ type store struct {
 }
 
 // functions are those of the returner, by Salt's names and with its arguments.
-func (s *store) functions() []modules.Func {
-	jid := modules.Req("jid")
-	minions := modules.Opt("minions", nil)
-	all := []modules.Func{
-		s.function("returner", s.returner, "Write a return to the database.\n\nCLI Example:\n\n    salt '*' test.ping --return "+s.name, modules.Req("ret")),
-		s.function("save_load", s.saveLoad, "Keep the publication of a job.", jid, modules.Req("load"), minions),
-		s.function("save_minions", nothing, "Do nothing: the tables have no place for the minions of a job.", jid, modules.Req("minions"), modules.Opt("syndic_id", nil)),
+func (s *store) functions() []loader.Func {
+	jid := loader.Req("jid")
+	minions := loader.Opt("minions", nil)
+	all := []loader.Func{
+		s.function("returner", s.returner, "Write a return to the database.\n\nCLI Example:\n\n    salt '*' test.ping --return "+s.name, loader.Req("ret")),
+		s.function("save_load", s.saveLoad, "Keep the publication of a job.", jid, loader.Req("load"), minions),
+		s.function("save_minions", nothing, "Do nothing: the tables have no place for the minions of a job.", jid, loader.Req("minions"), loader.Opt("syndic_id", nil)),
 		s.function("get_load", s.getLoad, "The publication of a job.", jid),
 		s.function("get_jid", s.getJID, "The returns of a job, by minion.", jid),
-		s.function("get_fun", s.getFun, "The latest return of a function, by minion.", modules.Req("fun")),
+		s.function("get_fun", s.getFun, "The latest return of a function, by minion.", loader.Req("fun")),
 		s.function("get_jids", s.getJIDs, "All jobs."),
 		s.function("get_minions", s.getMinions, "All minions that have returned something."),
-		s.function("prep_jid", prepJID, "Make a job id, or give back the one that is there.", modules.Opt("nocache", false), modules.Opt("passed_jid", nil)),
+		s.function("prep_jid", prepJID, "Make a job id, or give back the one that is there.", loader.Opt("nocache", false), loader.Opt("passed_jid", nil)),
 	}
 	if s.sql.event != "" {
-		all = append(all, s.function("event_return", s.eventReturn, "Write events to the database.", modules.Req("events")))
+		all = append(all, s.function("event_return", s.eventReturn, "Write events to the database.", loader.Req("events")))
 	}
 	if s.sql.filtered != "" {
-		all = append(all, s.function("get_jids_filter", s.getJIDsFilter, "The latest jobs.", modules.Req("count"), modules.Opt("filter_find_job", true)))
+		all = append(all, s.function("get_jids_filter", s.getJIDsFilter, "The latest jobs.", loader.Req("count"), loader.Opt("filter_find_job", true)))
 	}
 	if s.archive != nil {
 		all = append(all, s.function("clean_old_jobs", s.cleanOldJobs, "Remove, or put into the tables of the archive, what is older than keep_jobs_seconds."))
@@ -77,9 +77,9 @@ func (s *store) functions() []modules.Func {
 }
 
 // function is one of them.
-func (s *store) function(name string, run func(*modules.Call, modules.Args) (any, error), doc string, params ...modules.Param) modules.Func {
-	return modules.Func{Name: s.name + "." + name, Params: params, Source: s.source, Doc: doc,
-		Run: func(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) function(name string, run func(*loader.Call, loader.Args) (any, error), doc string, params ...loader.Param) loader.Func {
+	return loader.Func{Name: s.name + "." + name, Params: params, Source: s.source, Doc: doc,
+		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			v, err := run(c, a)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, s.judge(err))
@@ -89,7 +89,7 @@ func (s *store) function(name string, run func(*modules.Call, modules.Args) (any
 }
 
 // nothing is what save_minions does.
-func nothing(*modules.Call, modules.Args) (any, error) { return nil, nil }
+func nothing(*loader.Call, loader.Args) (any, error) { return nil, nil }
 
 // judge makes an error hopeless that trying again does not mend.
 func (s *store) judge(err error) error {
@@ -100,4 +100,4 @@ func (s *store) judge(err error) error {
 }
 
 // argText is an argument as text, as drivers of Python bind it.
-func argText(a modules.Args, name string) string { return pytext.Str(a.Get(name)) }
+func argText(a loader.Args, name string) string { return pytext.Str(a.Get(name)) }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // returner writes one return.
-func (s *store) returner(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) returner(c *loader.Call, a loader.Args) (any, error) {
 	ret, ok := a.Get("ret").(*payload.Map)
 	if !ok {
 		return nil, refuse("returner wants a return, which is a map")
@@ -66,7 +66,7 @@ func (s *store) put(ctx context.Context, db executor, text string, values []any)
 
 // saveLoad writes the publication of a job. One that is there stays (with pgjsonb it is replaced), as in Salt.
 // Unlike Salt, whose sqlite3 fails then.
-func (s *store) saveLoad(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) saveLoad(c *loader.Call, a loader.Args) (any, error) {
 	text, err := s.value(a.Get("load"))
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ const (
 // eventReturn writes events, all or none. When the database refuses one of them, the others are written and the error says
 // how many were not.
 // Unlike Salt, which writes none then.
-func (s *store) eventReturn(c *modules.Call, a modules.Args) (any, error) {
+func (s *store) eventReturn(c *loader.Call, a loader.Args) (any, error) {
 	events, ok := a.Get("events").([]any)
 	if !ok {
 		return nil, refuse("event_return wants a list of events")
@@ -116,7 +116,7 @@ func (s *store) eventReturn(c *modules.Call, a modules.Args) (any, error) {
 }
 
 // eventRows are the values of events, and the errors of those that have no form in JSON.
-func (s *store) eventRows(c *modules.Call, events []any) (rows [][]any, lost []error) {
+func (s *store) eventRows(c *loader.Call, events []any) (rows [][]any, lost []error) {
 	master := c.Opts().Str("id")
 	if master == "" {
 		master = c.ID

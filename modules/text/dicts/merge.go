@@ -3,7 +3,7 @@ package dicts
 import (
 	"strings"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
@@ -155,7 +155,7 @@ func recurse(a, b any, lists bool) (any, error) {
 	dest, ok := a.(*payload.Map)
 	upd, okUpd := b.(*payload.Map)
 	if !ok || !okUpd {
-		return nil, &modules.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
+		return nil, &loader.ArgumentError{Message: "Cannot update using non-dict types in dictupdate.update()"}
 	}
 	out := Clone(dest).(*payload.Map)
 	Update(out, upd, lists)
@@ -166,11 +166,11 @@ func recurse(a, b any, lists bool) (any, error) {
 func mergeList(a, b any) (any, error) {
 	left, ok := a.(*payload.Map)
 	if !ok {
-		return nil, modules.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a))
 	}
 	right, ok := b.(*payload.Map)
 	if !ok && left.Len() > 0 {
-		return nil, &modules.ArgumentError{Message: "argument of type '" + pytext.Type(b) + "' is not iterable"}
+		return nil, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(b) + "' is not iterable"}
 	}
 	out := payload.NewMap(left.Len())
 	for k, v := range left.All() {

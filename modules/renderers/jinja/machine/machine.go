@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules"
 	"brine/modules/host/webquery"
+	"brine/modules/loader"
 	"brine/modules/renderers/jinja/py"
 	"brine/wire/payload"
 )
@@ -37,7 +37,7 @@ func (m Machine) httpQuery(ctx context.Context, at any, options *py.Dict) (any, 
 	}
 	out, err := webquery.Ask(ctx, webquery.Options{Name: "the filter 'http_query'", Opts: m.Opts, Most: maxAnswer}, at,
 		given.(*payload.Map))
-	var e *modules.Exception
+	var e *loader.Exception
 	if errors.As(err, &e) {
 		return nil, py.Errorf(e.Class, "%s", e.Message)
 	}

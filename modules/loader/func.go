@@ -1,4 +1,4 @@
-package modules
+package loader
 
 import (
 	"errors"
@@ -33,9 +33,11 @@ type Func struct {
 	Doc       string  // one line of help, then an empty line and an example; no indentation
 	Outputter string  // the outputter its result asks for, or ""
 	Tuple     bool    // its list is a tuple in Salt: one shows where no wire has made a list of it
-	Source    string  // the Salt file it answers to: "salt/modules/test.py"
+	Source    string  // the Salt file it answers to: "salt/modules/test.py"; of a module's function: Module.File
 	PyName    string  // name in argument errors where it is not the word after the dot ("true_" of test.true)
 	Run       func(c *Call, a Args) (any, error)
+
+	wrong error // why it cannot be declared
 }
 
 // Module is the part of the name before the first dot.

@@ -1,4 +1,4 @@
-package modules
+package loader
 
 import (
 	"fmt"
@@ -16,13 +16,30 @@ type Registry struct {
 	funcs   map[string]*Func
 	refused map[string]string // module → why it did not load
 	limits  Limits
-	offered []*offer // modules that decide themselves whether they load
+	sources []Source // not yet listed
+	offered []*offer // modules whose functions are made when one of them is first asked for
 	place   *Env     // what they go by
 	lacks   func(name string) string
 
+	program Program
 	loading sync.Mutex // held while they decide
 	context contextStore
 }
+
+// Program is what functions tell of the program that they are part of.
+type Program struct {
+	Version  string              // the release of Salt that it answers as: "3008.3"
+	Versions func() *payload.Map // further sections of the versions report; nil: none
+
+	// States, Runners, Returners and Renderers are the other registries that the module sys tells about; nil: none.
+	States, Runners, Returners, Renderers *Registry
+}
+
+// Of says which program the functions are part of. It is called before others see the registry.
+func (r *Registry) Of(p Program) { r.program = p }
+
+// Program is what Of was told.
+func (r *Registry) Program() Program { return r.program }
 
 // Limits say which modules a process may use at all.
 type Limits struct {
@@ -84,6 +101,9 @@ func (f *Func) check() error {
 	mod, name, ok := strings.Cut(f.Name, ".")
 	if !ok || mod == "" || name == "" {
 		return fmt.Errorf("register %q: not of the form module.function", f.Name)
+	}
+	if f.wrong != nil {
+		return f.wrong
 	}
 	if f.Run == nil {
 		return fmt.Errorf("register %s: no body", f.Name)

@@ -1,4 +1,4 @@
-package modules_test
+package loader_test
 
 import (
 	"fmt"
@@ -8,40 +8,38 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 // packages are two modules of one name, for two families of systems, as the reference has them.
-func packages(asked *atomic.Int64) []modules.Module {
-	of := func(file, family string) modules.Module {
-		run := func(*modules.Call, modules.Args) (any, error) { return file, nil }
-		return modules.Module{File: file, Name: "pkg",
-			Virtual: func(p modules.Place) (bool, string) {
+func packages(asked *atomic.Int64) []loader.Module {
+	of := func(file, family string) loader.Module {
+		run := func(*loader.Call, loader.Args) (any, error) { return file, nil }
+		return loader.Module{File: file, Name: "pkg",
+			Virtual: func(p loader.Place) (bool, string) {
 				asked.Add(1)
 				if v, _ := p.Grain("os_family"); v == family {
 					return true, ""
 				}
 				return false, file + " is for " + family
 			},
-			Funcs: []modules.Func{{Name: "pkg.version", Source: "salt/modules/" + file + ".py", Run: run}}}
+			Funcs: func() []loader.Func { return []loader.Func{{Name: "version", Run: run}} }}
 	}
-	return []modules.Module{of("aptpkg", "Debian"), of("yumpkg", "RedHat")}
+	return []loader.Module{of("aptpkg", "Debian"), of("yumpkg", "RedHat")}
 }
 
 // onHost makes a registry of these packages and of test.ping, on a host of a family.
-func onHost(t *testing.T, family string, opts *payload.Map) (reg *modules.Registry, asked *atomic.Int64) {
+func onHost(t *testing.T, family string, opts *payload.Map) (reg *loader.Registry, asked *atomic.Int64) {
 	t.Helper()
-	reg, asked = modules.NewRegistry(), &atomic.Int64{}
-	ping := modules.Func{Name: "test.ping", Run: func(*modules.Call, modules.Args) (any, error) { return true, nil }}
+	reg, asked = loader.NewRegistry(), &atomic.Int64{}
+	ping := loader.Func{Name: "test.ping", Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}
 	if err := reg.Register(ping); err != nil {
 		t.Fatal(err)
 	}
-	if err := reg.Offer(packages(asked)...); err != nil {
-		t.Fatal(err)
-	}
-	reg.Limit(modules.LimitsOf(opts, "modules"))
-	reg.On(&modules.Env{Registry: reg, Grains: func() *payload.Map { return payload.M("os_family", family) }})
+	reg.Offer(loader.Listed(packages(asked)))
+	reg.Limit(loader.LimitsOf(opts, "modules"))
+	reg.On(&loader.Env{Registry: reg, Grains: func() *payload.Map { return payload.M("os_family", family) }})
 	return reg, asked
 }
 
@@ -67,7 +65,7 @@ func TestVirtual(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			reg, _ := onHost(t, tt.family, tt.opts)
 			f, ok := reg.Lookup("pkg.version")
-			if ok != (tt.file != "") || ok && f.Source != "salt/modules/"+tt.file+".py" {
+			if ok != (tt.file != "") || ok && f.Source != tt.file+".py" {
 				t.Errorf("pkg.version: %v %+v, want that of %q", ok, f, tt.file)
 			}
 			for fun, want := range map[string]string{"pkg.nosuch": tt.pkg, "aptpkg.version": tt.own} {
@@ -116,12 +114,9 @@ func TestVirtualAsked(t *testing.T) {
 
 // TestVirtualPanics: a module that fails when it is asked does not load, and takes nothing with it.
 func TestVirtualPanics(t *testing.T) {
-	reg := modules.NewRegistry()
-	err := reg.Offer(modules.Module{File: "bad", Name: "bad", Virtual: func(modules.Place) (bool, string) { panic("boom") }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg.On(&modules.Env{Registry: reg})
+	reg := loader.NewRegistry()
+	reg.Offer(loader.Listed{{File: "bad", Virtual: func(loader.Place) (bool, string) { panic("boom") }}})
+	reg.On(&loader.Env{Registry: reg})
 	if got := reg.MissingText("bad.f"); !strings.HasPrefix(got, "'bad' __virtual__ returned False: Exception raised when processing") || !strings.HasSuffix(got, "boom") {
 		t.Error(got)
 	}
@@ -129,10 +124,8 @@ func TestVirtualPanics(t *testing.T) {
 
 // TestNoHost: a program that runs no functions lists all of them.
 func TestNoHost(t *testing.T) {
-	reg, asked := modules.NewRegistry(), &atomic.Int64{}
-	if err := reg.Offer(packages(asked)...); err != nil {
-		t.Fatal(err)
-	}
+	reg, asked := loader.NewRegistry(), &atomic.Int64{}
+	reg.Offer(loader.Listed(packages(asked)))
 	if got := reg.Names(); !slices.Equal(got, []string{"pkg.version"}) || asked.Load() != 0 {
 		t.Errorf("%v, %d questions", got, asked.Load())
 	}
@@ -140,9 +133,9 @@ func TestNoHost(t *testing.T) {
 
 // TestContext: what a function keeps is there for later calls of its module in whatever job, and for no other module.
 func TestContext(t *testing.T) {
-	reg := modules.NewRegistry()
-	env := &modules.Env{Registry: reg}
-	at := func(fun string) modules.Context { return modules.NewCall(t.Context(), env, fun, nil).Context() }
+	reg := loader.NewRegistry()
+	env := &loader.Env{Registry: reg}
+	at := func(fun string) loader.Context { return loader.NewCall(t.Context(), env, fun, nil).Context() }
 	at("pkg.list").Put("list", "x", 1)
 	if v, ok := at("pkg.version").Get("list"); !ok || v != "x" {
 		t.Errorf("another function of the module: %v %v", v, ok)
@@ -154,17 +147,17 @@ func TestContext(t *testing.T) {
 	if v, ok := at("pkg.version").Get("list"); ok {
 		t.Errorf("after a reload: %v", v)
 	}
-	other := &modules.Env{Registry: modules.NewRegistry()}
+	other := &loader.Env{Registry: loader.NewRegistry()}
 	at("pkg.list").Put("list", "x", 1)
-	if v, ok := modules.NewCall(t.Context(), other, "pkg.list", nil).Context().Get("list"); ok {
+	if v, ok := loader.NewCall(t.Context(), other, "pkg.list", nil).Context().Get("list"); ok {
 		t.Errorf("another process: %v", v)
 	}
 }
 
 // TestContextIsBounded: neither many values nor large ones fill the memory; what was used last stays.
 func TestContextIsBounded(t *testing.T) {
-	reg := modules.NewRegistry()
-	x := modules.NewCall(t.Context(), &modules.Env{Registry: reg}, "pkg.list", nil).Context()
+	reg := loader.NewRegistry()
+	x := loader.NewCall(t.Context(), &loader.Env{Registry: reg}, "pkg.list", nil).Context()
 	kept := func() (n int) {
 		for i := range 2000 {
 			if _, ok := x.Get(fmt.Sprint(i)); ok {

@@ -1,4 +1,4 @@
-package modules_test
+package loader_test
 
 import (
 	"errors"
@@ -6,25 +6,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
-func fn(name string, varargs, kwargs bool, params ...modules.Param) *modules.Func {
-	return &modules.Func{Name: name, Params: params, VarArgs: varargs, KWArgs: kwargs}
+func fn(name string, varargs, kwargs bool, params ...loader.Param) *loader.Func {
+	return &loader.Func{Name: name, Params: params, VarArgs: varargs, KWArgs: kwargs}
 }
 
 func TestBindWords(t *testing.T) {
 	ping := fn("test.ping", false, false)
-	echo := fn("test.echo", false, false, modules.Req("text"))
-	setval := fn("grains.setval", false, false, modules.Req("key"), modules.Req("val"), modules.Opt("destructive", false))
-	three := fn("m.f", false, false, modules.Req("a"), modules.Req("b"), modules.Req("c"))
-	varargs := fn("m.v", true, true, modules.Req("a"))
-	opt := fn("m.o", false, false, modules.Opt("a", nil))
-	renamed := &modules.Func{Name: "test.true", PyName: "true_"}
+	echo := fn("test.echo", false, false, loader.Req("text"))
+	setval := fn("grains.setval", false, false, loader.Req("key"), loader.Req("val"), loader.Opt("destructive", false))
+	three := fn("m.f", false, false, loader.Req("a"), loader.Req("b"), loader.Req("c"))
+	varargs := fn("m.v", true, true, loader.Req("a"))
+	opt := fn("m.o", false, false, loader.Opt("a", nil))
+	renamed := &loader.Func{Name: "test.true", PyName: "true_"}
 	for _, tt := range []struct {
 		name string
-		f    *modules.Func
+		f    *loader.Func
 		args []any
 		kw   *payload.Map
 		want string
@@ -45,8 +45,8 @@ func TestBindWords(t *testing.T) {
 		{"python name", renamed, []any{1}, nil, "true_() takes 0 positional arguments but 1 was given"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := modules.Bind(tt.f, tt.args, tt.kw)
-			var arg *modules.ArgumentError
+			_, err := loader.Bind(tt.f, tt.args, tt.kw)
+			var arg *loader.ArgumentError
 			if !errors.As(err, &arg) || err.Error() != tt.want {
 				t.Errorf("Bind(%v, %v): got %v, want %s", tt.args, tt.kw, err, tt.want)
 			}
@@ -55,27 +55,27 @@ func TestBindWords(t *testing.T) {
 }
 
 func TestBindValues(t *testing.T) {
-	f := fn("m.v", true, true, modules.Req("a"), modules.Opt("b", "def"))
-	got, err := modules.Bind(f, []any{int64(1), int64(2), int64(3)}, payload.M("x", "y"))
+	f := fn("m.v", true, true, loader.Req("a"), loader.Opt("b", "def"))
+	got, err := loader.Bind(f, []any{int64(1), int64(2), int64(3)}, payload.M("x", "y"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Get("a") != int64(1) || got.Get("b") != int64(2) || !cmp.Equal(got.Rest, []any{int64(3)}) || got.KW.Str("x") != "y" {
 		t.Errorf("bound: %v %v %v %v", got.Get("a"), got.Get("b"), got.Rest, got.KW)
 	}
-	got, err = modules.Bind(f, nil, payload.M("a", nil))
+	got, err = loader.Bind(f, nil, payload.M("a", nil))
 	if err != nil || got.Get("a") != nil || got.Str("b") != "def" {
 		t.Errorf("defaults: %v, a=%v b=%v", err, got.Get("a"), got.Get("b"))
 	}
 }
 
 func TestLoadArgs(t *testing.T) {
-	plain := fn("m.p", false, false, modules.Req("a"), modules.Opt("b", nil))
+	plain := fn("m.p", false, false, loader.Req("a"), loader.Opt("b", nil))
 	open := fn("m.k", true, true)
 	data := payload.M("fun", "m.k", "jid", "1")
 	for _, tt := range []struct {
 		name    string
-		f       *modules.Func
+		f       *loader.Func
 		list    []any
 		args    []any
 		kw      *payload.Map
@@ -92,9 +92,9 @@ func TestLoadArgs(t *testing.T) {
 		{"publication fields", open, []any{"q=1"}, nil, payload.M("q", int64(1), "__pub_fun", "m.k", "__pub_jid", "1"), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			args, kw, err := modules.LoadArgs(tt.f, tt.list, data)
+			args, kw, err := loader.LoadArgs(tt.f, tt.list, data)
 			if tt.wantErr != "" {
-				var invoc *modules.InvocationError
+				var invoc *loader.InvocationError
 				if !errors.As(err, &invoc) || err.Error() != tt.wantErr {
 					t.Fatalf("got %v, want %s", err, tt.wantErr)
 				}
@@ -108,16 +108,16 @@ func TestLoadArgs(t *testing.T) {
 }
 
 func TestRegisterRefuses(t *testing.T) {
-	run := func(*modules.Call, modules.Args) (any, error) { return nil, nil }
-	for _, f := range []modules.Func{
+	run := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
+	for _, f := range []loader.Func{
 		{Name: "nodot", Run: run},
 		{Name: "m.nobody"},
-		{Name: "m.twice", Run: run, Params: []modules.Param{modules.Req("a"), modules.Req("a")}},
-		{Name: "m.order", Run: run, Params: []modules.Param{modules.Opt("a", 1), modules.Req("b")}},
+		{Name: "m.twice", Run: run, Params: []loader.Param{loader.Req("a"), loader.Req("a")}},
+		{Name: "m.order", Run: run, Params: []loader.Param{loader.Opt("a", 1), loader.Req("b")}},
 		{Name: "m.taken", Run: run},
 	} {
-		reg := modules.NewRegistry()
-		if err := reg.Register(modules.Func{Name: "m.taken", Run: run}); err != nil {
+		reg := loader.NewRegistry()
+		if err := reg.Register(loader.Func{Name: "m.taken", Run: run}); err != nil {
 			t.Fatal(err)
 		}
 		if err := reg.Register(f); err == nil {
@@ -128,17 +128,17 @@ func TestRegisterRefuses(t *testing.T) {
 
 // TestMisspeltArgument: a function that reads a name it does not declare fails, whatever it makes of it.
 func TestMisspeltArgument(t *testing.T) {
-	reg := modules.NewRegistry()
-	ok := func(_ *modules.Call, a modules.Args) (any, error) { return a.Str("name"), nil }
-	wrong := func(_ *modules.Call, a modules.Args) (any, error) { return a.Bool("namme") || a.Str("naem") == "", nil }
-	if err := reg.Register(modules.Func{Name: "x.ok", Params: []modules.Param{modules.Req("name")}, Run: ok}, modules.Func{Name: "x.wrong", Params: []modules.Param{modules.Req("name")}, Run: wrong}); err != nil {
+	reg := loader.NewRegistry()
+	ok := func(_ *loader.Call, a loader.Args) (any, error) { return a.Str("name"), nil }
+	wrong := func(_ *loader.Call, a loader.Args) (any, error) { return a.Bool("namme") || a.Str("naem") == "", nil }
+	if err := reg.Register(loader.Func{Name: "x.ok", Params: []loader.Param{loader.Req("name")}, Run: ok}, loader.Func{Name: "x.wrong", Params: []loader.Param{loader.Req("name")}, Run: wrong}); err != nil {
 		t.Fatal(err)
 	}
-	env := &modules.Env{Registry: reg}
+	env := &loader.Env{Registry: reg}
 	for _, tt := range []struct{ fun, want string }{
 		{"x.ok", ""}, {"x.wrong", `modules: x.wrong reads an argument "namme" that it does not declare`},
 	} {
-		v, err := modules.NewCall(t.Context(), env, "x.top", nil).Call(tt.fun, []any{"n"}, nil)
+		v, err := loader.NewCall(t.Context(), env, "x.top", nil).Call(tt.fun, []any{"n"}, nil)
 		if tt.want == "" && (err != nil || v != "n") || tt.want != "" && (err == nil || err.Error() != tt.want) {
 			t.Errorf("%s: got %v, %v, want %q", tt.fun, v, err, tt.want)
 		}

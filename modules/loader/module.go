@@ -1,23 +1,50 @@
-package modules
+package loader
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 )
 
-// Module is a set of functions that is loaded on some hosts only: a file of the reference with a __virtual__. Several may
-// have one name, of which each host loads one: pkg is aptpkg here and yumpkg there.
+// Module is one file of the reference, a set of functions. Several may have one name, of which each host loads one: pkg is aptpkg
+// here and yumpkg there.
 type Module struct {
 	File string // its name among the files: "aptpkg". disable_modules may name it, and a refusal is told under it
-	Name string // the name under which its functions are called (__virtualname__): "pkg"
+	Name string // the name under which its functions are called (__virtualname__): "pkg"; "": File
 
 	// Virtual tells whether the module loads here, and if not, why; "" is Salt's bare False. It is asked once, when a
-	// function of that name or a list of functions is first wanted, and must not call functions.
+	// function of that name or a list of functions is first wanted, and must not call functions. nil: it loads everywhere.
 	Virtual func(Place) (loads bool, why string)
 
-	Funcs []Func // their names begin with Name
+	// Funcs makes the functions, when Virtual lets them be. Their names go without the module's.
+	Funcs func() []Func
+}
+
+// Always is the Virtual of a module that loads everywhere.
+func Always(Place) (loads bool, why string) { return true, "" }
+
+// Source is where modules come from. Modules is called once, when a function is first wanted; what it returns counts in this order:
+// of two functions with one name the first is there.
+type Source interface{ Modules() []Module }
+
+// Table is a Source of modules that are written in Go, a line for each.
+type Table []func() Module
+
+// Listed is a Source of modules that are there already.
+type Listed []Module
+
+// Modules are those of the list.
+func (l Listed) Modules() []Module { return l }
+
+// Modules are those of the table.
+func (t Table) Modules() []Module {
+	out := make([]Module, len(t))
+	for i, m := range t {
+		out[i] = m()
+	}
+	return out
 }
 
 // Place is what a module may go by; at programs and files of the host it looks itself.
@@ -25,31 +52,33 @@ type Place interface {
 	Grain(name string) (any, bool)
 }
 
-// Offer adds modules. Nothing of them is there before they are asked whether they load.
-func (r *Registry) Offer(mods ...Module) error {
+// Offer adds the modules of a source. Nothing of them is made before a function is asked for.
+func (r *Registry) Offer(from Source) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, m := range mods {
-		for i := range m.Funcs {
-			if err := m.Funcs[i].check(); err != nil {
-				return err
+	r.sources = append(r.sources, from)
+}
+
+// list asks the sources for their modules.
+func (r *Registry) list() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, from := range r.sources {
+		for _, m := range from.Modules() {
+			if m.Name == "" {
+				m.Name = m.File
 			}
-			if m.Funcs[i].Module() != m.Name {
-				return fmt.Errorf("register %s: not of the module %s", m.Funcs[i].Name, m.Name)
-			}
+			r.offered = append(r.offered, &offer{Module: m})
 		}
-		if m.File == "" || m.Virtual == nil {
-			return fmt.Errorf("register module %q: without a file or __virtual__", m.Name)
-		}
-		r.offered = append(r.offered, &offer{Module: m})
 	}
-	return nil
+	r.sources = nil
 }
 
 // offer is a module and whether it was asked.
 type offer struct {
 	Module
 	asked bool
+	funcs []Func // nil before it has loaded
 }
 
 // On says on which host the functions run. Without a word modules load everywhere: that is how a program that runs none
@@ -77,8 +106,8 @@ func (r *Registry) Reload() {
 		m.asked = false
 		delete(r.refused, m.File)
 		delete(r.refused, m.Name)
-		for i := range m.Funcs {
-			delete(r.funcs, m.Funcs[i].Name)
+		for i := range m.funcs {
+			delete(r.funcs, m.funcs[i].Name)
 		}
 	}
 }
@@ -91,6 +120,7 @@ func (r *Registry) load(mod string) {
 	}
 	r.loading.Lock()
 	defer r.loading.Unlock()
+	r.list()
 	for _, m := range r.offered {
 		if mod != "" && (m.Name == mod || m.File == mod) {
 			r.ask(m)
@@ -108,7 +138,7 @@ func (r *Registry) load(mod string) {
 func (r *Registry) waiting() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
+	return len(r.sources) > 0 || slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
 }
 
 // ask lets a module decide. Whoever calls it holds the lock of loading, so that it is asked once.
@@ -134,10 +164,46 @@ func (r *Registry) ask(m *offer) {
 			r.refuse(m.Name, why)
 		}
 	default:
-		for i := range m.Funcs {
-			r.add(&m.Funcs[i])
+		m.make()
+		for i := range m.funcs {
+			r.add(&m.funcs[i])
 		}
 	}
+}
+
+// make makes the functions, once.
+func (m *offer) make() {
+	if m.funcs != nil || m.Funcs == nil {
+		return
+	}
+	m.funcs = m.Funcs()
+	for i := range m.funcs {
+		f := &m.funcs[i]
+		if !strings.Contains(f.Name, ".") {
+			f.Name = m.Name + "." + f.Name
+		}
+		if f.Source == "" {
+			f.Source = m.File + ".py"
+		}
+	}
+}
+
+// Check loads every module and tells what is wrong with its functions: it is for a test. On a host such a function is not there.
+func (r *Registry) Check() error {
+	r.load("")
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var all []error
+	for _, m := range r.offered {
+		for i := range m.funcs {
+			if err := m.funcs[i].check(); err != nil {
+				all = append(all, err)
+			} else if m.funcs[i].Module() != m.Name {
+				all = append(all, fmt.Errorf("register %s: not of the module %s", m.funcs[i].Name, m.Name))
+			}
+		}
+	}
+	return errors.Join(all...)
 }
 
 // decide calls Virtual. One that panics does not load.
@@ -148,6 +214,9 @@ func (m *Module) decide(place Place) (loads bool, why string) {
 				"Module will not be loaded: %v", m.File, p)
 		}
 	}()
+	if m.Virtual == nil {
+		return true, ""
+	}
 	return m.Virtual(place)
 }
 
@@ -164,7 +233,7 @@ func (r *Registry) refuse(name, why string) {
 
 // add adds a function unless its name is taken: the first module that has it counts.
 func (r *Registry) add(f *Func) {
-	if _, taken := r.funcs[f.Name]; taken || r.limits.forbid(f.Module(), f.file()) {
+	if _, taken := r.funcs[f.Name]; taken || f.check() != nil || r.limits.forbid(f.Module(), f.file()) {
 		return
 	}
 	own := *f

@@ -1,4 +1,4 @@
-package modules
+package loader
 
 import "fmt"
 

@@ -1,4 +1,4 @@
-package modules
+package loader
 
 import (
 	"context"
@@ -115,8 +115,8 @@ type PillarQuery struct {
 	Override           *payload.Map // nil: none
 	Ext                any          // one more external pillar, {name: arguments}; nil: none
 
-	// Afresh is set where a minion compiles its own pillar anew: templates do not see the one that it has.
-	Afresh bool
+	// Onto has a minion that compiles its pillar itself start from the one that it has. Whoever provides that one must not set it.
+	Onto bool
 }
 
 // Daemon is the daemon around the functions, as an operator looks at it.

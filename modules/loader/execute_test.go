@@ -1,4 +1,4 @@
-package modules_test
+package loader_test
 
 import (
 	"context"
@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
-func sample() []modules.Func {
-	ret := func(v any, err error) func(*modules.Call, modules.Args) (any, error) {
-		return func(*modules.Call, modules.Args) (any, error) { return v, err }
+func sample() []loader.Func {
+	ret := func(v any, err error) func(*loader.Call, loader.Args) (any, error) {
+		return func(*loader.Call, loader.Args) (any, error) { return v, err }
 	}
-	return []modules.Func{
+	return []loader.Func{
 		{Name: "test.ping", Doc: "DOC", Run: ret(true, nil)},
-		{Name: "test.echo", Doc: "DOC", Params: []modules.Param{modules.Req("text")},
-			Run: func(_ *modules.Call, a modules.Args) (any, error) { return a.Get("text"), nil }},
-		{Name: "test.kwarg", KWArgs: true, Run: func(_ *modules.Call, a modules.Args) (any, error) { return a.KW, nil }},
-		{Name: "test.retcode", Params: []modules.Param{modules.Opt("code", int64(42))},
-			Run: func(c *modules.Call, a modules.Args) (any, error) {
+		{Name: "test.echo", Doc: "DOC", Params: []loader.Param{loader.Req("text")},
+			Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Get("text"), nil }},
+		{Name: "test.kwarg", KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.KW, nil }},
+		{Name: "test.retcode", Params: []loader.Param{loader.Opt("code", int64(42))},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
 				n, err := a.Int("code")
 				c.SetRetcode(int(n))
 				return true, err
@@ -31,36 +31,34 @@ func sample() []modules.Func {
 		{Name: "test.result", Run: ret(payload.M("result", false), nil)},
 		{Name: "test.success", Run: ret(payload.M("success", int64(0), "result", true), nil)},
 		{Name: "test.false", Run: ret(false, nil)},
-		{Name: "test.exec", Run: ret(nil, modules.ExecErr("abc"))},
-		{Name: "test.notfound", Run: ret(nil, &modules.CommandNotFoundError{Message: "no git"})},
-		{Name: "test.invoc", Run: ret(nil, modules.InvocErr("wrong"))},
-		{Name: "test.client", Run: ret(nil, &modules.ClientError{Message: "no master"})},
-		{Name: "test.value", Run: ret(nil, modules.Raise("ValueError", "bad"))},
+		{Name: "test.exec", Run: ret(nil, loader.ExecErr("abc"))},
+		{Name: "test.notfound", Run: ret(nil, &loader.CommandNotFoundError{Message: "no git"})},
+		{Name: "test.invoc", Run: ret(nil, loader.InvocErr("wrong"))},
+		{Name: "test.client", Run: ret(nil, &loader.ClientError{Message: "no master"})},
+		{Name: "test.value", Run: ret(nil, loader.Raise("ValueError", "bad"))},
 		{Name: "test.plain", Run: ret(nil, errors.New("plain"))},
-		{Name: "test.late", Run: ret(nil, fmt.Errorf("ask: %w", modules.ErrRequestTimeout))},
-		{Name: "test.panic", Run: func(*modules.Call, modules.Args) (any, error) { panic("boom") }},
+		{Name: "test.late", Run: ret(nil, fmt.Errorf("ask: %w", loader.ErrRequestTimeout))},
+		{Name: "test.panic", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
 		{Name: "test.high", Outputter: "highstate", Run: ret(payload.M("a", 1), nil)},
 		{Name: "test.queued", Run: ret(payload.M("__no_return__", true), nil)},
-		{Name: "test.nested", Run: func(c *modules.Call, _ modules.Args) (any, error) { return c.Call("no.such", nil, nil) }},
+		{Name: "test.nested", Run: func(c *loader.Call, _ loader.Args) (any, error) { return c.Call("no.such", nil, nil) }},
 	}
 }
 
-func job(fun any, arg ...any) modules.Job {
-	return modules.Job{Load: payload.M("fun", fun, "arg", arg, "tgt", "*", "jid", "1", "ret", "", "user", "root"), Connected: true}
+func job(fun any, arg ...any) loader.Job {
+	return loader.Job{Load: payload.M("fun", fun, "arg", arg, "tgt", "*", "jid", "1", "ret", "", "user", "root"), Connected: true}
 }
 
 func TestExecuteOne(t *testing.T) {
 	env := modtest.Env(t, nil, sample())
-	no := func(why string) func(modules.Place) (bool, string) {
-		return func(modules.Place) (bool, string) { return false, why }
+	no := func(why string) func(loader.Place) (bool, string) {
+		return func(loader.Place) (bool, string) { return false, why }
 	}
-	if err := env.Registry.Offer(modules.Module{File: "xyz", Name: "xyz", Virtual: no("xyz is not installed")}, modules.Module{File: "abc", Name: "abc", Virtual: no("")}); err != nil {
-		t.Fatal(err)
-	}
+	env.Registry.Offer(loader.Listed{{File: "xyz", Virtual: no("xyz is not installed")}, {File: "abc", Virtual: no("")}})
 	env.Registry.On(env)
 	for _, tt := range []struct {
 		name    string
-		job     modules.Job
+		job     loader.Job
 		want    any
 		retcode int64
 		out     string
@@ -84,7 +82,7 @@ func TestExecuteOne(t *testing.T) {
 		{"client error", job("test.client"), "ERROR executing 'test.client': no master", 1, "nested"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := modules.Execute(t.Context(), env, tt.job)
+			got := loader.Execute(t.Context(), env, tt.job)
 			if !payload.Equal(got.Return, tt.want) || got.Retcode != tt.retcode || got.Success != (tt.retcode == 0) || got.Out != tt.out {
 				t.Errorf("got %v retcode %v success %v out %q, want %v %d out %q",
 					got.Return, got.Retcode, got.Success, got.Out, tt.want, tt.retcode, tt.out)
@@ -102,7 +100,7 @@ func TestExecuteCrash(t *testing.T) {
 		"test.value": "ValueError: bad", "test.plain": "Exception: plain", "test.late": "salt.exceptions.SaltReqTimeoutError: Message timed out",
 		"test.panic": "RuntimeError: boom", "test.nested": "KeyError: 'no.such'",
 	} {
-		got := modules.Execute(t.Context(), env, job(fun))
+		got := loader.Execute(t.Context(), env, job(fun))
 		text, _ := got.Return.(string)
 		if !strings.HasPrefix(text, "The minion function caused an exception: Traceback (most recent call last):\n  ") ||
 			!strings.HasSuffix(text, "\n"+last+"\n") || got.Retcode != int64(1) || got.Out != "nested" || !got.Crashed {
@@ -138,7 +136,7 @@ func TestExecuteBlackout(t *testing.T) {
 			env.Pillar = func() *payload.Map { return tt.pillar }
 			j := job(tt.fun, tt.arg...)
 			j.Connected = tt.connected
-			if got := modules.Execute(t.Context(), env, j); got.Return != tt.want {
+			if got := loader.Execute(t.Context(), env, j); got.Return != tt.want {
 				t.Errorf("got %v, want %v", got.Return, tt.want)
 			}
 		})
@@ -165,7 +163,7 @@ func TestExecutors(t *testing.T) {
 			if tt.spec != nil {
 				j.Load.Set("module_executors", tt.spec)
 			}
-			if got := modules.Execute(t.Context(), modtest.Env(t, tt.opts, sample()), j); got.Return != tt.want {
+			if got := loader.Execute(t.Context(), modtest.Env(t, tt.opts, sample()), j); got.Return != tt.want {
 				t.Errorf("got %v, want %v", got.Return, tt.want)
 			}
 		})
@@ -180,13 +178,13 @@ func TestSudoExecutor(t *testing.T) {
 	t.Setenv("PATH", bin)
 	var argv []any
 	answer := payload.M("retcode", int64(0), "stdout", `{"local": {"return": {"b": 1, "a": [true, null]}, "retcode": 3}}`, "stderr", "no")
-	runAll := modules.Func{Name: "cmd.run_all", Params: []modules.Param{modules.Req("cmd")}, KWArgs: true,
-		Run: func(_ *modules.Call, a modules.Args) (any, error) {
+	runAll := loader.Func{Name: "cmd.run_all", Params: []loader.Param{loader.Req("cmd")}, KWArgs: true,
+		Run: func(_ *loader.Call, a loader.Args) (any, error) {
 			argv, _ = a.Get("cmd").([]any)
 			return answer, nil
 		}}
-	env := modtest.Env(t, payload.M("sudo_user", "deploy", "config_dir", "/etc/salt"), sample(), []modules.Func{runAll})
-	got := modules.Execute(t.Context(), env, job("test.echo", "a b", payload.M("__kwarg__", true)))
+	env := modtest.Env(t, payload.M("sudo_user", "deploy", "config_dir", "/etc/salt"), sample(), []loader.Func{runAll})
+	got := loader.Execute(t.Context(), env, job("test.echo", "a b", payload.M("__kwarg__", true)))
 	want := []any{"sudo", "-u", "deploy", "salt-call", "--priv", "deploy", "--out", "json", "--metadata", "-c", "/etc/salt", "--",
 		"test.echo", "'a b'"}
 	if !payload.Equal(argv, want) {
@@ -196,7 +194,7 @@ func TestSudoExecutor(t *testing.T) {
 		t.Errorf("got %v %v", got.Return, got.Retcode)
 	}
 	answer = payload.M("retcode", int64(9), "stdout", "", "stderr", "sorry")
-	if got := modules.Execute(t.Context(), env, job("test.echo", "x")); got.Return != "sorry" || got.Retcode != int64(9) {
+	if got := loader.Execute(t.Context(), env, job("test.echo", "x")); got.Return != "sorry" || got.Retcode != int64(9) {
 		t.Errorf("failed sudo: %v %v", got.Return, got.Retcode)
 	}
 }
@@ -206,7 +204,7 @@ func TestSplayEnds(t *testing.T) {
 	cancel()
 	j := job("test.ping")
 	j.Load.Set("module_executors", []any{"splay", "direct_call"})
-	if got := modules.Execute(ctx, modtest.Env(t, nil, sample()), j); got.Success != false {
+	if got := loader.Execute(ctx, modtest.Env(t, nil, sample()), j); got.Success != false {
 		t.Errorf("ran after its context ended: %v", got.Return)
 	}
 }
@@ -214,7 +212,7 @@ func TestSplayEnds(t *testing.T) {
 func TestExecuteSeveral(t *testing.T) {
 	load := payload.M("fun", []any{"test.ping", "test.retcode", "no.such", "test.false"},
 		"arg", []any{[]any{}, []any{int64(3)}, []any{}}, "jid", "1", "user", "root", "metadata", "text")
-	got := modules.Execute(t.Context(), modtest.Env(t, nil, sample()), modules.Job{Load: load})
+	got := loader.Execute(t.Context(), modtest.Env(t, nil, sample()), loader.Job{Load: load})
 	ret := got.Return.(*payload.Map)
 	trace := ret.Str("no.such")
 	if !strings.HasPrefix(trace, "Traceback (most recent call last):\n  ") || !strings.HasSuffix(trace, "\nTypeError: 'str' object is not callable\n") {
@@ -228,7 +226,7 @@ func TestExecuteSeveral(t *testing.T) {
 	if m := got.Map(); m.Str("metadata") != "text" || m.Has("out") || m.Str("user") != "root" {
 		t.Errorf("map %v", m)
 	}
-	ordered := modules.Execute(t.Context(), modtest.Env(t, payload.M("multifunc_ordered", true), sample()), modules.Job{Load: load})
+	ordered := loader.Execute(t.Context(), modtest.Env(t, payload.M("multifunc_ordered", true), sample()), loader.Job{Load: load})
 	list := ordered.Return.([]any)
 	if list[0] != true || list[3] != false || !payload.Equal(ordered.Retcode, []any{int64(0), int64(3), nil, int64(0)}) ||
 		!payload.Equal(ordered.Success, []any{true, false, false, true}) {
@@ -240,25 +238,25 @@ func TestResultMap(t *testing.T) {
 	env := modtest.Env(t, nil, sample())
 	j := job("test.ping")
 	j.Load.Set("master_id", "m1").Set("metadata", "not a map")
-	r := modules.Execute(t.Context(), env, j)
+	r := loader.Execute(t.Context(), env, j)
 	if got := r.Map(); !got.Equal(payload.M("success", true, "return", true, "retcode", int64(0), "jid", "1", "fun", "test.ping",
 		"fun_args", []any(nil), "user", "root", "master_id", "m1")) {
 		t.Errorf("map %v", got.Keys())
 	}
-	r = modules.Execute(t.Context(), env, job("test.exec"))
+	r = loader.Execute(t.Context(), env, job("test.exec"))
 	keys := r.Map().Keys()
 	if len(keys) < 4 || keys[2] != "out" || keys[3] != "retcode" {
 		t.Errorf("order of a failure: %v", keys)
 	}
-	if r := modules.Execute(t.Context(), env, job("test.queued")); !r.NoReturn {
+	if r := loader.Execute(t.Context(), env, job("test.queued")); !r.NoReturn {
 		t.Error("a queued job would be answered")
 	}
 }
 
 func TestPublicationFields(t *testing.T) {
 	j := job("test.kwarg", payload.M("a", int64(1), "__kwarg__", true))
-	j.Load = modules.WithResourceFields(j.Load)
-	got := modules.Execute(t.Context(), modtest.Env(t, nil, sample()), j).Return.(*payload.Map)
+	j.Load = loader.WithResourceFields(j.Load)
+	got := loader.Execute(t.Context(), modtest.Env(t, nil, sample()), j).Return.(*payload.Map)
 	want := []any{"a", "__pub_fun", "__pub_arg", "__pub_tgt", "__pub_jid", "__pub_ret", "__pub_user",
 		"__pub_resource_targets", "__pub_pure_resource_target", "__pub_minion_is_target"}
 	if !payload.Equal(got.Keys(), want) {
@@ -271,6 +269,6 @@ func BenchmarkExecutePing(b *testing.B) {
 	j := job("test.ping")
 	b.ReportAllocs()
 	for b.Loop() {
-		modules.Execute(b.Context(), env, j)
+		loader.Execute(b.Context(), env, j)
 	}
 }

@@ -1,0 +1,16 @@
+// Package all lists the modules of this program by kind, a line for each. A test compares the lists with the folders.
+package all
+
+import (
+	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/hashutil"
+	"brine/modules/loader"
+)
+
+// Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
+func Execution() loader.Table {
+	return loader.Table{
+		aptpkg.Module,
+		hashutil.Module,
+	}
+}
